@@ -117,7 +117,7 @@ def grade(
     stem = stem_in(options.output_dir, opened.file.path, opened.part)
     if destination is not None:
         replies = options.judge_model or options.judge_replies or opened.file.judge_replies
-        destination.begin(stem, opened.part, judged=bool(replies))
+        destination.begin(stem, opened.part, opened.file.name.rpartition("/")[2], judged=bool(replies))
     run = _run_of(opened, options, observer)
     if before is not None:
         before(scorer, run)
@@ -317,6 +317,7 @@ def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str])
     return msgspec.structs.replace(
         report,
         benchmark_name=declared.name,
+        benchmark_description=declared.description,
         scorer=declared.scoring,
         metrics=scored.metrics,
         samples=scored.samples,
@@ -357,7 +358,7 @@ def _rescore(
     if report is not None:
         _check_unchanged(path, report)
     if destination is not None:
-        destination.begin(target, report.part if report is not None else part, judged=True)
+        destination.begin(target, report.part if report is not None else part, path.name, judged=True)
     scored = scorer.rescore(
         Earlier(
             benchmark=declared,

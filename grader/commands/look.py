@@ -201,6 +201,7 @@ def describe(options: Options) -> list[str]:
     splits, protocols = _splits_and_protocols(declared)
     lines = [
         f"{declared.id}: {declared.name} (scorer {declared.scoring})",
+        *([declared.description] if declared.description else []),
         f"splits, the default first: {splits}",
         f"protocols, the default first: {protocols}",
     ]

@@ -99,20 +99,18 @@ def _design(report: Report, credits_: dict[str, list[float]]) -> float:
 def in_words(made: Plan) -> list[str]:
     """Return the plan as lines of text."""
     families = f"Tasks of one family vary together: this takes {made.design:.1f} times as many tasks."
-    enough = (
-        f"{counted(made.samples_needed, 'sample')} of each, in both runs"
-        if made.samples_needed
-        else "no number suffices"
-    )
+    these = f"{'this' if made.tasks == 1 else 'these'} {counted(made.tasks, 'task')}"
     return [
         f"{made.metric} ({made.reading}) is {made.value:.1f}: {counted(made.tasks, 'task')}, "
         f"{_samples(made.samples)} of each.",
         _split_in_words(made.variances),
-        f"To show a change of {made.change:g} points between two runs, paired by task (80 % power, 5 % level; "
-        f"{_assumption(made)}):",
-        *(f"  {counted(samples, 'sample'):>10} per task: {counted(tasks, 'task')}" for samples, tasks in made.needed),
+        f"A change of {made.change:g} points between two runs of the same tasks is shown (80 % power, 5 % level) by",
+        *(f"  {tasks:>7,} tasks with {counted(samples, 'sample')} of each" for samples, tasks in made.needed),
         *([families] if made.design > 1.05 else []),
-        f"With {'this' if made.tasks == 1 else 'these'} {counted(made.tasks, 'task')}: {enough}.",
+        f"With {these}, {counted(made.samples_needed, 'sample')} of each are needed in both runs."
+        if made.samples_needed
+        else f"With {these}, no number of samples is enough.",
+        _assumption(made),
     ]
 
 
@@ -124,8 +122,9 @@ def _samples(number: float) -> str:
 def _split_in_words(split: plan.Variances) -> str:
     if not split.is_split:
         return (
-            "One sample per task cannot tell the variance between tasks from that between samples. All of it counts as "
-            "that between samples, the worst case: a run with several samples gives a smaller plan."
+            "With one sample per task, it is not known how much of the variance is between tasks, and how much between "
+            "samples of a task. The plan assumes the worst case: all of it is between samples. A run with several "
+            "samples per task gives a smaller plan."
         )
     total = split.tasks + split.sample or 1.0
     return (
@@ -136,5 +135,5 @@ def _split_in_words(split: plan.Variances) -> str:
 
 def _assumption(made: Plan) -> str:
     if made.is_measured:
-        return "the tasks' true differences vary as between these two runs"
-    return "the change falls on few tasks, from always right to never; name a second run to measure this"
+        return "Measured: the tasks differ between two runs as much as between the two that were given."
+    return "Assumed: few tasks change, and these from always right to never. With a second run, this is measured."

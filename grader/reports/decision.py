@@ -23,7 +23,7 @@ from grader.reports.why import readings_differ, reason, why_unscored
 from grader.results import Outcome, excluded_from, in_percent, is_same
 from grader.results.destination import results_path, stem_in
 from grader.scorers import declarations
-from grader.scorers.interface import BASELINES, WHY_DIFFERENT
+from grader.scorers.interface import BASELINES, OFFICIAL_MARK, WHY_DIFFERENT
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _PLAIN = {
     Outcome.UNSCORED: "not scored",
 }
 """Outcome -> words for people who do not know the outcomes' names."""
-_OF_VALUES = (BASELINES, WHY_DIFFERENT, provenance.SELF_TESTED)
+_OF_VALUES = (BASELINES, OFFICIAL_MARK, WHY_DIFFERENT, provenance.SELF_TESTED)
 """Beginnings of notes that explain the values or why to believe them, and name nothing that could not be measured."""
 _STATES = {"met": "met", "failed": "not met", "inconclusive": "not decided by these data", "unscored": "not decided"}
 
@@ -103,9 +103,8 @@ def _range(metric: Metric | None) -> str:
     """Return the sentence on where a value is likely to be, or must be."""
     if metric is None:
         return ""
-    if metric.bounds is not msgspec.UNSET and metric.ci95 is None:
-        low, high = metric.bounds
-        return f"Not known, because answers could not be scored: from {low:.1f} to {high:.1f}."
+    if metric.value is None:
+        return "The value is not known, because answers could not be scored."
     return f"Likely between {interval(metric).replace(' to ', ' and ')}." if metric.ci95 else ""
 
 
@@ -119,11 +118,13 @@ def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:
     """Yield (question, answer) about what was measured."""
     provenance, items = report.provenance, len({sample.cluster for sample in report.samples})
     yield "Model", report.model or "not recorded"
+    if report.benchmark_description:
+        yield "Benchmark", report.benchmark_description
     of = counted(items, "task") if report.part is None else f"{items:,} of the {counted(report.part.of, 'task')}"
     yield "Tasks", f"{of} of {name} ({report.split})"
     yield "Answers", f"{counted(len(report.samples), 'answer')} in {provenance.predictions or 'an unnamed file'}"
-    rules = f"the benchmark's own scorer (version {report.protocol}), and a careful reading of the same answers"
-    yield "Graded by", f"grade {provenance.grade}: {rules}"
+    rules = f"by the benchmark's own scorer (version {report.protocol}), and as an attentive person reads it (careful)"
+    yield "Graded", f"with grade {provenance.grade}, each answer twice: {rules}"
     if provenance.sandbox is not None:
         yield "Programs ran in", f"a sandbox ({provenance.sandbox.backend}, Python {provenance.sandbox.python})"
     if provenance.judge is not None:
@@ -163,9 +164,9 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
             "it runs together with its tests, and this is not confirmed when the tests get only its answers. Such "
             "programs often manipulate their tests."
         )
-    yield from (note for note in provenance.notes(report) if note.startswith(_OF_VALUES))
-    if provenance.is_marked(report):
-        yield "The programs ran on another Python than the official one: the benchmark's own value may differ a little."
+    yield from (
+        note.removeprefix(f"{OFFICIAL_MARK} ") for note in provenance.notes(report) if note.startswith(_OF_VALUES)
+    )
 
 
 def _who_is_right(different: Sequence[SampleResult]) -> str:
@@ -204,7 +205,7 @@ def _open(report: Report) -> Iterator[str]:
         yield f"Every answer was scored ({len(report.samples):,})."
     if report.part is not None:
         yield f"Only {report.part.n} of {report.part.of} tasks were graded. This value is not that of the benchmark."
-    notes = [note for note in provenance.notes(report) if not note.startswith(("†", PARTIAL, *_OF_VALUES))]
+    notes = [note for note in provenance.notes(report) if not note.startswith((PARTIAL, *_OF_VALUES))]
     yield from (cut(note, LONGEST_NOTE) for note in notes[:MOST_NOTES])
     if len(notes) > MOST_NOTES:
         yield f"{counted(len(notes) - MOST_NOTES, 'further note')} in the results file."
@@ -252,4 +253,4 @@ def _checks(report: Report) -> Iterator[tuple[str, str]]:
     if report.part is None:
         again = f"grade {shlex.quote(predictions.name)} -b {bench} --score-only"
         yield "Compute the values again from the saved verdicts", again
-    yield "Check that this machine grades correctly", f"grade selftest -b {bench}"
+    yield "Check that this machine grades correctly (takes minutes)", "grade selftest"

@@ -149,7 +149,7 @@ def _groups(report: Report) -> list[Markup]:
 def _metric_table(
     report: Report, pairs: Sequence[tuple[str, str | None, Pair]], share: int, head: str = "", kind: str = ""
 ) -> list[Markup]:
-    mark = f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else ""
+    mark = provenance.official_mark(report)
     heads = f"| metric |{head} official{mark} | careful | 95 % interval (careful) | n |"
     rows = _rows(lambda row: _metric_row(report, *row), pairs, share, "metrics are in the results file")
     return [Markup(heads), Markup(f"|:--|{kind}--:|--:|--:|--:|"), *rows]  # noqa: S704 - constants

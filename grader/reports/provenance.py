@@ -8,14 +8,13 @@ import msgspec
 
 from grader.predictions.record import counted
 from grader.results import READINGS
+from grader.scorers.interface import OFFICIAL_MARK
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from grader.results import CanaryProvenance, OfficialProvenance, Report, SelftestProvenance
     from grader.results.provenance import LimitsTrial, Sensitivity
 
-OTHER_PYTHON = "†"
-"""Marks official values that were measured with another Python than the official one."""
 _COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
 MOST_TASKS = 5
@@ -47,9 +46,9 @@ def made_with(report: Report) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
 
 
-def is_marked(report: Report) -> bool:
-    """Return whether the official values were measured with another Python than the official one."""
-    return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
+def official_mark(report: Report) -> str:
+    """Return what is written after the heading of official values: the mark of a note about them, after a blank."""
+    return f" {OFFICIAL_MARK}" if any(note.startswith(OFFICIAL_MARK) for note in report.notes) else ""
 
 
 def notes(report: Report) -> list[str]:

@@ -66,7 +66,7 @@ def _groups(report: Report, width: int, *, colour: bool, everything: bool) -> li
 
 def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair]) -> Table:
     """Return a table of metrics."""
-    mark = f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else ""
+    mark = provenance.official_mark(report)
     heads = (f"official{mark}", "careful", "95 % interval (careful)", "n")
     columns = [Column(name=names, kind="name"), *(Column(name=head) for head in heads)]
     rows = []

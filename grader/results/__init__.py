@@ -211,6 +211,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     benchmark_name: str = ""
     """The benchmark's display name; empty in files of earlier versions."""
+    benchmark_description: str = ""
+    """What its tasks ask; empty: its benchmark.toml does not say."""
     scorer: str = ""
     """The scorer's name, `scoring` in benchmark.toml."""
     split: str

@@ -9,18 +9,20 @@ from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
 from grader.files.given import real
 from grader.results.file import read_report
+from grader.results.provenance import Provenance
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.results import JudgeProvenance, Part
 
-_SUFFIXES = {".json", ".jsonl", ".tsv", ".xlsx", ".eval"}
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval"}
 
 
 def stem_of(path: Path) -> Path:
-    """Return a prediction file's path without its suffix; the names of written files begin with it."""
-    return path.with_suffix("") if path.suffix in _SUFFIXES else path
+    """Return a prediction file's path without its suffix, packed or not; the names of written files begin with it."""
+    unpacked = path.with_suffix("") if path.suffix == ".gz" else path
+    return unpacked.with_suffix("") if unpacked.suffix in _SUFFIXES else unpacked
 
 
 def results_path(stem: Path) -> Path:
@@ -70,10 +72,11 @@ class Destination:
     def __exit__(self, *_: object) -> None:
         self._claims.close()
 
-    def begin(self, stem: Path | None, part: Part | None, *, judged: bool) -> None:
+    def begin(self, stem: Path | None, part: Part | None, source: str, *, judged: bool) -> None:
         """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
 
-        `judged`: whether the run has a judge, or scores results again that had one.
+        `source` is the name of the prediction file. `judged`: whether the run has a judge, or scores results again
+        that had one.
         """
         if part is not None and self._needs_whole:
             raise UsageError(
@@ -91,8 +94,8 @@ class Destination:
         _check_folder(stem.parent)
         _check_name(path)
         self._claims.take(path)
-        if not judged and not self._force:
-            _check_unjudged(path)
+        if not self._force:
+            _check_replaced(path, source, judged=judged)
 
 
 def _check_folder(folder: Path) -> None:
@@ -117,13 +120,18 @@ def _check_name(path: Path) -> None:
         raise UsageError(f"{path}: {error.strerror}; rename the prediction file.") from error
 
 
-def _check_unjudged(path: Path) -> None:
-    """Raise UsageError if results without a judge would replace judged results."""
+def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
+    """Raise UsageError if results of another file, or judged ones by unjudged ones, would be replaced."""
     try:
-        judge = read_report(path).provenance.judge if path.is_file() else None
+        earlier = read_report(path).provenance if path.is_file() else Provenance()
     except InputError:
         return  # the file is not a results file, so no results would be lost
-    if judge is not None and _has_judged(judge):
+    if earlier.predictions not in ("", source):
+        raise UsageError(
+            f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
+            "one of the two files, or give another --output-dir, or --force."
+        )
+    if not judged and (judge := earlier.judge) is not None and _has_judged(judge):
         raise UsageError(
             f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
             "judged results by unjudged ones. Give the same judge again, another --output-dir, or --force."

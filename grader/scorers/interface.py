@@ -458,6 +458,8 @@ BASELINES = "Baselines: "
 """Beginning of a note on what answers without thought would get."""
 WHY_DIFFERENT = "Why the readings differ: "
 """Beginning of a note that counts the kinds of differences."""
+OFFICIAL_MARK = "\N{DAGGER}"
+"""Beginning of a note on the official values; reports put it beside them, too."""
 MISSING_RULE = "missing"
 """The rule of a reading without a prediction."""
 

@@ -67,11 +67,13 @@ def test_a_plan_is_said_in_words() -> None:
     assert said[0].startswith("pass@1 (careful) is ")
     assert said[0].endswith(": 164 tasks, 10 samples of each.")
     assert "% between tasks" in said[1]
-    assert said[2].startswith("To show a change of 2 points between two runs, paired by task (80 % power, 5 % level")
+    assert said[2] == "A change of 2 points between two runs of the same tasks is shown (80 % power, 5 % level) by"
+    assert said[3] == f"  {made.needed[0][1]:>7,} tasks with 1 sample of each"
     assert [samples for samples, _ in made.needed] == [1, 2, 5, 10, 20, 50]
-    assert said[-1] == "With these 164 tasks: no number suffices."
+    assert said[-2] == "With these 164 tasks, no number of samples is enough."
+    assert said[-1].startswith("Assumed: few tasks change")
     one = make(choice([True, False] * 50), 5, other=None, metric="", reading="careful")
-    assert "One sample per task cannot tell" in in_words(one)[1]
+    assert in_words(one)[1].startswith("With one sample per task, it is not known")
 
 
 def by_round(made: Report, name: str) -> dict[str, list[float]]:

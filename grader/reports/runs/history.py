@@ -46,8 +46,8 @@ def document(made: History, folder: Path | None = None) -> Document:
     return Document(
         title=f"{made.title}: {made.metric.replace('_', ' ')}{of} over steps",
         facts=[f"split {made.split}", f"protocol {made.protocol}", counted(len(made.checkpoints), "checkpoint")],
-        lead="In percent, with 95 % intervals. Items that changed are those of the selected reading; `grade compare` "
-        "shows two checkpoints with all outputs.",
+        lead=f"In percent, with 95 % intervals. Items that changed are those of the {made.reading} reading; "
+        "`grade compare` shows two checkpoints with all outputs.",
         sections=[Section(title="", parts=[chart, _checkpoints(made, folder), *sentences(made), *steps])],
         records=lambda: _records(made),
         data=lambda: made,

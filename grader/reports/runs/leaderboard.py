@@ -173,7 +173,7 @@ def _matrix(board: Board, order: Ranking | None) -> Iterator[Table]:
             for row, name in enumerate(names)
         ],
         note="The row's value minus the column's, in points, with the corrected p value below. Significant differences "
-        "are marked.",
+        "are bold.",
         is_card=True,
         where="pages",
     )

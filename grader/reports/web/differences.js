@@ -49,7 +49,7 @@ async function differences() {
   const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / DIFFERENCES)));
   say(`${plural(found.length, 'difference')}`);
   const chip = (changes, on, text) => el('a', { class: 'chip', 'aria-current': on ? 'true' : null, href: fresh({ tab: 'differences', ...changes }) }, text);
-  return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}. The marks show the text that each reading is based on.` }),
+  return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}.${index.runsPrograms ? '' : ' The marks show the text that each reading is based on.'}` }),
     el('nav', { class: 'chips', 'aria-label': 'Kinds of difference' }, chip({}, now === ' ', `all ${count(every.length)}`),
       kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${outcomeName(official)}, another answer ${count(number)}` : `${outcomeName(official)} → ${outcomeName(careful)} ${count(number)}`); })),
     table('Samples on which the readings differ', [column(index.unit), column('Official'), column('Careful'), column('Evidence')],

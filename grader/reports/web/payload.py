@@ -79,7 +79,7 @@ def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, ob
         "unscored": report.unscored,
         "why_unscored": why_unscored(report),
         "excluded_from": excluded_from(report),
-        "mark": f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else "",
+        "mark": provenance.official_mark(report),
         "notes": [*readings_in_words(report), *provenance.notes(report)],
         "made": finite(provenance.made_with(report)),
         "tables": [msgspec.to_builtins(block) for block in summary.tables],

@@ -101,7 +101,7 @@ function categories() {
   const short = lookup(index.abbreviations);
   const label = (row) => {
     const name = row.group.slice(row.group.indexOf('=') + 1);
-    return [el('small', { class: 'of', text: `${human(row.name)} · ` }), el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
+    return [el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
   };
   return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', title: meaning(chosen), text: `By category: ${human(chosen)}` }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },

@@ -6,9 +6,11 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader.predictions.record import counted
 from grader.results import READINGS
 from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
 from grader.scorers.choice.reading import read_as
+from grader.scorers.interface import OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,12 +68,12 @@ def ask_judge(
 
 def judged_note(samples: list[SampleResult]) -> list[str]:
     """Return a note on how many samples each reading has from the judge, and how many of these are correct."""
-    parts = []
-    for name in READINGS:
-        judged = [found for sample in samples if (found := sample.reading(name)).rule == "judge"]
-        correct = sum(found.credit for found in judged)
-        parts.append(f"{name} has the judge's word on {len(judged)} of {len(samples)} samples ({correct} correct)")
-    return [f"Of the answers, {'; '.join(parts)}."]
+    judged = {name: [r for sample in samples if (r := sample.reading(name)).rule == "judge"] for name in READINGS}
+    official, careful = (
+        f"{len(found)} of {counted(len(samples), 'sample')} ({sum(each.credit for each in found)} correct)"
+        for found in judged.values()
+    )
+    return [f"A judge decided {official} of the official reading, and {careful} of the careful one."]
 
 
 def without_judge(replies: list[Reply], version: str) -> list[str]:
@@ -80,9 +82,9 @@ def without_judge(replies: list[Reply], version: str) -> list[str]:
     if not number:
         return []
     return [
-        f"No judge: VLMEvalKit asks one about replies that its rules cannot read. {number} of {len(replies)} replies "
-        "got no official credit only for that. Give --judge-model (and --judge-base-url), or recorded replies with "
-        "--judge-replies."
+        f"{OFFICIAL_MARK} No judge: VLMEvalKit asks one about replies that its rules cannot read. {number} of "
+        f"{counted(len(replies), 'reply', 'replies')} got no official credit only for that. Give `--judge-model` (and "
+        "`--judge-base-url`), or recorded replies with `--judge-replies`."
     ]
 
 

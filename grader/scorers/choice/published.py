@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.predictions.record import counted
 from grader.scorers.choice.reading import ChoiceReading, no_answer, read_as
+from grader.scorers.interface import OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -225,9 +226,9 @@ def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, s
     rest = sum(s.official.credit for s in samples)
     expected = (rest + sum(guess(options[s.qid]) for s in unread)) / len(samples)
     return (
-        f"The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws one at random. "
-        f"None is drawn here: the official accuracy is {100 * rest / len(samples):.2f}, and {100 * expected:.2f} is "
-        "expected with random letters."
+        f"{OFFICIAL_MARK} The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws "
+        f"one at random. None is drawn here: the official accuracy is {100 * rest / len(samples):.2f}, and "
+        f"{100 * expected:.2f} is expected with random letters."
     )
 
 

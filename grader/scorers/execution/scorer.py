@@ -19,7 +19,17 @@ from grader.scorers.execution.inputs.judging import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.probes import recount
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
-from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading, named
+from grader.scorers.interface import (
+    OFFICIAL_MARK,
+    Marks,
+    OwnFile,
+    Scored,
+    Scorer,
+    Summary,
+    in_group,
+    missing_reading,
+    named,
+)
 from grader.scorers.oddities import marked, with_families
 
 if TYPE_CHECKING:
@@ -255,7 +265,7 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
             f"under Docker, run `grade image build --python {official}`; under bubblewrap, install Python {official}"
         )
     return [
-        f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
+        f"{OFFICIAL_MARK} Programs ran on Python {sandbox.python}; the official environment of this protocol has "
         f"{official}, so single official verdicts may differ. To use {official}: {advice}."
     ]
 

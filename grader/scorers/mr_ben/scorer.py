@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from grader.statistics.paired import Difference
 
 NO_JUDGE = (
-    "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
-    "or recorded replies with --judge-replies."
+    "No judge: rows whose error reason had to be judged are unscored. Give `--judge-model` (and `--judge-base-url`), "
+    "or recorded replies with `--judge-replies`."
 )
 
 

@@ -49,8 +49,8 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
         source="endpoint", model="m", endpoint=server.url, questions=3, calls=3, prompt_tokens=33, completion_tokens=6
     )
     assert report.notes == [
-        "Of the answers, official has the judge's word on 3 of 8 samples (3 correct); "
-        "careful has the judge's word on 2 of 8 samples (2 correct).",
+        "A judge decided 3 of 8 samples (3 correct) of the official reading, and 2 of 8 samples (2 correct) of the "
+        "careful one.",
         f"Judge m at {server.url}: 3 calls, 0 replies from the cache; 33 prompt and 6 completion tokens.",
     ]
 
@@ -68,11 +68,11 @@ def test_vlmevalkits_judge_cannot_choose_an_option_that_its_table_has_lost(tmp_p
 def test_a_run_without_a_judge_says_what_its_official_value_lacks(tmp_path: Path) -> None:
     rows = [row(1, "red|blue", "A"), row(2, "red|blue", "B")]
     data, path = table(tmp_path / "q.tsv", rows), predictions(tmp_path, {"1": "like a tomato", "2": "B"})
-    (note,) = [note for note in run(path, data).notes if note.startswith("No judge")]
+    (note,) = [note for note in run(path, data).notes if note.startswith("† No judge")]
     assert "1 of 2 replies got no official credit only for that." in note
     with ModelServer.playing(say("A")) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
-    assert not [note for note in report.notes if note.startswith("No judge")]
+    assert not [note for note in report.notes if note.startswith("† No judge")]
 
 
 def test_replies_are_kept_between_runs(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_every_multiple_choice_benchmark_has_a_judge_for_what_careful_cannot_rea
         assert asked_about(server) == ["like a comet", "like a rose"]
     rules = [(s.careful.rule, s.careful.answer) for s in first.samples]
     assert rules == [("bare_letter", "B"), ("judge", "B"), ("judge", None)]
-    assert any("careful has the judge's word on 2 of 3 samples" in note for note in first.notes or ())
+    assert any(", and 2 of 3 samples (" in note for note in first.notes or ())
     assert [(s.official, s.careful) for s in second.samples] == [(s.official, s.careful) for s in first.samples]
     assert second.provenance.judge is not None
     assert (second.provenance.judge.calls, second.provenance.judge.cached) == (0, 2)

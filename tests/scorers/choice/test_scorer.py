@@ -62,8 +62,8 @@ def test_the_mmbench_sample_gives_the_figures_worked_out_by_hand(sample: Any) ->
     check_expected(report, expected["with_judge"])
     assert report.unscored == 0
     assert report.notes == [
-        "Of the answers, official has the judge's word on 7 of 20 samples (7 correct); "
-        "careful has the judge's word on 1 of 20 samples (1 correct)."
+        "A judge decided 7 of 20 samples (7 correct) of the official reading, and 1 of 20 samples (1 correct) of the "
+        "careful one."
     ]
     assert sorted(report.abbreviations.values()) == ["AR", "CP", "FP-C", "FP-S", "LR", "RR"]
 

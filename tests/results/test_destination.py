@@ -1,0 +1,49 @@
+"""The names of a run's files, and what a run refuses to replace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from grader.errors import UsageError
+from grader.results.destination import Destination, results_path, stem_of
+from grader.results.provenance import JudgeProvenance, Provenance
+from tests.made_runs import report
+
+
+@pytest.mark.parametrize(
+    "name", ["a.json", "a.jsonl", "a.csv", "a.tsv", "a.xlsx", "a.eval", "a.json.gz", "a.csv.gz", "a"]
+)
+def test_the_results_of_every_format_have_the_same_name(name: str) -> None:
+    assert results_path(stem_of(Path("runs") / name)) == Path("runs/a_results.json")
+
+
+def test_what_is_no_suffix_of_predictions_is_kept() -> None:
+    assert results_path(stem_of(Path("model-v1.5"))).name == "model-v1.5_results.json"
+
+
+def test_a_run_does_not_replace_the_results_of_another_file(tmp_path: Path) -> None:
+    stem = tmp_path / "a"
+    made = msgspec.structs.replace(report([]), provenance=Provenance(predictions="a.csv"))
+    results_path(stem).write_bytes(msgspec.json.encode(made))
+    with (
+        Destination() as refused,
+        pytest.raises(UsageError, match=r"a_results.json has the results of a.csv, and would be replaced by those of"),
+    ):
+        refused.begin(stem, None, "a.json", judged=True)
+    for destination, source in ((Destination(), "a.csv"), (Destination(force=True), "a.json")):
+        with destination:
+            destination.begin(stem, None, source, judged=True)
+
+
+def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -> None:
+    stem = tmp_path / "a"
+    judged = Provenance(predictions="a.json", judge=JudgeProvenance(source="replies.json"))
+    results_path(stem).write_bytes(msgspec.json.encode(msgspec.structs.replace(report([]), provenance=judged)))
+    with (
+        Destination() as refused,
+        pytest.raises(UsageError, match=r"was judged \(replies.json\), but this run has no judge"),
+    ):
+        refused.begin(stem, None, "a.json", judged=False)
