@@ -104,7 +104,7 @@ def _range(metric: Metric | None) -> str:
     if metric is None:
         return ""
     if metric.value is None:
-        return "The value is not known, because answers could not be scored."
+        return "Answers could not be scored: the lower value is true if all of them are wrong, the higher if all right."
     return f"Likely between {interval(metric).replace(' to ', ' and ')}." if metric.ci95 else ""
 
 
@@ -197,7 +197,8 @@ def _open(report: Report) -> Iterator[str]:
             "not counted as wrong."
         )
         for metric in report.metrics:
-            if metric.group is None and metric.reading == "careful" and metric.bounds is not msgspec.UNSET:
+            is_shown = metric.group is None and metric.reading == "careful" and metric.value is not None
+            if is_shown and metric.bounds is not msgspec.UNSET:
                 low, high = metric.bounds
                 name = _plain_name(metric.name)
                 yield f"If all of them were wrong, {name} would be {low:.1f}; if all were right, {high:.1f}."

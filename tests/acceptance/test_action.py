@@ -132,7 +132,7 @@ def test_the_history_keeps_the_results_of_every_run_and_shows_them(history, samp
     assert "| 12 |" in (tmp_path / "summary").read_text()
 
 
-@pytest.mark.parametrize("more", ["--output-dir elsewhere", "-q"])
+@pytest.mark.parametrize("more", ["--output-dir elsewhere", "-q --force"])
 def test_the_history_has_the_results_of_this_run_whatever_their_name_is(history, sample, tmp_path, more):
     """Beside the predictions are the results of another run, which has the name that results usually have."""
     path, folder = sample("vstar")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +16,8 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.reports import format_of
 from grader.results import Part, SelftestProvenance
+from grader.scorers import declarations
+from tests.acceptance.command import grade as grade_command
 from tests.conftest import ROOT
 from tests.reports import made_reports as made
 from tests.reports.runs.test_formats import read
@@ -52,6 +56,29 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     sample = report.differences()[0]
     assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
     assert "Every answer was scored" in text
+    assert "Multiple-choice questions about small details in large photographs." in text
+
+
+def test_every_bundled_benchmark_says_what_it_asks() -> None:
+    for benchmark in declarations.bundled():
+        assert benchmark.description.endswith((".", "?")), benchmark.id
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mr-ben"])
+def test_each_command_of_the_page_works_in_the_folder_of_the_results(benchmark: str, tmp_path: Path) -> None:
+    """The self-test, which takes minutes, is only parsed: it is that of all benchmarks, as some have no answers."""
+    report = made.of_sample(benchmark)
+    shutil.copy(ROOT / f"benchmarks/{benchmark}/sample/predictions.json", tmp_path)
+    (tmp_path / "predictions_results.json").write_bytes(msgspec.json.encode(report))
+    shown = page(report).decode()
+    commands = [
+        html.unescape(re.sub("<.*?>", "", found)).split() for found in re.findall("<dd><code>(.*?)</code>", shown)
+    ]
+    assert [command[1] for command in commands] == ["show", "report", "predictions.json", "selftest"]
+    for command in commands:
+        more = ["--help"] if command[1] == "selftest" else []
+        done = grade_command(*command[1:], *more, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
 
 
 def test_what_is_missing_and_what_was_asked_for_is_said() -> None:
@@ -73,8 +100,8 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     (tmp_path / "p.json").write_bytes((sample / "predictions.json").read_bytes())
     report = grade(tmp_path / "p.json", Options(benchmark="mr-ben", data=sample / "data"), Silent()).report
     text = read(page(report)).text
-    assert "– mr score" in text
-    assert "Not known, because answers could not be scored: from 31.0 to 76.3." in text
+    assert "31.0 to 76.3 % mr score" in text
+    assert "the lower value is true if all of them are wrong" in text
     assert "the mcc would differ by chance" not in text
     assert "only the careful reading credits 1, at least one of them could not score 6." in text
     assert "excluded from mr score, acc step and acc reason" in text
