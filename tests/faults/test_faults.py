@@ -30,6 +30,7 @@ from grader.files import key_value
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.results import Outcome
 from grader.sandbox import packages, verdict_cache
 from tests.bench.soak import containers, processes_below
 from tests.bench.variations import variations
@@ -215,6 +216,48 @@ def test_a_killed_pool(predictions: Path, expected: Verdicts, count: Count) -> N
         results = pool.grade_samples(pairs)
     for found in (first, results):
         assert [r.careful.credit for r in found] == [careful.credit for *_, careful in expected]
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "rounds"),
+    [("bubblewrap", False), ("bubblewrap", True), pytest.param("docker", False, marks=pytest.mark.docker)],
+)
+def test_killed_sandboxes_of_a_pool(sandbox: str, rounds: bool, predictions: Path, count: Count) -> None:
+    """Whichever process it is, no program loses its reward, and none gets one that it has not earned."""
+    tasks = {task["task_id"]: task for task in map(json.loads, DATA.read_text().splitlines())}
+    records = json.loads(predictions.read_text())
+    passing = [(record["qid"], text) for record in records for text in record["predictions"]]
+    wrong = [
+        (qid, f"{tasks[qid]['prompt']}    return {number}  # wrong") for number, (qid, _) in enumerate(passing[:60])
+    ]
+    endless = [(qid, f"{tasks[qid]['prompt']}    while True: pass  # {n}") for n, (qid, _) in enumerate(passing[:6])]
+    slow = [(qid, f"import time\nwhile time.process_time() < 0.3: pass\n{text}") for qid, text in passing[-20:]]
+    samples = [*endless, *slow, *passing, *wrong]
+    random.Random(1).shuffle(samples)
+    chance = random.Random(sandbox)
+    with grader.Pool(
+        benchmark="humaneval", data=DATA, sandbox=sandbox, cache=False, shared=False, rounds=rounds, timeout=1
+    ) as pool:
+        pid = pool.state().pid
+
+        def kill_one() -> None:
+            found = containers(pid) if sandbox == "docker" else processes_below(pid)
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                os.kill(chance.choice(found), signal.SIGKILL)
+                count("killed")
+
+        found: dict[int, Any] = {}
+        for place, result in pool.as_completed(samples):
+            found[place] = result.careful
+            if len(found) % 20 == 0:
+                kill_one()
+        state = pool.state()
+    count.total["sandboxes lost"], count.total["samples and jobs repeated"] = state.lost_sandboxes, state.repeated
+    earned = [float(sample in passing or sample in slow) for sample in samples]
+    assert [found[place].credit for place in range(len(samples))] == earned
+    assert Outcome.UNSCORED not in {reading.outcome for reading in found.values()}
+    assert state.lost_sandboxes
+    assert state.repeated
 
 
 class Engine:
