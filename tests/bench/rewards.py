@@ -36,14 +36,15 @@ def warm(pool: grader.Pool) -> None:
 
 def quick(pool: grader.Pool) -> None:
     samples = [(ROW, ENDLESS.format(n)) for n in range(16)] + [(ROW, QUICK.format(n)) for n in range(20)]
-    began, quick_ones, endless = time.monotonic(), 0, 0
+    pid = pool.state().pid
+    began, used, quick_ones, endless = time.monotonic(), cpu_of(pid), 0, 0
     for place, _ in pool.as_completed(samples):
         quick_ones, endless = quick_ones + (place >= 16), endless + (place < 16)
         if quick_ones == 20:
             break
-    print(
-        f"{endless} endless results came before the last quick one, which came after {time.monotonic() - began:.2f} s"
-    )
+    took, used = time.monotonic() - began, cpu_of(pid) - used
+    print(f"{endless} endless results came before the last quick one, which came after {took:.2f} s. The pool used "
+          f"{used:.2f} s of CPU until then (all of it with --sandbox bubblewrap).")  # fmt: skip
 
 
 def wrapper(pool: grader.Pool) -> None:
@@ -79,10 +80,15 @@ def flat(pool: grader.Pool) -> None:
               f"{outcomes.count('timeout')} timed out, {outcomes.count('unscored')} unscored", flush=True)  # fmt: skip
 
 
+def own_cpu_of(pid: int, *, ended: bool = False) -> float:
+    """Return the CPU seconds of a process. `ended`: with those of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11 : 15 if ended else 13])) / TICKS
+
+
 def cpu_of(pid: int) -> float:
     """Return the CPU seconds of a process, its descendants, and their children that have ended."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    own = sum(map(int, fields[11:15])) / TICKS
+    own = own_cpu_of(pid, ended=True)
     children = " ".join(task.joinpath("children").read_text() for task in Path(f"/proc/{pid}/task").iterdir())
     return own + sum(cpu_of(int(child)) for child in children.split())
 
@@ -91,16 +97,20 @@ def cores(sandbox: str) -> None:
     if sandbox != "bubblewrap":
         raise SystemExit("The processes of a container are not below the pool's: give --sandbox bubblewrap.")
     costs: dict[float, tuple[float, float]] = {}
+    own: list[float] = []
     for limit in (0.3, 1.0, 2.0):
         with grader.Pool(benchmark="rows", sandbox=sandbox, shared=False, timeout=limit) as pool:
             warm(pool)
             pool.grade_samples([(ROW, ENDLESS.format(f"0.{n}")) for n in range(2)])
             pid = pool.state().pid
-            marks = [cpu_of(pid)]
+            marks, before = [cpu_of(pid)], own_cpu_of(pid)
             for samples in (mixed(200, 0), [(ROW, ENDLESS.format(n)) for n in range(8)]):
                 pool.grade_samples(samples)
                 marks.append(cpu_of(pid))
+                own.append((own_cpu_of(pid) - before) / len(samples))
+                before = own_cpu_of(pid)
             costs[limit] = (marks[1] - marks[0]) / 200, (marks[2] - marks[1]) / 8
+    print(f"The pool's process itself: {min(own[::2]):.5f} to {max(own[::2]):.5f} s for a quick program")
     print("| limit, s | a quick program, s | an endless one, s | 0 % endless | 1 % | 5 % | 20 % |")
     print("|---|---|---|---|---|---|---|")
     for limit, (one, other) in costs.items():
