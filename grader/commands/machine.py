@@ -161,8 +161,8 @@ def selftest_command(
     wording. The self-test uses the built-in samples, or those of -b, or --data. Later reports name its result.
     """
     from grader.commands.progress import watcher
-    from grader.selftest.outcome import headline, render
     from grader.selftest.run import selftest
+    from grader.selftest.text import headline, render
 
     asked = _asked(benchmarks, given)
     output_files.check_places([] if output is None else [output], [given["data"]])
