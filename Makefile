@@ -100,8 +100,9 @@ picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chro
 views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
 	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden
 
-bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator)
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator; PLUS=folder with HumanEval+ and samples, EVALPLUS=a Python with EvalPlus)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
+	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
 	$(BIN)/python -m tests.bench.statistics --runs $(or $(RUNS),4000)
