@@ -324,6 +324,7 @@ def recorded(test: str, signature: str = phases.SIGNATURE) -> list[list[Any]]:
         "assert all(solution(n) == n for n in (1, 2, 3))",
         "assert solution(1) == 2, solution(9)\nassert solution(2) == 3, f'{solution(9)}'\nassert abs(solution(3) - 2) < 1",
         "for n in (1, 2, 3):\n    a, b = solution(n)\n    assert a < b",
+        "for n in (1, 2, 3):\n    a, *b, c, d = solution(n)\n    assert a < c",
         "for n in (1, 2, 3):\n    try:\n        solution(n)\n    except ValueError:\n        pass\n    else:\n        assert False",
         "import math\nassert isinstance(solution(1), int)\nassert math.isclose(solution(2), 1.5)\nassert sorted(solution(3)) == [1]",
         "r = solution(1)\nassert r[0] == 1 and len(r) == 2 and r.shape == (1,)\nassert solution(2).sum() == 3\nassert set(solution(3)) == {1}",

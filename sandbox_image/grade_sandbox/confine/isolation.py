@@ -107,9 +107,7 @@ class Uids:
     def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
         """Kill every process of these slots. kill(-1) as that user cannot miss a process that is forking."""
         # Kill them one by one first: a program that keeps stopping its user's processes would also stop the next step.
-        for pid in strangers:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(strangers)
         for slot in slots:
             self._as_user(self.first_uid + slot, lambda: os.kill(-1, signal.SIGKILL))
 
@@ -206,9 +204,13 @@ class Namespaces:
 
     def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
         """Kill the first process of each namespace, which ends all others in it."""
-        for pid in strangers:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(strangers)
+
+
+def _kill(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import dis
-import sys
 
 from grade_sandbox.values import instances, remote_objects
 from grade_sandbox.values.standing_in import Proxy
@@ -29,35 +28,6 @@ _TRUSTED = (
 _ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
 
 
-_NAMING = frozenset(dis.hasname)
-_EXTENDED = dis.EXTENDED_ARG
-# For these, the lowest bits of an argument are not part of the name's index.
-_SHIFTS = {
-    "LOAD_GLOBAL": 1 if sys.version_info >= (3, 11) else 0,
-    "LOAD_ATTR": 1 if sys.version_info >= (3, 12) else 0,
-    "LOAD_SUPER_ATTR": 2,
-}
-_SHIFT = {number: _SHIFTS.get(dis.opname[number], 0) for number in _NAMING}
-
-
-def instructions(code: CodeType) -> Iterator[tuple[int, int, int]]:
-    """Yield (offset, number, argument) of every instruction of a code object, without those of nested functions."""
-    raw, high = code.co_code, 0
-    for offset in range(0, len(raw), 2):
-        number = raw[offset]
-        argument = raw[offset + 1] | high
-        high = argument << 8 if number == _EXTENDED else 0
-        yield offset, number, argument
-
-
-def used_names(code: CodeType) -> set[tuple[str, str]]:
-    """Return (name, instruction) for every name that code uses in an instruction."""
-    # Few instructions have a name, and reading a set of their pairs is faster than examining each instruction.
-    used = {(number, argument) for _, number, argument in instructions(code) if number in _NAMING}
-    table = code.co_names
-    return {(table[argument >> _SHIFT[number]], dis.opname[number]) for number, argument in used}
-
-
 def open_names(names: set[str], namespace: dict[str, Any]) -> list[str]:
     """Return those of the tests' `global_names` that nobody defines."""
     return sorted(names - namespace.keys() - set(dir(builtins)))
@@ -65,31 +35,25 @@ def open_names(names: set[str], namespace: dict[str, Any]) -> list[str]:
 
 def global_names(code: CodeType) -> set[str]:
     """Return the global names that the tests read but do not define."""
-    read: set[str]
-    stored: set[str]
-    read, stored = set(), set()
-    _collect(code, read, stored, top=True)
-    return read - stored
+    used = {(step.argval, step.opname, is_top) for step, is_top in _steps(code)}
+    stored = {name for name, how, is_top in used if how == "STORE_GLOBAL" or (is_top and how == "STORE_NAME")}
+    return {name for name, how, _ in used if how in _READING} - stored
 
 
-def _collect(code: CodeType, read: set[str], stored: set[str], *, top: bool) -> None:
-    for name, used in used_names(code):
-        if used in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}:
-            read.add(name)
-        elif used == "STORE_GLOBAL" or (top and used == "STORE_NAME"):
-            stored.add(name)
-    for constant in code.co_consts:
-        if hasattr(constant, "co_consts"):
-            _collect(constant, read, stored, top=False)
+_READING = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 
 
 def read_attributes(code: CodeType) -> list[str]:
     """Return the names of all attributes that the tests read."""
-    found = {name for name, used in used_names(code) if used in {"LOAD_ATTR", "LOAD_METHOD"}}
+    return sorted({step.argval for step, _ in _steps(code) if step.opname in {"LOAD_ATTR", "LOAD_METHOD"}})
+
+
+def _steps(code: CodeType, *, is_top: bool = True) -> Iterator[tuple[dis.Instruction, bool]]:
+    """Yield every instruction with a name, also of nested functions, and whether it is one of the module itself."""
+    yield from ((step, is_top) for step in dis.get_instructions(code) if step.opcode in dis.hasname)
     for constant in code.co_consts:
         if hasattr(constant, "co_consts"):
-            found.update(read_attributes(constant))
-    return sorted(found)
+            yield from _steps(constant, is_top=False)
 
 
 def classes_and_stubs(spec: Declared, namespace: dict[str, Any]) -> tuple[dict[str, type[Any]], dict[str, Any]]:

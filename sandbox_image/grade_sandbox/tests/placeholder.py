@@ -16,7 +16,6 @@ import collections
 import dis
 import sys
 
-from grade_sandbox.tests import names_for_tests
 from grade_sandbox.values import remote_objects
 
 TYPE_CHECKING = False
@@ -198,12 +197,8 @@ def is_local(name: str, classes: Iterable[type[Any]]) -> bool:
 
 def _wanted_items(frame: FrameType) -> int | None:
     """Return how many items the statement `a, b = placeholder` needs, if it is the caller; else None."""
-    for offset, number, argument in names_for_tests.instructions(frame.f_code):
-        if offset == frame.f_lasti:
-            name = dis.opname[number]
-            if name == "UNPACK_SEQUENCE":
-                return argument
-            if name == "UNPACK_EX":
-                return (argument & 0xFF) + (argument >> 8) + 1
-            return None
-    return None
+    code, at = frame.f_code.co_code, frame.f_lasti
+    name, count = dis.opname[code[at]], code[at + 1]
+    if name == "UNPACK_EX":  # a, *b, c = placeholder
+        return count + (code[at - 1] if code[at - 2] == dis.EXTENDED_ARG else 0) + 1
+    return count if name == "UNPACK_SEQUENCE" else None

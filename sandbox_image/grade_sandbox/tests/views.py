@@ -28,6 +28,7 @@ from grade_sandbox.values.constructed import (
     TYPES,
     WRAPPER,
 )
+from grade_sandbox.values.value_format import WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,9 +194,9 @@ class Messages:
             ((tag, content),) = atom.items()
             if tag == ROW:
                 return View(part, "array", parts=content[0], shape=content[1])
-            if tag not in _WRITTEN:
+            if tag not in WRITTEN:
                 return View(part, tag, json.dumps(content))
-            name, read = _WRITTEN[tag]
+            name, read = WRITTEN[tag]
             return View(part, name, read(content))
         return View(part, "NoneType" if atom is None else type(atom).__name__, atom)
 
@@ -276,7 +277,7 @@ def _paired(part: Part, held: Node, name: str, place: int) -> View:
 def items_of(node: list[Any]) -> list[Any]:
     """Return the items of an `array.array` or a `memoryview`."""
     code, data = node[1]
-    found: list[Any] = TYPES[node[0]].build([code, _WRITTEN["b"][1](data["b"])]).tolist()
+    found: list[Any] = TYPES[node[0]].build([code, WRITTEN["b"][1](data["b"])]).tolist()
     return found
 
 
@@ -336,12 +337,6 @@ def every(messages: Messages, parts: Sequence[Part]) -> Iterator[View]:
         stack += [*view.keys, *view.parts]
 
 
-_WRITTEN: dict[str, tuple[str, Any]] = {
-    "i": ("int", lambda text: int(text, 16)),
-    "c": ("complex", lambda parts: complex(*map(float, parts))),
-    "s": ("str", lambda codes: "".join(map(chr, codes))),
-    "b": ("bytes", lambda text: text.encode("latin-1")),
-}
 _SPECIAL: dict[str, Callable[[Messages, Part, Node], View]] = {
     "chainmap": Messages._chained, "range": Messages._range, "masked": Messages._masked, "array": Messages._array,
     "array.array": Messages._typed, "memoryview": Messages._typed, "scalar": _scalar,

@@ -7,7 +7,7 @@ import enum
 from grade_sandbox.values import arrays, callbacks, standing_in
 from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
 from grade_sandbox.values.instances import library_error, make_builtin_error, make_error, make_named, set_attributes
-from grade_sandbox.values.value_format import BUILTIN_TYPES, EndlessError, MalformedError
+from grade_sandbox.values.value_format import BUILTIN_TYPES, WRITTEN, EndlessError, MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 _HASHING = {"frozenset", "keys", "items"}
 _MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError)
 """What building a value raises if its node is none that an honest encoder makes."""
-_WRITTEN: dict[Any, Callable[[Any], Any]] = {
-    "s": lambda codes: "".join(map(chr, codes)),
-    "c": lambda parts: complex(*map(float, parts)),
-    "b": lambda text: text.encode("latin-1"),
-}
-"""Tag -> function that converts the atom to a text, a complex number or bytes."""
-
-
 _IN_JSON = {bool, int, float, str, type(None)}
 """The types of atoms that are values."""
 
@@ -94,12 +86,10 @@ class Decoder:
             return self.built[content]
         if tag in {"a", "t"}:
             return self._earlier(tag, content)
-        if tag == "i":
-            return int(content, 16)
         if tag == "x":
             return self.makers.evaluate(content)
-        if tag in _WRITTEN:
-            return _WRITTEN[tag](content)
+        if tag in WRITTEN:
+            return WRITTEN[tag][1](content)
         raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
 
     def _earlier(self, tag: str, number: int) -> Any:

@@ -48,6 +48,13 @@ BUILTIN_TYPES: dict[str, type[Any]] = {
     for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
 }
 NUMPY_KINDS = "biufcSUMm"
+WRITTEN: dict[Any, tuple[str, Callable[[Any], Any]]] = {
+    "i": ("int", lambda text: int(text, 16)),
+    "c": ("complex", lambda parts: complex(*map(float, parts))),
+    "s": ("str", lambda codes: "".join(map(chr, codes))),
+    "b": ("bytes", lambda text: text.encode("latin-1")),
+}
+"""Tag of an atom -> name of its type, and the function that converts its content."""
 
 
 class UncrossableError(Exception):
