@@ -71,7 +71,7 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     weak: bool = False
     """Whether it was judged without a reference solution."""
     cut: bool = False
-    """Whether controls were tried at all places at once only, because there are too many."""
+    """Whether some controls were left out, because there are too many."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):

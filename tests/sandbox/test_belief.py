@@ -77,6 +77,30 @@ PART = Task(
     "R = solution(1)\nassert 0 <= R[0] <= 1\nfor x in range(R[1] // 1000):\n    assert x < 10",
 )
 
+MANY = Task(
+    returning("[a / 10, a + 1]"),
+    "".join(f"assert len(solution({n})) == 2\n" for n in range(30)) + "assert abs(solution(100)[0] - 10) < 0.02",
+)
+TOTAL = Task(
+    "def solution(a):\n    print('Total:', sum(a))\n",
+    "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    solution([1, 2])\nassert 'total' in out.getvalue().lower()",
+)
+SUM = Task(
+    returning("{k: a.count(k) for k in a}"), "R = solution('aab')\nassert set(R) == {'a', 'b'} and sum(R.values()) == 3"
+)
+EVENS = Task(
+    returning("[x for x in a if x % 2 == 0]"), "R = solution([1, 2, 4])\nassert all(x in (2, 4) for x in R) and 2 in R"
+)
+EVEN = Task(returning("3 * a"), "R = solution(10)\nassert isinstance(R, int) and R % 2 == 0 and R > 7")
+LATER = Task(
+    "import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=30)\n",
+    "import datetime\nday = datetime.date(2024, 1, 1)\nassert day < solution(day) < datetime.date(2025, 1, 1)",
+)
+JSON = Task(
+    "import json\ndef solution(a):\n    return json.dumps(a)\n",
+    "import json\nd = json.loads(solution({'a': 1, 'b': [1, 2]}))\nassert d['a'] == 1",
+)
+
 SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "NaN": (NEAR, returning("math.nan")),
     "NaN as a decimal": (FRACTION, returning("__import__('decimal').Decimal('NaN')")),
@@ -110,6 +134,13 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "another text where only its length is tested": (LENGTH, returning("'xyz'")),
     "a number that is nearly the right one": (WIDE, returning("9.0")),
     "an argument that is not changed": (LEFT, "def solution(a):\n    pass\n"),
+    "what few of very many lines test": (MANY, returning("[10.01, 7] if a == 100 else [7, 7]")),
+    "another printed number": (TOTAL, "def solution(a):\n    print('total 99')\n"),
+    "numbers with the same sum": (SUM, returning("{'a': 1.5, 'b': 1.5}")),
+    "some of the items, twice": (EVENS, returning("[2, 2]")),
+    "another even number": (EVEN, returning("8")),
+    "another day": (LATER, "import datetime\ndef solution(a):\n    return datetime.date(2024, 6, 6)\n"),
+    "a part of a text that the tests parse": (JSON, returning("'{\"a\": 1}'")),
     "no output": (PRINTED, "def solution(a):\n    pass\n"),
 }  # fmt: skip
 
@@ -163,10 +194,20 @@ COUNTED = Task(
 ZERO = Task(returning("a / 2"), "assert solution(3) == 1.5 and abs(solution(4) - 2) < 1e-6")
 RANDOM = Task("import random\ndef solution(a):\n    return random.random()\n", "assert 0 <= solution(1) <= 1")
 
+SQUARE = Task(returning("math.sqrt(a)"), "for n in (1, 2, 4):\n    assert abs(solution(n) ** 2 - n) < 1e-3")
+PAIR = Task(
+    returning("next([i, j] for i in range(len(a)) for j in range(i + 1, len(a)) if a[i] + a[j] == 5)"),
+    "for a in ([1, 2, 3, 4], [2, 2, 3, 3]):\n    i, j = solution(a)\n    assert i != j and a[i] + a[j] == 5",
+)
+
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
     "another case and spacing where the tests ignore them": (LOWER, returning("a.upper() + '\\n'")),
     "a float within a wide tolerance": (WIDE, returning("9.425")),
+    "a near number whose sign the tests ignore": (SQUARE, returning("a ** 0.5 + 1e-5")),
+    "another pair": (PAIR, "def solution(a):\n    seen = {}\n    for i, x in enumerate(a):\n        if 5 - x in seen:\n            return [seen[5 - x], i]\n        seen[x] = i\n"),
+    "another wording": (TOTAL, "def solution(a):\n    print('the total is', float(sum(a)))\n"),
+    "another spacing": (JSON, "import json\ndef solution(a):\n    return json.dumps(a, indent=2)\n"),
     "another order": (ANY_OF, returning("[2, 1]")),
     "another text": (PATH, returning("'cab'")),
     "a number for truth": (FLAG, returning("1 - a % 2")),

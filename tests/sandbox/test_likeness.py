@@ -129,13 +129,21 @@ def tried(
         asked.append(messages)
         return bool(accepts(messages))
 
-    return likeness.controlled(note, (None, found._sample), found.doubts, sites, "tests"), asked
+    sides = None, found._sample
+    return likeness.controlled(note, sides, found.doubts, found.holders, sites, "tests"), asked
 
 
 def values(messages: list[str]) -> list[Any]:
     read = views.Messages(messages[0], messages[1:], [{"n": [], "m": []}] * (len(messages) - 1))
     read.next()
     return [read.view(answer(read)).value for _ in messages[1:]]
+
+
+def items(messages: list[str]) -> list[Any]:
+    """Return the items of the only answer."""
+    read = views.Messages(messages[0], messages[1:], [{"n": [], "m": []}])
+    read.next()
+    return [part.atom for part in read.view(answer(read)).parts]
 
 
 def test_tests_that_reject_every_control_say_something() -> None:
@@ -162,18 +170,35 @@ def test_of_the_places_of_one_line_a_representative_is_tried_alone() -> None:
     assert len({found.index(value) for found in alone for value in found if value not in (0.5, 1.5, 2.5)}) == 1
 
 
-def test_too_many_places_are_replaced_only_together() -> None:
+def test_of_too_many_places_all_are_tried_with_some_controls() -> None:
     test = "\n".join(f"solution({n})" for n in range(20))
     (why, is_cut), asked = tried(compared("return a", "return a + 0.5", test), sites=tuple(range(20)))
     assert (why, is_cut) == ("", True)
-    assert len(asked) <= likeness.MAX_REPLAYS
-    assert all(found[0] != 0.5 and found[19] != 19.5 for found in map(values, asked))
+    assert len(asked) == likeness.MAX_REPLAYS
+    own = [n + 0.5 for n in range(20)]
+    alone = [
+        changed for found in map(values, asked) if len(changed := [n for n in range(20) if found[n] != own[n]]) == 1
+    ]
+    assert {place for (place,) in alone} == {*range(20)}
+
+
+def test_two_numbers_are_changed_so_that_their_sum_stays() -> None:
+    _, asked = tried(compared("return [a, 9]", "return [a + 5, 4]", "solution(1)"))
+    assert [7, 3] in [items(messages) for messages in asked]
+
+
+def test_a_container_that_differs_in_more_than_order_is_tried_without_an_item() -> None:
+    _, asked = tried(compared("return [a, 9]", "return [a, 4]", "solution(1)"))
+    assert [1] in [items(messages) for messages in asked]
+    _, asked = tried(compared("return [a, 9]", "return [9, a]", "solution(1)"))
+    assert [9] not in [items(messages) for messages in asked]
 
 
 def test_the_reference_is_tried_as_well() -> None:
     found = compared("return a", "return a + 0.5", "solution(1)")
     reference = found._expected.texts
     asked: list[list[str]] = []
-    likeness.controlled(lambda messages: bool(asked.append(messages)), (reference, found._sample), found.doubts, (), "")
+    sides = reference, found._sample
+    likeness.controlled(lambda messages: bool(asked.append(messages)), sides, found.doubts, [], (), "")
     assert [-1] in [values(messages) for messages in asked]
     assert [-1.5] in [values(messages) for messages in asked]

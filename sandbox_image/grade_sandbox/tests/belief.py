@@ -60,7 +60,7 @@ def _beside_reference(
         return found | {"doubt": "it gives other answers if the same calls come in another order"}
     if compared.as_left is not None and not _accepts(tests, compared.as_left):
         return found | {"doubt": "the tests fail if its arguments are left as the reference solution leaves them"}
-    doubt, is_cut = _controlled(tests, messages, tests.expected[0], compared.doubts)
+    doubt, is_cut = _controlled(tests, messages, tests.expected[0], compared.doubts, compared.holders)
     if is_cut:
         found["cut"] = True
     return found | {"doubt": doubt} if doubt else found
@@ -91,12 +91,13 @@ def _contents(texts: Sequence[Any], calls: list[dict[str, Any]]) -> list[str]:
 
 
 def _controlled(
-    tests: Tests, messages: list[str], reference: list[str] | None, doubts: list[Doubt]
+    tests: Tests, messages: list[str], reference: list[str] | None, doubts: list[Doubt], holders: Sequence[Doubt] = ()
 ) -> tuple[str, bool]:
     if not doubts:
         return "", False
     baseline = branch(partial(tests.passes, messages), SECONDS) or {"sites": []}
-    return controlled(partial(_accepts, tests), (reference, messages), doubts, baseline["sites"], tests.text)
+    sides = reference, messages
+    return controlled(partial(_accepts, tests), sides, doubts, holders, baseline["sites"], tests.text)
 
 
 def _accepts(tests: Tests, messages: list[str]) -> bool:

@@ -8,7 +8,9 @@ a list with one other item. Near ones are tried unless the answer itself is that
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
+import datetime
 import json
 import math
 from typing import NamedTuple
@@ -80,6 +82,8 @@ def _saying_nothing(view: View, other: View, *, is_whole: bool) -> list[Control]
 def _of_value(view: View, other: View, *, is_whole: bool) -> list[Control]:
     if view.family == NUMBER:
         return [*map(Control, _numbers(view, other)), Control(None)]
+    if view.name in _TIMES and view.node is not None:
+        return [*_other_times(view.node.node, _FAR, -_FAR), Control(None)]
     if view.family == TEXT:
         texts = ["", UNRELATED] if isinstance(view.value, str) else [b"", UNRELATED.encode()]
         atoms = [_atom_of(text) for text in texts if text not in (view.value, other.value)]
@@ -96,7 +100,8 @@ def _atom_of(value: Any) -> Any:
 
 
 def _numbers(view: View, other: View) -> Iterator[Any]:
-    negative = -view.value if isinstance(view.value, (int, float)) else 0
+    # What is near has the same sign, so it is not in doubt.
+    negative = -view.value if isinstance(view.value, (int, float)) and not is_near(view, other) else 0
     for value in dict.fromkeys((float("nan"), HUGE, 0, negative)):
         if not any(same_number(value, one.value) for one in (view, other) if one.family == NUMBER):
             yield _atom_of(value)
@@ -153,7 +158,7 @@ def is_near(one: View, other: View) -> bool:
 
 
 def _folded(text: Any) -> Any:
-    return text.lower().split()
+    return text[:0].join(text.lower().split())
 
 
 def _as_float(value: Any) -> Any:
@@ -175,31 +180,49 @@ def _near(view: View, other: View, *, is_whole: bool) -> Iterator[Control]:
         for number in _near_numbers(view.value):
             if not (same_number(number, view.value) or same_number(number, other.value)):
                 yield Control(_atom_of(number))
+    elif view.name in _TIMES and view.node is not None:
+        yield from _other_times(view.node.node, *map(datetime.timedelta, (1, -1, 28)))
     elif view.family == TEXT:
-        texts = dict.fromkeys((view.value.swapcase(), _misspelled(view.value)))
+        texts = dict.fromkeys((view.value.swapcase(), *_misspelled(view.value)))
         yield from (Control(_atom_of(text)) for text in texts if text not in (view.value, other.value))
     elif view.family in CONTAINERS and is_whole and view.node is not None and len(view.parts) > 1:
         node = _listed(view, view.node)
         yield from (Control(node=[node[0], one, *node[2:]]) for one in _near_contents(view, node[1])) if node else ()
 
 
+_TIMES = {"date", "datetime", "timedelta"}
+_FAR = datetime.timedelta(days=100_000, seconds=18_461)
+"""Centuries, hours, minutes and seconds."""
+
+
+def _other_times(node: list[Any], *steps: datetime.timedelta) -> Iterator[Control]:
+    """Yield times so far away: tests compare a time with nothing but times."""
+    kind, parts, *rest = node
+    for step in steps:
+        with contextlib.suppress(OverflowError):
+            if kind == "timedelta":
+                moved = [parts[0] + step.days, parts[1] + step.seconds, parts[2]]
+            else:
+                time: datetime.date = getattr(datetime, kind).fromisoformat(parts[0])
+                moved = [(time + step).isoformat(), *parts[1:]]
+            yield Control(node=[kind, moved, *rest])
+
+
 def _near_numbers(value: Any) -> tuple[Any, ...]:
     if isinstance(value, int):
-        return value + 1, value - 1
+        return value + 1, value - 1, 2 * value
     plain = _as_float(value)
     return plain + _small(plain), plain - _small(plain)
 
 
-def _misspelled(text: Any) -> Any:
-    """Return a text with another letter or digit, near its middle."""
+def _misspelled(text: Any) -> Iterator[Any]:
+    """Yield a text with another letter or digit: near its middle, and the last one."""
     places = [at for at in range(len(text)) if text[at : at + 1].isalnum()]
-    if not places:
-        return text
-    at = places[len(places) // 2]
-    old = text[at : at + 1]
-    pair = "01" if old.isdigit() else "AB" if old.isupper() else "ab"
-    first, second = (letter if isinstance(text, str) else letter.encode() for letter in (pair[0], pair[1]))
-    return text[:at] + (second if old == first else first) + text[at + 1 :]
+    for at in places and (places[len(places) // 2], places[-1]):
+        old = text[at : at + 1]
+        pair = "01" if old.isdigit() else "AB" if old.isupper() else "ab"
+        first, second = (letter if isinstance(text, str) else letter.encode() for letter in (pair[0], pair[1]))
+        yield text[:at] + (second if old == first else first) + text[at + 1 :]
 
 
 def _near_contents(view: View, atoms: list[Any]) -> Iterator[list[Any]]:
@@ -210,7 +233,7 @@ def _near_contents(view: View, atoms: list[Any]) -> Iterator[list[Any]]:
         yield [*atoms[:at], atoms[before], *atoms[at + 1 :]]
     item = atoms[at]
     if type(item) in {int, float, str}:
-        other = _misspelled(item) if isinstance(item, str) else _near_numbers(item)[0]
+        other = next(_misspelled(item), item) if isinstance(item, str) else _near_numbers(item)[0]
         yield [*atoms[:at], _atom_of(other), *atoms[at + 1 :]]
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from typing import NamedTuple
 
 from grade_sandbox.tests import controls, shown
-from grade_sandbox.tests.controls import changed, detached, exchanged, grafted
+from grade_sandbox.tests.controls import Control, changed, detached, exchanged, grafted
 from grade_sandbox.tests.kinds import Kinds, largest_of
 from grade_sandbox.tests.sameness import Comparison, Place
 from grade_sandbox.tests.views import Messages, Part, every, given
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
 
-    from grade_sandbox.tests.controls import Change, Control
+    from grade_sandbox.tests.controls import Change
     from grade_sandbox.tests.sameness import Path
 
     Accepts = Callable[[list[str]], bool]
@@ -45,6 +46,8 @@ class Doubt(NamedTuple):
 
     place: Place
     controls: tuple[list[Control], list[Control]]
+    is_near_tried: bool = False
+    """Whether there are controls near the answer."""
 
     def part(self, side: int) -> Part:
         """Return the place in the messages of the reference (0) or of the sample (1)."""
@@ -72,7 +75,8 @@ class Likeness:
         pairs = zip(self._expected.texts, self._returned.texts, strict=False)
         self._equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
         """Number of messages that are equal texts before the first other one."""
-        self._compare = Comparison(self._expected, self._returned, reads).places
+        self._comparison = Comparison(self._expected, self._returned, reads)
+        self._compare = self._comparison.places
         self._varying: dict[int, list[Path]] = {}
         if len(references) > 1:
             runs = Likeness(calls, reads, references[:1], references[1])
@@ -86,6 +90,8 @@ class Likeness:
         self.first: dict[str, str] | None = None
         """The first call that is not the same: `call`, `expected` and `returned`, as texts."""
         self.doubts: list[Doubt] = []
+        self.holders: list[Doubt] = []
+        """Containers of these places, which differ in more than the order of their items."""
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
         self._rewritten: dict[int, dict[str, Any]] = {}
@@ -174,7 +180,14 @@ class Likeness:
         if not problem:
             tested = [place for place in places if not self._varies(place)]
             self.doubts += [as_doubt(place, self._expected, self._returned, near=self._is_steady) for place in tested]
+            holders = self._comparison.holders(
+                place for place in tested if self._is_steady and not self._is_near(place)
+            )
+            self.holders += [as_doubt(place, self._expected, self._returned) for place in holders]
         self._note(number, problem, answers, places[0])
+
+    def _is_near(self, place: Place) -> bool:
+        return controls.is_near(self._expected.view(place.expected), self._returned.view(place.returned))
 
     def _varies(self, place: Place) -> bool:
         """Whether the reference's own runs differ there."""
@@ -240,41 +253,50 @@ def _text(messages: Messages, answer: Answer, *, prints: bool, changes: bool) ->
 def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool = False) -> Doubt:
     """Return a place with the controls for both sides; `near`: also with those that are near the answers."""
     one, other = expected.view(place.expected), returned.view(place.returned)
-    near = near and place.path[:1] != ("printed",) and not controls.is_near(one, other)
+    if place.path[:1] == ("printed",):  # another wording is none of the tests' business; other numbers are
+        near = near and numbers_in(one.value) != numbers_in(other.value)
+    near = near and not controls.is_near(one, other)
     first = controls.of(one, other, is_whole=place.is_whole, near=near)
-    return Doubt(place, (first, controls.of(other, one, is_whole=place.is_whole, near=near)))
+    return Doubt(place, (first, controls.of(other, one, is_whole=place.is_whole, near=near)), near)
 
 
 def controlled(
-    accepts: Accepts, sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: str
+    accepts: Accepts, sides: Sides, doubts: Sequence[Doubt], holders: Sequence[Doubt], sites: Sequence[int], tests: str
 ) -> tuple[str, bool]:
     """Return why the tests say nothing about a place (empty: they do), and whether all were tried only together.
 
     `sides`: the messages of the reference, if there is one, and of the sample; `sites`: the line of the tests that
     made each call.
     """
-    together = list(_together(sides, doubts))
-    alone = list(_alone(sides, doubts, sites, tests)) if len(doubts) > 1 else []
-    is_cut = len(together) + len(alone) > MAX_REPLAYS
-    for messages, what in [*together, *([] if is_cut else alone)][:MAX_REPLAYS]:
+    every_one = [*doubts, *holders]
+    alone = _alone(sides, every_one, sites, tests) if len(every_one) > 1 else ()
+    tried = [*itertools.islice(itertools.chain(_together(sides, doubts), alone), MAX_REPLAYS + 1)]
+    is_cut = len(tried) > MAX_REPLAYS
+    for messages, what in tried[:MAX_REPLAYS]:
         if accepts(messages):
             return f"the tests also pass with {what} in its place, so they do not decide this value", is_cut
     return "", is_cut
 
 
 def _alone(sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: str) -> Iterator[tuple[list[str], str]]:
-    """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests."""
+    """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests.
+
+    The nearest control of each group comes first, then the next one of each: if there are too many, all have had some.
+    """
     groups: dict[tuple[Any, ...], list[Doubt]] = {}
     for doubt in doubts:
         call = doubt.place.call
         site = sites[call] if 0 <= call < len(sites) else -1
         groups.setdefault((site, doubt.place.group, doubt.place.is_whole), []).append(doubt)
+    queues: list[list[tuple[Sequence[str] | None, Change]]] = []
     for group, members in groups.items():
         digest = hashlib.sha256(f"{tests}{group}".encode("utf-8", "surrogatepass")).digest()
         chosen = members[int.from_bytes(digest[:8], "big") % len(members)]
         for side, texts in enumerate(sides):
-            for control in chosen.controls[side]:
-                yield from _if_changed(texts, [(chosen.part(side), control)])
+            queues.append([(texts, (chosen.part(side), control)) for control in reversed(chosen.controls[side])])
+    for row in itertools.zip_longest(*queues):
+        for texts, change in filter(None, row):
+            yield from _if_changed(texts, [change])
 
 
 def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str], str]]:
@@ -285,6 +307,32 @@ def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str]
                 (doubt.part(side), own[min(number, len(own) - 1)]) for doubt in doubts if (own := doubt.controls[side])
             ]
             yield from _if_changed(texts, chosen)
+        yield from _if_changed(texts, _opposite(doubts, side))
+
+
+def _opposite(doubts: Sequence[Doubt], side: int) -> list[Change]:
+    """Return a change after which one number is larger, and another one of the same call smaller: their sum stays."""
+    numbers = [doubt for doubt in doubts if doubt.is_near_tried and _is_plain_number(doubt.part(side).atom)]
+    for one, other in itertools.pairwise(numbers):
+        if one.place.call == other.place.call:
+            known = [{doubt.part(side).atom for doubt in (one, other)} for side in (0, 1)]
+            first, second = one.part(side), other.part(side)
+            for step in (1, -1, 2, -2):
+                if {first.atom + step, second.atom - step} not in known:
+                    return [(first, Control(first.atom + step)), (second, Control(second.atom - step))]
+    return []
+
+
+def _is_plain_number(atom: Any) -> bool:
+    return type(atom) in {int, float}
+
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+
+
+def numbers_in(text: Any) -> list[float]:
+    """Return the numbers in a text."""
+    return list(map(float, _NUMBERS.findall(text)))
 
 
 def _if_changed(texts: Sequence[str] | None, changes: list[Change]) -> Iterator[tuple[list[str], str]]:
