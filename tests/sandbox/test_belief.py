@@ -92,6 +92,7 @@ EVENS = Task(
     returning("[x for x in a if x % 2 == 0]"), "R = solution([1, 2, 4])\nassert all(x in (2, 4) for x in R) and 2 in R"
 )
 EVEN = Task(returning("3 * a"), "R = solution(10)\nassert isinstance(R, int) and R % 2 == 0 and R > 7")
+FACTORS = Task(returning("[2, 2, 3, 5]"), "import math\nassert math.prod(solution(60)) == 60")
 LATER = Task(
     "import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=30)\n",
     "import datetime\nday = datetime.date(2024, 1, 1)\nassert day < solution(day) < datetime.date(2025, 1, 1)",
@@ -138,6 +139,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "another printed number": (TOTAL, "def solution(a):\n    print('total 99')\n"),
     "numbers with the same sum": (SUM, returning("{'a': 1.5, 'b': 1.5}")),
     "some of the items, twice": (EVENS, returning("[2, 2]")),
+    "one number with the right product": (FACTORS, returning("[a]")),
     "another even number": (EVEN, returning("8")),
     "another day": (LATER, "import datetime\ndef solution(a):\n    return datetime.date(2024, 6, 6)\n"),
     "a part of a text that the tests parse": (JSON, returning("'{\"a\": 1}'")),

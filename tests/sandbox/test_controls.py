@@ -70,7 +70,8 @@ def test_the_controls_of_a_value(value: Any, other: Any, wanted: list[Any]) -> N
 )
 def test_a_container_that_differs_as_a_whole_is_tried_without_an_item(value: Any) -> None:
     found = put_values(value, [3], is_whole=True)
-    assert same(found, [[], [1], None])
+    more = [] if isinstance(value, dict) else [[1, 2, 0], [1, 2, 1]]
+    assert same(found, [[], [1], *more, None])
 
 
 TIMES = datetime.date(2024, 2, 28), datetime.datetime(2024, 2, 28, 5, tzinfo=datetime.UTC), datetime.timedelta(2)

@@ -114,6 +114,14 @@ def _containers(view: View, other: View, *, is_whole: bool) -> Iterator[Control]
         yield Control(node=_emptied(view, view.node))
     if is_whole and len(view.parts) > 1 and (node := _listed(view, view.node)) is not None:
         yield Control(node=[node[0], node[1][: -_width(view)], *node[2:]])
+        if view.family == SEQUENCE:
+            yield from (Control(node=[node[0], [*node[1], atom], *node[2:]]) for atom in _neutral(view.parts))
+
+
+def _neutral(parts: Sequence[Part]) -> tuple[Any, ...]:
+    """Return items that change no sum, no product, or no joined text."""
+    kinds = {type(part.atom) for part in parts}
+    return (0, 1) if kinds <= {int, float} else ("",) if kinds == {str} else ()
 
 
 def _emptied(view: View, node: Node) -> list[Any]:
