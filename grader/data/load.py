@@ -15,6 +15,7 @@ from grader.data import checks as data_checks
 from grader.data import download
 from grader.data.tables import Row, Rows, Table, read_json, read_table
 from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.files.given import near_file
 from grader.files.json_text import quoted
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def read(path: Path, wanted: Wanted) -> Table:
     if path.is_dir():
         return _folder(path, wanted)
     if not path.is_file():
-        raise UsageError(f"--data {path}: this file does not exist.")
+        raise UsageError(f"--data {path}: this file does not exist{near_file(path) or '.'}")
     try:
         match path.with_suffix("").suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower():
             case ".jsonl" | ".ndjson":

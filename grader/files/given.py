@@ -9,6 +9,7 @@ import logging
 import os
 import stat
 import zlib
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ UNPACKED_LIMIT = 2 << 30
 """Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
 GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 22
+_NEIGHBOURS = 2000
+"""At most so many files beside a missing one are looked at."""
 SILENCE_MILLISECONDS = 1000
 """After so long without a byte from a pipe, the user is told what is waited for."""
 
@@ -26,6 +29,18 @@ SILENCE_MILLISECONDS = 1000
 def real(path: Path) -> Path:
     """Return an absolute path without links; links that lead in a circle stay (`Path.resolve` raises RuntimeError)."""
     return Path(os.path.realpath(path))
+
+
+def near_file(path: Path) -> str:
+    """Return a question about a file of a similar name beside a missing one; empty if there is none."""
+    import difflib
+
+    try:
+        there = [entry.name for entry in islice(path.parent.iterdir(), _NEIGHBOURS)]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, there, 1, 0.8)
+    return f"; did you mean {path.with_name(near[0])}?" if near else ""
 
 
 def read_given(path: Path, tell: Callable[[str], object] | None = None) -> bytes:

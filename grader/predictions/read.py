@@ -18,12 +18,11 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.errors import InputError
-from grader.files.given import GZIP, read_given, unpacked
+from grader.files.given import GZIP, near_file, read_given, unpacked
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import Flaw, quoted
 from grader.observer import Silent
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
     Convert = Callable[[Row], RawRecord | list[Flaw]]
 
-_NEIGHBOURS = 2000
 _MAGIC = {
     b"\xff\xfe": "is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
     b"\xfe\xff": "is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
@@ -69,23 +67,12 @@ def load(path: Path, observer: Observer) -> bytes:
     except FileNotFoundError as error:
         if path.is_symlink():
             raise InputError([f"{path}: is a link to {path.readlink()}, which does not exist"]) from error
-        raise InputError([f"{path}: no such file{_near_file(path)}"]) from error
+        raise InputError([f"{path}: no such file{near_file(path)}"]) from error
     except IsADirectoryError as error:
         raise InputError([f"{path}: is a folder; name the prediction file in it"]) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError([f"{path}: cannot be read: {reason}"]) from error
-
-
-def _near_file(path: Path) -> str:
-    import difflib
-
-    try:
-        there = [entry.name for entry in islice(path.parent.iterdir(), _NEIGHBOURS)]
-    except OSError:
-        return ""
-    near = difflib.get_close_matches(path.name, there, 1, 0.8)
-    return f"; did you mean {path.with_name(near[0])}?" if near else ""
 
 
 def refusal(data: bytes) -> str:

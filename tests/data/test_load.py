@@ -327,6 +327,9 @@ def test_a_damaged_datasets_folder_is_an_error_that_names_it(tmp_path: Path) -> 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: this file does not exist\.$"):
         data.read(tmp_path / "gone.jsonl", data.ALL)
+    (tmp_path / "questions.jsonl").write_text("")
+    with pytest.raises(UsageError, match=r"this file does not exist; did you mean .*/questions\.jsonl\?$"):
+        data.read(tmp_path / "question.jsonl", data.ALL)
     (tmp_path / "rows.pickle").write_bytes(b"")
     with pytest.raises(UsageError, match=r"^--data .*rows\.pickle: unknown format; grade reads \.jsonl, "):
         data.read(tmp_path / "rows.pickle", data.ALL)

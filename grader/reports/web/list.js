@@ -47,11 +47,12 @@ async function unpackOutputs() {
   if (state.tab === 'items' && !state.item) refreshList();
 }
 
-// What the number of found items says while outputs are still unpacked; it sees to it that they are.
+// What stands after the number of found items: what they have, and that outputs are still unpacked (it sees to it).
 function pending() {
-  if (!state.deep || !state.q || outputs.size === index.chunkCount) return '';
+  const has = all.length > items.length && (state.official || state.careful || state.differs) ? ' with such a sample' : '';
+  if (!state.deep || !state.q || outputs.size === index.chunkCount) return has;
   unpackOutputs();
-  return '; still unpacking the outputs';
+  return `${has}; still unpacking the outputs`;
 }
 
 function filters() {

@@ -71,7 +71,7 @@ def test_a_number_among_the_outcomes_leads_to_its_items(watch: Callable[..., Wat
     page = watch(made).open()
     row = page.locator("table.matrix tbody tr", has=page.locator("th", has_text="lint failed"))
     row.locator("td.other a").click()
-    _count(page, "1 of 4 tasks")
+    _count(page, "1 of 4 tasks with such a sample")
     assert _ids(page) == ["q3"]
 
 
@@ -141,7 +141,7 @@ def test_typing_filters_and_the_number_found_is_announced(watch: Callable[..., W
     assert page.locator("#status").inner_text() == "2 of 4 tasks"
     assert page.evaluate("document.activeElement.id") == "search"
     page.select_option("#filter-careful", "suspect")
-    _count(page, "1 of 4 tasks")
+    _count(page, "1 of 4 tasks with such a sample")
     page.check("#filter-differs")
     settled(page, "location.hash.includes('differs=1')")
     page.click("#clear")
@@ -206,7 +206,7 @@ def test_back_and_forward_go_through_the_views(watch: Callable[..., Watched], ma
     page.locator("#item").wait_for()
     assert page.locator("#item").inner_text() == "q2"
     page.go_back()
-    _count(page, "2 of 4 tasks")
+    _count(page, "2 of 4 tasks with such a sample")
     page.go_forward()
     page.locator("#item").wait_for()
 

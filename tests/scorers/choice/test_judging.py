@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.errors import InputError
+from grader.reports import format_of
+from grader.reports.material import Material
+from grader.reports.table import render
 from grader.results import READINGS, JudgeProvenance, Outcome
 from tests.conftest import ROOT
 from tests.models.server import Asked, ModelServer, fail, say
@@ -68,8 +71,11 @@ def test_vlmevalkits_judge_cannot_choose_an_option_that_its_table_has_lost(tmp_p
 def test_a_run_without_a_judge_says_what_its_official_value_lacks(tmp_path: Path) -> None:
     rows = [row(1, "red|blue", "A"), row(2, "red|blue", "B")]
     data, path = table(tmp_path / "q.tsv", rows), predictions(tmp_path, {"1": "like a tomato", "2": "B"})
-    (note,) = [note for note in run(path, data).notes if note.startswith("† No judge")]
+    without = run(path, data)
+    (note,) = [note for note in without.notes if note.startswith("† No judge")]
     assert "1 of 2 replies got no official credit only for that." in note
+    assert "official †" in render(without)
+    assert "| official † |" in format_of("x.md")(without, Material).decode()
     with ModelServer.playing(say("A")) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
     assert not [note for note in report.notes if note.startswith("† No judge")]
