@@ -21,8 +21,8 @@ from grader.observer import Silent
 from grader.options import Options
 
 CLASSES = ("real", "written")
-KINDS = ("the letter that it says", "another letter", "none, though it says one", "a letter, though it says none")
-"""What a reader can make of a reply, besides none of a reply that says none."""
+KINDS = ("right letter", "another letter", "no letter", "invented letter")
+"""What a reader reads: three kinds for a reply that says a letter, the last one for a reply that says none."""
 BENCHMARK = """\
 id = "replies"
 name = "Labelled replies"
@@ -113,6 +113,7 @@ def main() -> None:
     given = parser.parse_args()
     replies = lines("replies.jsonl")
     given.output.write_text(report(replies, read(replies)))
+    print(f"Wrote {given.output}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
 from grader.predictions.select import fingerprint, is_fingerprint, part_of, select
-from grader.receipts import this_machine
+from grader.receipts import Strength, this_machine
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.results.destination import results_path, stem_in
@@ -154,17 +154,17 @@ def prepare(file: PredictionFile, options: Options) -> Opened:
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     """Return a benchmark and its tasks, with all columns except the image; raises a GradeError."""
-    declared, tasks, _ = load_subject(options)
+    declared, tasks, _ = load_measured(options)
     return declared, tasks
 
 
-def load_subject(options: Options) -> tuple[Benchmark, dict[str, Task], receipts.Subject]:
-    """Return what `load_tasks` does, and what a self-test of these data tests; raises a GradeError."""
+def load_measured(options: Options) -> tuple[Benchmark, dict[str, Task], dict[str, Strength]]:
+    """Return what `load_tasks` does, and the strength of tests that a self-test has measured; raises a GradeError."""
     declared, scorer = declared_by(options)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
     rows = rows_of(declared, split, protocol, options.data, scorer, wanted=Wanted(None, declared.columns.image))
-    return declared, scorer.tasks(declared, split, rows), receipts.subject_of(declared, protocol, rows)
+    return declared, scorer.tasks(declared, split, rows), receipts.strengths(declared.id, protocol, rows.digest)
 
 
 def declared_by(options: Options) -> tuple[Benchmark, AnyScorer]:
@@ -199,7 +199,7 @@ def _run_of(opened: Opened, options: Options, observer: Observer) -> AnyRun:
         benchmark=opened.benchmark,
         split=opened.split,
         protocol=opened.protocol,
-        tasks=_by_strength({qid: opened.tasks[qid] for qid in opened.predictions}, opened.subject),
+        tasks={qid: opened.tasks[qid] for qid in opened.predictions},
         predictions=opened.predictions,
         file=opened.file,
         options=options,
@@ -207,17 +207,6 @@ def _run_of(opened: Opened, options: Options, observer: Observer) -> AnyRun:
         observer=observer,
         oddities=outcomes.find(opened.tasks, opened.predictions, opened.file),
     )
-
-
-def _by_strength(tasks: dict[str, Task], subject: receipts.Subject) -> dict[str, Task]:
-    """Return the tasks with the strength of their tests as a group, if a self-test of these data has measured it."""
-    strengths = receipts.strengths(subject)
-    return {
-        qid: msgspec.structs.replace(task, groups={**task.groups, receipts.STRENGTH: strengths[qid].level})
-        if qid in strengths
-        else task
-        for qid, task in tasks.items()
-    }
 
 
 def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer) -> Opened:
@@ -307,14 +296,13 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         abbreviations=opened.benchmark.abbreviations,
     )
     notes = [*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])]
-    notes += receipts.strength_in_words(opened.subject, opened.predictions)
     return _with(report, scored, opened.benchmark, notes)
 
 
 def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:
-    """Return a report with what a scorer made."""
+    """Return a report with what a scorer made, by the strength of the tests if a self-test has measured it."""
     unscored, by_reading = count_unscored(scored.samples)
-    return msgspec.structs.replace(
+    made = msgspec.structs.replace(
         report,
         benchmark_name=declared.name,
         benchmark_description=declared.description,
@@ -326,6 +314,12 @@ def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str])
         facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
         notes=notes,
     )
+    known = receipts.strengths_for(made)
+    if not known:
+        return made
+    split = receipts.by_strength(made, known)
+    metrics = registry.scorer(declared.scoring).recompute(split)
+    return msgspec.structs.replace(split, metrics=metrics, notes=receipts.strength_in_words(made, known))
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------

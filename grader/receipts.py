@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,11 +23,11 @@ from grader.files.replacing import replacing
 from grader.results import SelftestProvenance
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Iterator
 
     from grader.benchmark import Benchmark
     from grader.data.tables import Rows
-    from grader.results import Report, SandboxProvenance
+    from grader.results import Report, SampleResult, SandboxProvenance
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -109,6 +110,7 @@ STRENGTH = "test_strength"
 WEAK_SHARE = 0.5
 FEW_MUTANTS = 4
 SHOWN_WEAK = 5
+SHOWS_LITTLE = "A pass shows little where the tests accept almost any program"
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,23 +185,42 @@ def find(machine: Machine, subject: Subject) -> SelftestProvenance | None:
     return msgspec.structs.replace(newest.tested, same_data=bool(same))
 
 
-def strengths(subject: Subject) -> dict[str, Strength]:
+def strengths(benchmark: str, protocol: str, data_digest: str | None) -> dict[str, Strength]:
     """Return qid -> strength of its tests, by the newest self-test of these data, on whatever machine it was."""
-    same = [receipt for receipt in _of(subject) if receipt.subject == subject]
+    data = benchmark, protocol, data_digest
+    same = [each for each in _all() if (each.subject.benchmark, each.subject.protocol, each.tested.data_digest) == data]
     newest = max(same, key=lambda receipt: receipt.tested.at, default=None)
     return {} if newest is None else {strength.qid: strength for strength in newest.strengths}
 
 
-def strength_in_words(subject: Subject, qids: Container[str]) -> list[str]:
-    """Return a note on the tasks, of these, whose tests accept almost any program."""
-    known = strengths(subject)
-    weak = [qid for qid, strength in known.items() if qid in qids and strength.is_weak]
+def strengths_for(report: Report) -> dict[str, Strength]:
+    """Return qid -> strength of its tests, for the tasks of a report, if it is known."""
+    known = strengths(report.benchmark, report.protocol, report.provenance.data_digest)
+    return {sample.qid: known[sample.qid] for sample in report.samples if sample.qid in known}
+
+
+def by_strength(report: Report, known: dict[str, Strength]) -> Report:
+    """Return a report whose samples have the strength of their task's tests as a group; its metrics are the same."""
+
+    def grouped(sample: SampleResult) -> SampleResult:
+        groups = sample.groups if isinstance(sample.groups, Mapping) else {}
+        return msgspec.structs.replace(sample, groups={**groups, STRENGTH: known[sample.qid].level})
+
+    samples = [grouped(sample) if sample.qid in known else sample for sample in report.samples]
+    return msgspec.structs.replace(report, samples=samples)
+
+
+def strength_in_words(report: Report, known: dict[str, Strength]) -> list[str]:
+    """Return a report's notes, with one on the tasks whose tests accept almost any program."""
+    others = [note for note in report.notes if not note.startswith(SHOWS_LITTLE)]
+    weak = [qid for qid, strength in known.items() if strength.is_weak]
     if not weak:
-        return []
+        return others
     some = ", ".join(weak[:SHOWN_WEAK]) + (", ..." if len(weak) > SHOWN_WEAK else "")
     return [
-        f"A pass shows little on {some}: their tests accept almost any program, as a self-test has found "
-        f"({len(weak)} of {len(known)} measured tasks; `grade show {subject.benchmark} ID` says what they let pass)."
+        *others,
+        f"{SHOWS_LITTLE}: {some} ({len(weak)} of {len(known)} tasks that a self-test has measured; "
+        f"`grade show {report.benchmark} ID` says what their tests let pass).",
     ]
 
 

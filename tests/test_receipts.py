@@ -215,8 +215,20 @@ def test_strengths_hold_for_their_data_on_every_machine_and_the_newest_test_coun
     receipts.keep(msgspec.structs.replace(receipt(), strengths=[strong]))
     newer = receipt(where=elsewhere, at="2026-11-23T00:10:05+00:00")
     receipts.keep(msgspec.structs.replace(newer, strengths=[weak]))
-    assert receipts.strengths(SUBJECT) == {"q1": weak}
-    assert receipts.strengths(OTHER_DATA) == {}
-    (note,) = receipts.strength_in_words(SUBJECT, {"q1", "q2"})
-    assert note.startswith("A pass shows little on q1: their tests accept almost any program")
-    assert receipts.strength_in_words(SUBJECT, {"q2"}) == []
+    assert receipts.strengths("humaneval-v", "v2", "d1") == {"q1": weak}
+    assert receipts.strengths("humaneval-v", "v2", "d2") == {}
+    assert receipts.strengths("humaneval-v", "v1", "d1") == {}
+
+
+def test_a_report_says_once_where_a_pass_shows_little() -> None:
+    weak = Strength(qid="q1", mutants=4, passing=["line 1: + becomes -"] * 4, stub_passes=False)
+    noted = msgspec.structs.replace(report(None), notes=["a note"])
+    for _ in range(2):
+        noted = msgspec.structs.replace(noted, notes=receipts.strength_in_words(noted, {"q1": weak}))
+    assert noted.notes == [
+        "a note",
+        "A pass shows little where the tests accept almost any program: q1 (1 of 1 tasks that a self-test has "
+        "measured; `grade show humaneval-v ID` says what their tests let pass).",
+    ]
+    strong = msgspec.structs.replace(weak, passing=[])
+    assert receipts.strength_in_words(noted, {"q1": strong}) == ["a note"]

@@ -89,11 +89,13 @@ def verify_command(
     from grader.regrading.again import options_of
     from grader.regrading.verification import in_words, verify
 
+    if not seed.strip():
+        raise UsageError("--seed: empty; give a text that nobody knew when the bundle was made.")
     output_files.check_places([] if output is None else [output], [bundle_file, given["data"]])
     read = bundle.read(bundle_file, digest)
     with _replies(judge_replies, read.replies) as replies, watcher(quiet=quiet) as observer:
         asked = options_of(read.report, **_of(read.report, benchmark, given), judge_replies=replies)
-        found = verify(read, asked, observer, seed=seed, count=count)
+        found = verify(read, asked, observer, seed=seed, count=count, is_published=digest is not None)
     for line in in_words(found)[-1 if quiet else 0 :]:
         say(line)
     _put(output, found, quiet=quiet)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader import receipts
 from grader.commands import options
 from grader.commands.output_files import put
 from grader.errors import GradeError, UsageError
-from grader.grading import load_subject, load_tasks
+from grader.grading import load_measured, load_tasks
 from grader.results import READINGS
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -214,7 +213,7 @@ def describe(options: Options) -> list[str]:
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
-    declared, tasks, subject = load_subject(options)
+    declared, tasks, strengths = load_measured(options)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."
@@ -224,17 +223,15 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
         for name, value in tasks[qid].row.items()
         if name != declared.columns.image and value not in (None, "")
     ]
-    measured = receipts.strengths(subject).get(qid)
+    measured = strengths.get(qid)
     return columns if measured is None else [*columns, ("what the tests let pass", _let_pass(measured))]
 
 
 def _let_pass(measured: Strength) -> str:
     """Return what the self-test has found out about a task's tests."""
-    lines = [f"{len(measured.passing)} of {measured.mutants} changed references, each with one change:"]
-    lines += [f"  {change}" for change in measured.passing]
-    if measured.stub_passes:
-        lines.append("a program without a body")
-    return "\n".join(lines) if len(lines) > 1 else f"none of {measured.mutants} changed references"
+    let_pass = [*(["a program without a body"] if measured.stub_passes else []), *measured.passing]
+    count = f"{len(measured.passing)} of {measured.mutants} copies of the reference with one change each"
+    return "\n".join([count, *(f"  {each}" for each in let_pass)]) if let_pass else count
 
 
 def described(image: Image) -> str:

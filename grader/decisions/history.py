@@ -149,7 +149,7 @@ def history(
         checkpoints=points,
         best=max(scored, key=lambda at: (values[at], -at), default=None),
         lead=_lead(len(scored), [change for change in changes if change]),
-        notes=[*_unscored(runs), *_only_on_weak_tests(points, runs, name, reading)],
+        notes=[*_unscored(runs), *_unmeasured(runs), *_only_on_weak_tests(points, runs, name, reading)],
     )
 
 
@@ -208,6 +208,21 @@ def _unscored(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
     ]
 
 
+def _unmeasured(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
+    """Return a note if the strength of the tests is known for some of the runs only."""
+    without = [
+        str(step)
+        for step, _, report in runs
+        if not any(label.startswith(f"{STRENGTH}=") for sample in report.samples for label in sample.labels())
+    ]
+    if not without or len(without) == len(runs):
+        return []
+    return [
+        f"Graded before a self-test measured the strength of the tests, so not split by it: step {', '.join(without)}. "
+        "--score-only adds it."
+    ]
+
+
 def _only_on_weak_tests(
     points: Sequence[Checkpoint], runs: Sequence[tuple[int, RunName, Report]], name: str, reading: ReadingName
 ) -> list[str]:
@@ -220,8 +235,8 @@ def _only_on_weak_tests(
             continue
         if old.value is not None and new.value is not None and new.value <= old.value:
             notes.append(
-                f"Step {step}: the gain of {point.change.value:.1f} points is only on tasks whose tests let wrong "
-                f"programs pass. On tasks with strong tests, {name} went from {old.value:.1f} to {new.value:.1f} "
-                f"({counted(new.n, 'task')})."
+                f"Step {step}: nothing of the gain of {point.change.value:.1f} points is on tasks with strong tests "
+                f"({name} there: {old.value:.1f}, then {new.value:.1f}; {counted(new.n, 'task')}). The tests of the "
+                "others let changed reference solutions pass."
             )
     return notes

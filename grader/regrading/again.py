@@ -8,7 +8,7 @@ import msgspec
 
 from grader import grading
 from grader.errors import InputError
-from grader.options import Options
+from grader.options import LEAST_MEMORY, Options
 from grader.results import Outcome, Report, SampleResult
 from grader.scorers.registry import scorer_of
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.predictions.file import PredictionFile, PredictionRecord
 
+MOST_SECONDS, MOST_MEMORY = 3600, 1 << 40
+"""The largest limits that a run can have had."""
 Key = tuple[str, int]
 """The id of a sample's task, and its position among the task's predictions."""
 
@@ -42,10 +44,17 @@ def is_scored(sample: SampleResult) -> bool:
 
 
 def options_of(report: Report, **given: Any) -> Options:
-    """Return the options with which a report was made, as far as they decide verdicts, with the `given` ones."""
+    """Return the options with which a report was made, as far as they decide verdicts, with the `given` ones.
+
+    Raises InputError if the report has impossible limits.
+    """
     made: dict[str, Any] = {"benchmark": report.benchmark, "split": report.split, "protocol": report.protocol}
     sandbox = report.provenance.sandbox
-    if sandbox is not None and sandbox.cpu_seconds and sandbox.memory_bytes:
+    if sandbox is not None:
+        # What a file says is a user's input, as an option is.
+        if not (0 < sandbox.cpu_seconds <= MOST_SECONDS and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
+            limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes:,} bytes"
+            raise InputError([f"The results say that programs had {limits}: no run has such limits."])
         made |= {"timeout": sandbox.cpu_seconds, "memory": sandbox.memory_bytes}
     return Options(**made | {"settings": report.provenance.settings} | given)
 

@@ -15,7 +15,8 @@ from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
 from grader.receipts import subject_of
 from grader.regrading.again import Key, grade_again, is_scored, key_of, prepared
-from grader.results import READINGS, Outcome
+from grader.results import READINGS, Calls, Outcome
+from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import most_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.regrading.bundle import Bundle
-    from grader.results import Reading, SampleResult
+    from grader.results import Reading, Report, SampleResult
 
 SHOWN = 10
 
@@ -34,7 +35,7 @@ class Wrong(msgspec.Struct, frozen=True, kw_only=True):
     qid: str
     sample: int
     what: str
-    """`careful failed -> passed`, for each reading that differs."""
+    """`careful failed -> passed`, for each reading that differs, and the number of right calls."""
     moves: bool
     """Whether its credit differs, in either reading."""
 
@@ -45,6 +46,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = 1
     digest: str
     """The bundle's."""
+    is_published: bool
+    """Whether it is the digest that was published."""
     seed: str
     benchmark: str
     split: str
@@ -53,8 +56,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """Number of samples with a prediction and a published verdict in both readings."""
     drawn: int
     wrong: list[Wrong]
-    lost: list[tuple[str, int]]
-    """Drawn samples without a second verdict."""
+    lost: list[Wrong]
+    """Drawn samples without a second verdict, and why."""
     most: int
     """The 95 % upper bound of the number of wrong verdicts among all; lost ones count as wrong."""
     notes: list[str] = []
@@ -65,11 +68,18 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
         return 100 * self.most / self.verdicts
 
 
-def verify(bundle: Bundle, options: Options, observer: Observer, *, seed: str, count: int) -> Verification:
-    """Reach `count` of a bundle's verdicts again. Raises GradeError, if the data is other data among others."""
+def verify(
+    bundle: Bundle, options: Options, observer: Observer, *, seed: str, count: int, is_published: bool = False
+) -> Verification:
+    """Reach `count` of a bundle's verdicts again. Raises GradeError, if the data is other data among others.
+
+    `is_published`: the bundle has the digest that was published.
+    """
     report = bundle.report
     if report.provenance.judge is not None and options.judge_replies is None and not bundle.file.judge_replies:
         raise UsageError("This run had a judge: give the replies that it recorded with --judge-replies FILE.")
+    if report.provenance.data_digest is None:
+        raise InputError(["The bundle does not say with which data it was graded, so nothing can be checked."])
     opened = prepared(report, bundle.file, options)
     graded = {sample.qid for sample in report.samples}
     if report.part is None and (left_out := [qid for qid in opened.tasks if qid not in graded]):
@@ -80,11 +90,12 @@ def verify(bundle: Bundle, options: Options, observer: Observer, *, seed: str, c
         raise UsageError("The bundle has no verdict in both readings, so there is nothing to check.")
     drawn = draw(known, bundle.digest, seed, count)
     again = grade_again(report, bundle.file, drawn, options, observer)
-    lost = [key for key in drawn if key not in again.pairs or not is_scored(again.pairs[key][1])]
+    lost = {key: _lost(again.pairs.get(key)) for key in drawn if not _is_reached(again.pairs.get(key))}
     wrong = [_wrong(key, *again.pairs[key]) for key in drawn if key not in lost and _differ(*again.pairs[key])]
     bad = len(wrong) + len(lost)
     return Verification(
         digest=bundle.digest,
+        is_published=is_published,
         seed=seed,
         benchmark=report.benchmark,
         split=report.split,
@@ -92,7 +103,7 @@ def verify(bundle: Bundle, options: Options, observer: Observer, *, seed: str, c
         verdicts=len(known),
         drawn=len(drawn),
         wrong=wrong,
-        lost=lost,
+        lost=[Wrong(qid=qid, sample=sample, what=why, moves=False) for (qid, sample), why in lost.items()],
         most=bad + most_of(len(known) - len(drawn), bad, len(drawn)),
         notes=_notes(bundle, opened, again.report.provenance.grade),
     )
@@ -107,22 +118,40 @@ def draw(keys: list[Key], digest: str, seed: str, count: int) -> list[Key]:
     return sorted(keys, key=place)[:count]
 
 
+def _is_reached(pair: tuple[SampleResult, SampleResult] | None) -> bool:
+    return pair is not None and is_scored(pair[1])
+
+
+def _lost(pair: tuple[SampleResult, SampleResult] | None) -> str:
+    if pair is None:
+        return "no result"
+    return pair[1].careful.detail or pair[1].official.detail or "unscored"
+
+
 def _differ(before: SampleResult, now: SampleResult) -> bool:
-    return any(_verdict(before.reading(name)) != _verdict(now.reading(name)) for name in READINGS)
+    return _calls(before) != _calls(now) or any(
+        _verdict(before.reading(name)) != _verdict(now.reading(name)) for name in READINGS
+    )
 
 
 def _verdict(reading: Reading) -> tuple[Outcome, str | None, float]:
     return reading.outcome, reading.answer, reading.credit
 
 
+def _calls(sample: SampleResult) -> str:
+    return f"{sample.calls.same} of {sample.calls.n}" if isinstance(sample.calls, Calls) else "none"
+
+
 def _wrong(key: Key, before: SampleResult, now: SampleResult) -> Wrong:
     pairs = [(name, before.reading(name), now.reading(name)) for name in READINGS]
+    what = [
+        f"{name} {_shown(was)} -> {_shown(found)}" for name, was, found in pairs if _verdict(was) != _verdict(found)
+    ]
+    calls = [] if _calls(before) == _calls(now) else [f"right calls {_calls(before)} -> {_calls(now)}"]
     return Wrong(
         qid=key[0],
         sample=key[1],
-        what=" and ".join(
-            f"{name} {_shown(was)} -> {_shown(found)}" for name, was, found in pairs if _verdict(was) != _verdict(found)
-        ),
+        what=" and ".join([*what, *calls]),
         moves=any(was.credit != found.credit for _, was, found in pairs),
     )
 
@@ -137,32 +166,50 @@ def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
         notes.append(f"It was graded by grade {bundle.manifest.grade or 'unknown'}, and is checked by {own}.")
     if bundle.manifest.declaration != subject_of(opened.benchmark, opened.protocol).declaration:
         notes.append("The benchmark.toml here declares something else than the one with which it was graded.")
-    if bundle.report.provenance.data_digest is None:
-        notes.append("The bundle does not say with which data it was graded.")
+    if other := _other_intervals(bundle.report):
+        notes.append(f"Its intervals are not those of its samples by this version of grade: {', '.join(other)}.")
+    sandbox = bundle.report.provenance.sandbox
+    if sandbox is not None:
+        limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes / (1 << 20):,.0f} MB"
+        notes.append(f"Its programs had {limits}, and have them here.")
     if part := bundle.report.part:
         notes.append(f"Only a part of the benchmark was graded: {part.in_words()}.")
     return notes
 
 
+def _other_intervals(report: Report) -> list[str]:
+    """Return the overall metrics whose interval or standard error does not follow from the samples."""
+    made = {(m.name, m.reading, m.group): (m.ci95, m.stderr) for m in scorer_of(report).recompute(report)}
+    other = [m for m in report.metrics if made[m.name, m.reading, m.group] != (m.ci95, m.stderr)]
+    return list(dict.fromkeys(metric.name for metric in other))
+
+
 def in_words(found: Verification) -> list[str]:
     """Return what a check found, a line each."""
     same = found.drawn - len(found.wrong) - len(found.lost)
-    counts = f"{same} are the same, {len(found.wrong)} are not"
-    counts += f", and {len(found.lost)} could not be reached (they count as wrong)" if found.lost else ""
+    counts = f"{same} the same, {len(found.wrong)} not"
+    counts += f", and {len(found.lost)} could not be reached (these count as wrong)" if found.lost else ""
     drawn = f"{found.drawn} of {found.verdicts:,} verdicts were drawn with the seed {found.seed!r} and reached again"
     lines = [
-        f"Bundle {found.digest}: unchanged ({found.benchmark}, {found.split}, {found.protocol}).",
+        f"Bundle {found.digest} ({found.benchmark}, {found.split}, {found.protocol}): {_state(found)}.",
         *found.notes,
         f"{drawn}: {counts}.",
-        *(f"  {one.qid} #{one.sample}: {one.what}" for one in found.wrong[:SHOWN]),
     ]
-    if len(found.wrong) > SHOWN:
-        lines.append(f"  ... and {len(found.wrong) - SHOWN} more; -o FILE.json has them all.")
+    bad = [*found.wrong, *found.lost]
+    lines += [f"  {one.qid} #{one.sample}: {one.what}" for one in bad[:SHOWN]]
+    if len(bad) > SHOWN:
+        lines.append(f"  ... and {len(bad) - SHOWN} more; -o FILE.json has them all.")
     if found.wrong:
         moving = sum(one.moves for one in found.wrong)
         slow = " Timeouts may differ on a slower machine." if any("timeout" in one.what for one in found.wrong) else ""
         lines.append(f"{moving} of them change the sample's credit.{slow}")
     if found.drawn == found.verdicts:
-        return [*lines, f"All verdicts were checked: {found.most} are wrong ({found.share:.1f} %)."]
-    most = f"At most {found.most:,} of all {found.verdicts:,} verdicts are wrong"
+        return [*lines, f"All {found.verdicts:,} verdicts were checked, wrong: {found.most} ({found.share:.1f} %)."]
+    most = f"Of all {found.verdicts:,} verdicts, at most {found.most:,} are wrong"
     return [*lines, f"{most} ({found.share:.1f} %; 95 % confidence)."]
+
+
+def _state(found: Verification) -> str:
+    if found.is_published:
+        return "unchanged since its digest was published"
+    return "its parts belong together; give the published digest with --digest to find whether it was replaced"

@@ -222,7 +222,7 @@ def _strengths(pairs: Pairs) -> Iterator[Strength]:
     found = []
     for qid in dict.fromkeys(probe.qid for probe, _ in pairs):
         own = [(probe, sample) for probe, sample in pairs if probe.qid == qid]
-        mutants = [(probe.title, sample.careful.credit >= 1) for probe, sample in own if probe.kind == "mutant"]
+        mutants = [(probe.title, _passes_somewhere(sample)) for probe, sample in own if probe.kind == "mutant"]
         stubs = [_passes_somewhere(sample) for probe, sample in own if probe.kind == "stub"]
         if mutants or stubs:
             passing = [title for title, passes in mutants if passes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -125,8 +126,8 @@ def with_strengths(passing: dict[str, bool]) -> Report:
         (
             {"strong": False, "weak": True},
             [
-                "Step 2: the gain of 12.5 points is only on tasks whose tests let wrong programs pass. On tasks with "
-                "strong tests, accuracy went from 25.0 to 25.0 (40 tasks)."
+                "Step 2: nothing of the gain of 12.5 points is on tasks with strong tests (accuracy there: 25.0, then "
+                "25.0; 40 tasks). The tests of the others let changed reference solutions pass."
             ],
         ),
         ({"strong": True, "weak": False}, []),
@@ -137,3 +138,13 @@ def with_strengths(passing: dict[str, bool]) -> Report:
 def test_a_gain_only_on_tasks_with_weak_tests_is_named(gains: dict[str, bool], notes: list[str]) -> None:
     first, then = with_strengths({"strong": False, "weak": False}), with_strengths(gains)
     assert history([(1, RunName(), first), (2, RunName(), then)]).notes == notes
+
+
+def test_a_run_that_is_not_split_by_the_strength_of_the_tests_is_named() -> None:
+    split = with_strengths({"strong": False, "weak": True})
+    plain = [msgspec.structs.replace(sample, groups=msgspec.UNSET) for sample in split.samples]
+    before = msgspec.structs.replace(split, samples=plain, metrics=metric_rows(plain, "accuracy", each_task))
+    assert history([(1, RunName(), before), (2, RunName(), split)]).notes == [
+        "Graded before a self-test measured the strength of the tests, so not split by it: step 1. "
+        "--score-only adds it."
+    ]

@@ -17,7 +17,7 @@ from grader.observer import Silent
 from grader.regrading import bundle
 from grader.regrading.again import options_of
 from grader.regrading.verification import Verification, draw, in_words, verify
-from grader.results import Outcome, Report
+from grader.results import Calls, Outcome, Report
 from grader.results.file import encode_report, read_report
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -95,7 +95,7 @@ def test_the_same_run_has_the_same_digest_and_its_verdicts_are_reached_again(
     assert (found.verdicts, found.drawn, found.wrong, found.lost) == (10, 4, [], [])
     # C(5, 4) / C(10, 4) = 0.024 and C(6, 4) / C(10, 4) = 0.071: four wrong ones may hide among ten, five do not.
     assert found.most == 4
-    assert in_words(found)[-1] == "At most 4 of all 10 verdicts are wrong (40.0 %; 95 % confidence)."
+    assert in_words(found)[-1] == "Of all 10 verdicts, at most 4 are wrong (40.0 %; 95 % confidence)."
 
 
 def test_a_wrong_verdict_is_found_and_named(graded: Callable[[str], Path], tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_wrong_verdict_is_found_and_named(graded: Callable[[str], Path], tmp_p
     assert len(found.wrong) == found.most == 1
     assert found.wrong[0].moves
     assert "careful correct" in found.wrong[0].what
-    assert in_words(found)[-1] == "All verdicts were checked: 1 are wrong (10.0 %)."
+    assert in_words(found)[-1] == "All 10 verdicts were checked, wrong: 1 (10.0 %)."
     published = bundle.digest_of(packed(graded("vstar"), "vstar"))
     words = ["verify", str(tmp_path / "x_bundle.zip"), "--seed", "s", "--data", str(data("vstar")), "-q"]
     assert run(words) == 1
@@ -198,6 +198,61 @@ def test_programs_are_executed_again_and_no_sandbox_is_no_check(
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     words = ["verify", str(tmp_path / "x_bundle.zip"), "--seed", "s", "--data", str(data("humaneval")), "-q"]
     assert run([*words, "--sandbox", "docker"]) == 3
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_invented_calls_are_wrong_and_impossible_limits_are_refused(
+    graded: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = graded("humaneval")
+
+    def all_calls_right(report: Report) -> Report:
+        calls = Calls(n=99, same=99)
+        return msgspec.structs.replace(
+            report, samples=[msgspec.structs.replace(sample, calls=calls) for sample in report.samples]
+        )
+
+    forged = edited(folder, tmp_path / "calls", all_calls_right)
+    found = checked(packed(forged, "humaneval"), tmp_path, "humaneval", count=2, sandbox="bubblewrap")
+    assert len(found.wrong) == 2
+    assert "right calls 99 of 99 -> " in found.wrong[0].what
+    assert any(note.startswith("Its programs had 2 s of CPU time and 1,024 MB") for note in found.notes)
+    for number, (cpu, memory) in enumerate([(1e9, 1 << 30), (0, 1 << 30), (-1, 1 << 30), (2, 1), (2, 1 << 60)]):
+
+        def limited(report: Report, cpu: float = cpu, memory: int = memory) -> Report:
+            assert report.provenance.sandbox is not None
+            sandbox = msgspec.structs.replace(report.provenance.sandbox, cpu_seconds=cpu, memory_bytes=memory)
+            return msgspec.structs.replace(
+                report, provenance=msgspec.structs.replace(report.provenance, sandbox=sandbox)
+            )
+
+        with pytest.raises(InputError, match="no run has such limits"):
+            checked(packed(edited(folder, tmp_path / str(number), limited), "humaneval"), tmp_path, "humaneval")
+
+
+def test_intervals_that_do_not_follow_from_the_samples_are_named(graded: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = edited(graded("vstar"), tmp_path / "new", lambda report: report)
+    path = folder / "predictions_results.json"
+    report = read_report(path)
+    narrow = [msgspec.structs.replace(metric, ci95=(99.0, 100.0)) for metric in report.metrics]
+    path.write_bytes(encode_report(msgspec.structs.replace(report, metrics=narrow)))
+    notes = checked(packed(folder, "vstar"), tmp_path, "vstar").notes
+    assert any(note.startswith("Its intervals are not those of its samples") and "accuracy" in note for note in notes)
+    assert checked(packed(graded("vstar"), "vstar"), tmp_path, "vstar").notes == []
+
+
+def test_only_a_published_digest_shows_that_nothing_was_changed(
+    graded: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = packed(graded("vstar"), "vstar")
+    (tmp_path / "x_bundle.zip").write_bytes(content)
+    words = ["verify", str(tmp_path / "x_bundle.zip"), "--seed", "s", "--data", str(data("vstar"))]
+    assert run(words) == 0
+    assert "its parts belong together; give the published digest with --digest" in capsys.readouterr().err
+    assert run([*words, "--digest", bundle.digest_of(content)]) == 0
+    assert "unchanged since its digest was published" in capsys.readouterr().err
+    assert run(["verify", str(tmp_path / "x_bundle.zip"), "--seed", " ", "--data", str(data("vstar"))]) == 2
 
 
 def test_the_draw_follows_from_digest_and_seed() -> None:
