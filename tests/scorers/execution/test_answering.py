@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
+from grader.sandbox import verdict_cache
 from grader.sandbox.answer import Answers, Evidence, Executed
 from grader.sandbox.interface import Limits
 from grader.scorers.execution.assembly import read_signature
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 
 class Settled:
-    """A settler whose program answers two calls before its time slice ends, and otherwise all."""
+    """A settler with a cache, whose program answers two calls before its time slice ends, and otherwise all."""
 
     def __init__(self) -> None:
         self.ran: list[dict[str, Any]] = []
+        self._kept: dict[str, Executed] = {}
 
     def key(self, job: dict[str, Any]) -> str:
-        return json.dumps(job, sort_keys=True)
+        return verdict_cache.key(job, "here", Limits())
 
     def settle(
         self,
@@ -40,16 +41,18 @@ class Settled:
     ) -> dict[str, str]:
         for key, wanted in items:
             one = job(wanted)
-            self.ran.append(one)
-            count = 2 if "slice" in one else len(one["answer"]["calls"])
-            evidence = {"stopped": "slice" if "slice" in one else None}
-            answers = Answers(
-                evidence=msgspec.convert(EVIDENCE | evidence, Evidence),
-                hello="{}",
-                replies=[f"reply to {call}" for call in one["answer"]["calls"][:count]],
-            )
-            take(key, Executed(answer=answers))
+            executed = self._kept[key] if key in self._kept else self._run(one)
+            if keeps_stopped or executed.lane is None:
+                self._kept[key] = executed
+            take(key, executed)
         return {}
+
+    def _run(self, job: dict[str, Any]) -> Executed:
+        self.ran.append(job)
+        is_sliced = "slice" in job
+        calls = job["answer"]["calls"][: 2 if is_sliced else None]
+        evidence = msgspec.convert(EVIDENCE | {"stopped": "slice" if is_sliced else None}, Evidence)
+        return Executed(answer=Answers(evidence=evidence, hello="{}", replies=[f"reply to {call}" for call in calls]))
 
 
 EVIDENCE = {"status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
@@ -58,26 +61,28 @@ CALLS = ("a", "b", "c", "d")
 ONE = Candidate(qid="q", source="")
 
 
+@pytest.mark.parametrize("function", ["", "f"])
 @pytest.mark.parametrize(
-    ("function", "is_decided", "asked"),
+    ("is_decided", "asked"),
     [
-        pytest.param("", True, ["abcd"], id="a script that was wrong"),
-        pytest.param("", False, ["abcd", "cd"], id="a script that was not"),
-        pytest.param("f", True, ["abcd"], id="a function that was wrong"),
-        # Its calls belong to one process.
-        pytest.param("f", False, ["abcd", "abcd"], id="a function that was not"),
+        pytest.param(True, ["abcd"], id="was wrong"),
+        # All its calls belong to one process.
+        pytest.param(False, ["abcd", "abcd"], id="was not"),
     ],
 )
-def test_what_a_slow_program_is_asked(function: str, is_decided: bool, asked: list[str]) -> None:
+def test_a_slow_program_is_asked_everything_unless_it_was_wrong(
+    function: str, is_decided: bool, asked: list[str]
+) -> None:
     settler = Settled()
-    with Spool() as spool:
-        answering = Answering(settler, spool, Limits())  # type: ignore[arg-type]
-        wanted = Wanted(ONE, TASK, "", CALLS, function, seconds=1.0, first_seconds=0.5)
-        answering.run("running programs", [wanted], lambda _: is_decided)
-        replies = [reply for part in answering.answers(ONE) for reply in part.replies]
-    assert ["".join(one["answer"]["calls"]) for one in settler.ran] == asked
-    assert replies == [f"reply to {call}" for call in (CALLS[:2] if is_decided else CALLS)]
-    assert answering.stopped == {}
+    for _ in ("run", "from the cache"):
+        with Spool() as spool:
+            answering = Answering(settler, spool, Limits())  # type: ignore[arg-type]
+            wanted = Wanted(ONE, TASK, "", CALLS, function, seconds=1.0, first_seconds=0.5)
+            answering.run("running programs", [wanted], lambda _: is_decided)
+            replies = [reply for part in answering.answers(ONE) for reply in part.replies]
+        assert ["".join(one["answer"]["calls"]) for one in settler.ran] == asked
+        assert replies == [f"reply to {call}" for call in (CALLS[:2] if is_decided else CALLS)]
+        assert answering.stopped == {}
 
 
 def test_in_a_pool_a_program_that_has_used_its_slice_is_stopped() -> None:

@@ -69,6 +69,11 @@ class Answering:
             made = self._job(one)
             return {**made, "slice": one.first_seconds} if is_decided is not None else made
 
+        def key_of(one: Wanted) -> str:
+            # A key says nothing about the time slice, which here decides what is answered.
+            made = job(one)
+            return self._settler.key({**made, "first": one.first_seconds} if is_decided is not None else made)
+
         def take(key: str, executed: Executed) -> bool:
             answers = executed.answer
             if answers is not None and executed.lane is not None:
@@ -78,7 +83,7 @@ class Answering:
                 counts[key] = 0 if executed.lane is None and _has_ended(answers) else len(answers.replies)
             return False
 
-        items = [(self._settler.key(job(one)), one) for one in wanted]
+        items = [(key_of(one), one) for one in wanted]
         lost = self._settler.settle(phase, items, job, take, keeps_stopped=is_decided is not None)
         rest = []
         for key, one in items:
@@ -90,11 +95,9 @@ class Answering:
                 continue
             self._keys.setdefault(one.candidate, []).append(key)
             if key in stopped and is_decided is not None and not is_decided(one.candidate):
-                # The calls of a function belong to one process; runs of a script do not.
-                is_whole = bool(one.function) or not counts[key]
-                if is_whole:
-                    self._keys.pop(one.candidate)
-                rest.append(one if is_whole else one._replace(calls=one.calls[counts[key] :]))
+                # The calls of a function belong to one process; and the cache keeps a whole job.
+                self._keys.pop(one.candidate)
+                rest.append(one)
             elif key not in stopped and 0 < counts[key] < len(one.calls):
                 rest.append(one._replace(calls=one.calls[counts[key] :]))
         return rest
