@@ -35,7 +35,7 @@ EVALPLUS = "evalplus"
 _FUTURE = re.compile("^from __future__ import .*$", re.MULTILINE)
 REFERENCE_SECONDS = 30.0
 """CPU time of a reference solution for each input."""
-FIRST_SECONDS, TIMES_REFERENCE = 1.0, 2.0
+FIRST_SECONDS, TIMES_REFERENCE = 1.0, 3.0
 """CPU time for all inputs, or so many times that of the reference solution if this is more: a program that has answered
 wrongly is then asked nothing more."""
 
