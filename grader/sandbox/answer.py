@@ -85,7 +85,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 TIMEOUT = "timeout"
 """The kind of an official outcome by which the program has used up its time."""
 WAITING = "waiting"
-"""The kind if the tests wait for the answer to the first call: see official_outcome.py in the sandbox."""
+"""The kind if the tests wait for an answer that has not come: see official_outcome.py in the sandbox."""
 
 
 class Official(msgspec.Struct, frozen=True, kw_only=True):

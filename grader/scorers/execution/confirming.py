@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 ANSWERING, ANSWERING_AGAIN = "answering", "answering in another order"
 SEEDS = 0, 1
 """A reference solution that is not tame answers once with each: what differs is random."""
+FEW_ANSWERS = 64
+"""After at most so many answers, a program that has used up its time did so in its calls, not in sending answers."""
 LATEST = 0.5
 """The part of the time limit up to which a program is surely in time when it runs again."""
 
@@ -234,7 +236,7 @@ class Confirmation:
         if answers.strained or evidence.oom:
             return None
         is_waiting = answers.hello is None or (found is not None and found.kind == WAITING)
-        if evidence.stopped == "cpu" and not answers.replies and is_waiting:
+        if evidence.stopped == "cpu" and len(answers.replies) <= FEW_ANSWERS and is_waiting:
             return Official(kind=TIMEOUT, seconds=limit)
         is_done = evidence.stopped is None and evidence.status is None
         is_done &= evidence.wall <= LATEST * self._limits.wall_seconds

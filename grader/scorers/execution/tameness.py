@@ -111,7 +111,9 @@ class _Reader:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         nodes = list(ast.walk(tree))
-        self._variables = {node.id for node in nodes if isinstance(node, ast.Name) and _is_stored(node)}
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        self._read = {node.id for node in names}
+        self._variables = {node.id for node in names if _is_stored(node)}
         self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         lambdas = {_name(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)}
         self._functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | lambdas
@@ -144,8 +146,7 @@ class _Reader:
         self._scopes.append(self._scope((), own) | self._kept)
         self._statements(self._tree.body)
         top = {node.name for node in self._tree.body if isinstance(node, ast.FunctionDef)}
-        read = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
-        return Tame(frozenset(bound | read), frozenset(top), self._sorts_sets)
+        return Tame(frozenset(bound | self._read), frozenset(top), self._sorts_sets)
 
     # --- scopes ---
 

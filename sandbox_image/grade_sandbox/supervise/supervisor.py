@@ -141,7 +141,9 @@ class Supervisor:
 
         If it ends while it has several calls, it answers again, one by one: its last answer is the one that it gave.
         """
-        seen, said = self._answered_ahead(job, candidate, calls, dialogue.MOST_AHEAD)
+        # Most programs that never end have a `while` loop. With several calls, they would use up their time twice.
+        is_careful = "while" in candidate["source"] and len(calls) <= dialogue.MOST_AHEAD
+        seen, said = self._answered_ahead(job, candidate, calls, 1 if is_careful else dialogue.MOST_AHEAD)
         if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:
             seen, said = self._answered_ahead(job, candidate, calls, 1)
         if "spare" in candidate and _lacks_room(seen):

@@ -30,7 +30,7 @@ MOST_FRAMES = 32
 """Tests that call a program from deeper may see another recursion error than it has answered with."""
 MOST_CHARACTERS = 10_000
 WAITING = "waiting"
-"""The kind of the outcome if the tests wait for the answer to the first call."""
+"""The kind of the outcome if the tests wait for an answer that has not come."""
 MOST_LEVELS = 50
 """Values that are nested deeper may not be compared everywhere."""
 _NODES = {"list", "tuple", "dict"}
@@ -60,7 +60,7 @@ class _Plain(Replay):
         super().__init__(tests.spec, code, code, tests.calls, answers, tuple, recording.RECENT)
         self._base = 0
         self._is_waiting = False
-        """Whether they make the first call, and there is no answer to it."""
+        """Whether they make a call to which there is no answer."""
 
     def outcome(self, functions: list[str]) -> dict[str, Any] | None:
         """Return the text and the type of the exception that ends the tests, and the lines of the tests that it passed.
@@ -104,8 +104,8 @@ class _Plain(Replay):
         # A program that still has what it returned earlier would see what the tests do to it.
         if self.replies.theirs.changed():
             raise UnconfirmedError("the tests change an answer")
-        self._is_waiting = self._next == len(self._texts) == 0
-        if self._next < len(self._texts) and not _is_plain_reply(value_format.loads(self._texts[self._next])):
+        self._is_waiting = self._next >= len(self._texts)
+        if not self._is_waiting and not _is_plain_reply(value_format.loads(self._texts[self._next])):
             raise UnconfirmedError("an answer is not plain")
         return super()._reply()
 

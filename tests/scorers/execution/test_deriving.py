@@ -67,6 +67,12 @@ DERIVED: dict[str, tuple[str, str, str]] = {
     "changes its argument": ("def f(x):\n    x.sort()\n    return len(x)\n", LISTS, LENGTH),
     "returns its argument": ("def f(x):\n    return x\n", LISTS, LENGTH),
     "never ends": ("def f(x):\n    while True:\n        x += 1\n", TESTS, RIGHT),
+    "never ends in the second call": ("def f(x):\n    while x == 5:\n        pass\n    return x + 1\n", TESTS, RIGHT),
+    "never ends in the second call, without a loop": (
+        "import itertools\n\ndef f(x):\n    return x + 1 if x == 3 else max(itertools.cycle([x]))\n",
+        TESTS,
+        RIGHT,
+    ),
     "never loads": ("def f(x):\n    return x\n\nwhile True:\n    pass\n", TESTS, RIGHT),
     "long number": ("def f(x):\n    return 10 ** 5000 + x\n", TESTS, RIGHT),
     "number too long to show": ("def f(x):\n    return len(str(10 ** 5000)) + x\n", TESTS, RIGHT),
@@ -99,7 +105,7 @@ EXECUTED: dict[str, tuple[str, str, str]] = {
     "nests almost to the limit": ("def f(x):\n    y = []\n    for i in range(960):\n        y = [y]\n    return len(str(y)) * 0 + x + 1\n", TESTS, RIGHT),
     "needs most of the memory": ("def f(x):\n    return len(bytes_of(700)) * 0 + x + 1\n\ndef bytes_of(n):\n    return 'x' * (n * 1000000)\n", TESTS, RIGHT),
     "needs all of the memory": ("def f(x):\n    return len([0] * 10 ** 10)\n", TESTS, RIGHT),
-    "never ends in the second call": ("def f(x):\n    while x == 5:\n        pass\n    return x + 1\n", TESTS, RIGHT),
+    "never ends after a wrong answer": ("def f(x):\n    while x == 5:\n        pass\n    return x\n", TESTS, RIGHT),
     "never ends, and tests fail before": (
         "def f(x):\n    while True:\n        pass\n",
         "assert 1 > 2, 'before'\nassert f(1) == 2\n",
