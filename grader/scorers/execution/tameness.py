@@ -318,12 +318,10 @@ class _Reader:
             _require(len(targets) == 1 and isinstance(targets[0], ast.Name))
             self._lambda(value)
             return
-        if all(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
-            self._expect(_READ, value)
-        kinds = [self._target(target, is_defined=self._is_table(value)) for target in targets]
-        if not all(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
-            for kind in kinds:
-                self._expect(_ASKED if kind is _TABLE else kind, value)
+        is_unpacked = all(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
+        for target in targets:
+            kind = self._target(target, is_defined=self._is_table(value))
+            self._expect(_READ if is_unpacked else _ASKED if kind is _TABLE else kind, value)
 
     def _target(self, node: ast.expr, *, is_defined: bool = False) -> _Kind:
         """Return the kind of what can be assigned here. `is_defined`: it is a table, and assigned as a whole."""
