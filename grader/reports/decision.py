@@ -70,6 +70,7 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
         title=" · ".join(filter(None, ("What this result says", report.model, name))),
         heading=f"{name}: what this result says",
         facts=[report.model] if report.model else [],
+        is_qualified=bool(provenance.official_mark(report)),
         gates=[(gate, _STATES[gate.state]) for gate in gates],
         metrics=list(_metrics(report, scorer.glossary)),
         measured=list(_measured(report, name)),

@@ -60,7 +60,8 @@ def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
     ]
     lines = list(drawn(Table(title="Self-test", columns=columns, rows=rows), "Self-test", width, colour=colour))
     for each in outcome.tested:
-        lines += map(clean, (*_strength_lines(each), *_speed_lines(each), *each.notes, *_problem_lines(each.problems)))
+        lines += map(clean, (*_strength_lines(each), *each.notes, *_problem_lines(each.problems)))
+    lines += _speed_lines([each.cpu_ratio for each in outcome.tested if each.cpu_ratio])
     if outcome.left_out:
         lines.append(f"Not tested, because the built-in sample has no answers: {', '.join(outcome.left_out)}.")
     return "\n".join([*lines, ""])
@@ -84,14 +85,14 @@ def _strength_lines(tested: Tested) -> list[str]:
     return lines + [_task_line(each) for each in tested.strengths[:SHOWN_TASKS] if each.passing or each.stub_passes]
 
 
-def _speed_lines(tested: Tested) -> list[str]:
-    """Return a line with the speed of this CPU."""
-    if not tested.cpu_ratio:
-        return []
-    return [
-        f"CPU: the calibration program takes {tested.cpu_ratio:.2f} times as long as on the standard machine; "
-        "--timeout is in seconds of this CPU."
-    ]
+def _speed_lines(ratios: list[float]) -> list[str]:
+    """Return a line with the speed of this CPU, as it was measured with each benchmark."""
+    times = " to ".join(dict.fromkeys(f"{end:.2f}" for end in (min(ratios), max(ratios)))) if ratios else ""
+    line = (
+        f"CPU: the calibration program takes {times} times as long as on the standard machine; `--timeout` is in seconds "
+        "of this CPU."
+    )
+    return [line] if ratios else []
 
 
 def _task_line(strength: Strength) -> str:

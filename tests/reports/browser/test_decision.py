@@ -117,6 +117,16 @@ def test_a_self_test_that_passed_is_a_reason_to_believe_the_values() -> None:
     assert "Self-tested" not in unmeasured
 
 
+def test_an_official_value_that_a_note_is_about_says_so_beside_it() -> None:
+    report = msgspec.structs.replace(made.of_sample("vstar"), notes=["† No judge: replies are not read."])
+    text = read(page(report)).text
+    assert "The benchmark's own scorer says 30.0 (see below)." in text
+    sure, _, unmeasured = text.partition("What could not be measured")
+    assert "No judge: replies are not read." in sure.partition("How sure it is")[2]
+    assert "No judge" not in unmeasured
+    assert "(see below)" not in read(page(made.of_sample("vstar"))).text
+
+
 def test_answers_that_are_not_believed_are_explained() -> None:
     report = made.report([made.sample("q1", made.read("passed"), made.read("suspect"))])
     assert "1 answer is not believed: the program passes while" in read(page(report)).text
