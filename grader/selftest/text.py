@@ -89,8 +89,8 @@ def _speed_lines(ratios: list[float]) -> list[str]:
     """Return a line with the speed of this CPU, as it was measured with each benchmark."""
     times = " to ".join(dict.fromkeys(f"{end:.2f}" for end in (min(ratios), max(ratios)))) if ratios else ""
     line = (
-        f"CPU: the calibration program takes {times} times as long as on the standard machine; `--timeout` is in seconds "
-        "of this CPU."
+        f"CPU: the calibration program takes {times} times as long as on the standard machine; `--timeout` is in "
+        "seconds of this CPU."
     )
     return [line] if ratios else []
 
