@@ -108,3 +108,7 @@ def test_prose_on_a_terminal_breaks_no_word_and_no_command() -> None:
         "    `grade show vstar q1` for more",
     ]
     assert wrapped(text, 120) == text
+    assert wrapped("a power of 80 % at a level of 5 % of all", 32).splitlines() == [
+        "a power of 80 % at a level of",
+        "  5 % of all",
+    ]
