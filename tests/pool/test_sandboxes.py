@@ -127,3 +127,18 @@ def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped
             results[rounds] = [(found.careful, found.calls) for found in pool.grade_samples(samples)]
     assert results[False] == results[True]
     assert [reading.credit for reading, _ in results[True]] == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_program_that_is_not_where_it_is_usually_has_a_verdict(backend: str) -> None:
+    """A policy that could make its samples unscored by their form would never be told that they are wrong."""
+    row = {"inputs": ["3\n"], "outputs": ["6\n"]}
+    thought = "<think>so ```python\nx\n```?</think>\n```python\n{}"
+    texts = [
+        form.format(program)
+        for form in (thought, "Answer: ```python\n{}\n```")
+        for program in ("print(2 * int(input()))", "print(5)", "print(", "while print(end='') is None: pass")
+    ]
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=0.3) as pool:
+        outcomes = [result.careful.outcome.value for result in pool.grade_samples([(row, text) for text in texts])]
+    assert outcomes == ["passed", "failed", "error", "timeout"] * 2

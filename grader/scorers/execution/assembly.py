@@ -20,6 +20,8 @@ from grader.scorers.execution.extraction import (
     extract,
     extract_careful,
     extract_plain,
+    extract_script,
+    is_script,
     parse,
     returns,
 )
@@ -210,12 +212,12 @@ def _elsewhere(
     A program that it finds is replaced only if it is from the thoughts before the answer.
     """
     answer = _THOUGHT.sub("", prediction)
-    if tree is not None and answer == prediction:
+    if tree is not None and answer == prediction and (names or is_script(content)):
         return None, ""
     if not names:
-        script = extract_plain(answer, names)
+        script = extract_script(answer)
         is_other = parse(script) is not None and script.strip() != content.strip()
-        return (script, "the program after the thoughts, or without a fence") if is_other else (None, "")
+        return (script, "the program, which the official extraction does not find") if is_other else (None, "")
     found, lost = extract_careful(answer, names), "the code block, which the official extraction does not find"
     if found is None and tree is None:
         found = extract_careful(prediction, names)

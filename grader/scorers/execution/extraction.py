@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 import warnings
 from typing import TYPE_CHECKING, Literal
 
@@ -73,11 +74,23 @@ def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
     if not blocks:
         return prediction
-    fits = (lambda block: _defines(block, stubs)) if stubs else _is_script
+    fits = (lambda block: _defines(block, stubs)) if stubs else is_script
     return next(filter(fits, reversed(blocks)), blocks[0])
 
 
-def _is_script(text: str) -> bool:
+def extract_script(prediction: str) -> str:
+    """Return the script of a prediction: as `extract_plain`, or else, also indented, between fences anywhere in a line.
+
+    Of several, this is the last one.
+    """
+    block = extract_plain(prediction, ())
+    between = (piece.partition("\n")[2] for piece in reversed(prediction.split(FENCE)[1::2]))
+    texts = (text for piece in (block, *between) for text in (piece, textwrap.dedent(piece)))
+    return next(filter(is_script, texts), block)
+
+
+def is_script(text: str) -> bool:
+    """Return whether a text is Python that calls something."""
     tree = parse(text)
     return tree is not None and any(isinstance(node, ast.Call) for node in ast.walk(tree))
 

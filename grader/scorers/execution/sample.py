@@ -44,7 +44,9 @@ class Sample:
     @property
     def candidates(self) -> list[Candidate]:
         """The candidates to confirm."""
-        found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.completion]
+        # With inputs, the completion's answers are the official reading, so it answers even if it is not careful.
+        is_left_out = self.attempt.program.rebinds and not self.has_inputs
+        found = [] if self.refused or self.lint is None or is_left_out else [self.completion]
         return found if self.written is None else [*found, self.written]
 
     @property

@@ -253,3 +253,24 @@ def test_dropped_code_that_rebinds_a_kept_name_is_noticed(code: str, rebinds: bo
     assert program.rebinds is rebinds
     if rebinds:
         assert program.recovered is not None
+
+
+SCRIPT = "print(int(input()) + 1)"
+
+
+@pytest.mark.parametrize("rules", ["plain", "livecodebench"])
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        f"```python\n{SCRIPT}\n```",
+        f"Answer: ```python\n{SCRIPT}\n``` It adds 1.",
+        f"First ```python\nx = 1\n``` and then ```python\n{SCRIPT}\n```",
+        f"1. Read and add:\n   ```python\n   {SCRIPT}\n   ```\n",
+        f"<think>so ```python\nx\n```?</think>\n```python\n{SCRIPT}",
+        SCRIPT,
+    ],
+    ids=["usual", "inside a line", "the second", "in a list", "never closed", "bare"],
+)
+def test_a_script_is_found_wherever_a_reader_finds_it(prediction: str, rules: str) -> None:
+    made = assemble(prediction, "", rules)  # type: ignore[arg-type]
+    assert (made.recovered or made.completion).strip() == SCRIPT
