@@ -46,13 +46,13 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to grade tasks whose calls cannot be recorded, with program and tests alive at the same time."""
     shared: str = ""
     """Empty: a user's pools with equal settings share one process per node. A private pool has a unique name here."""
-    linger: float = 10.0
+    linger: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 10.0
     """Seconds that the process stays after the last client has disconnected."""
     rounds: bool = False
     """Whether no program of any call is alive while a test runs."""
     reward: RewardName = "passed"
     """What a result is worth as a reward."""
-    endless_after: int = 0
+    endless_after: Annotated[int, msgspec.Meta(ge=0)] = 0
     """Number of programs of a task that have to use up their time in a call until the others that wait end there; 0:
     none do."""
 
@@ -65,9 +65,6 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 def settings_of(given: dict[str, Any], **own: Any) -> PoolSettings:
     """Return the settings for a pool's keywords; `own`: the fields of `PoolSettings`. Raises UsageError."""
-    after = own.get("endless_after", 0)
-    if isinstance(after, bool) or not isinstance(after, int) or after < 0:
-        raise UsageError(f"endless_after: expected a number of programs, or 0, not {after!r}")
     for name in OF_A_RUN:
         if name in given:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
@@ -92,7 +89,10 @@ def settings_of(given: dict[str, Any], **own: Any) -> PoolSettings:
     if folder.is_dir():
         paths["benchmark"] = str(folder.resolve())
     options = msgspec.structs.replace(options, **paths)
-    return PoolSettings(options=options, **own)
+    try:
+        return msgspec.convert({"options": options, **own}, PoolSettings)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"Pool(): {error}") from None
 
 
 def _own_cluster() -> str | None:
@@ -126,7 +126,7 @@ def given_of(samples: Iterable[Sample], *, official: bool, added: Mapping[str, b
     for number, sample in enumerate(samples):
         try:
             one, row = _asked(sample, official=official, added=added)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, UsageError) as error:
             raise UsageError(f"samples[{number}]: {error}") from None
         if row is not None:
             one = msgspec.structs.replace(one, row=hashlib.sha256(row).hexdigest()[:20])
@@ -189,7 +189,7 @@ class _Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     qid: str | int = ""
     official: bool = False
     timeout: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    memory: int | str = 0
+    memory: Annotated[int, msgspec.Meta(ge=0)] | str = 0
     wall: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     verbatim: bool = False

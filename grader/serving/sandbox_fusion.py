@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 OTHER = "{} is not supported; this server runs Python programs that read standard input"
 LEAST_SECONDS = 0.1
 MOST_SECONDS = 100.0
+LEAST_MEGABYTES, MOST_MEGABYTES = 64, 64 << 10
 AGAIN = 504
 """The only status after which verl's client tries again. After any other, and when it is late, the reward is 0."""
 CLIENT_SECONDS = 10.0
@@ -62,7 +63,7 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
         row = {"inputs": [self.stdin or ""], "outputs": [""]}
         limits = {"timeout": _seconds(self.run_timeout)}
         if self.memory_limit > 0:
-            limits["memory"] = max(64, self.memory_limit) << 20
+            limits["memory"] = min(max(LEAST_MEGABYTES, self.memory_limit), MOST_MEGABYTES) << 20
         return {"row": row, "text": self.code, "verbatim": True, "printed": True, **limits}
 
 
@@ -83,7 +84,7 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
             return f"dataset_type {self.config.dataset_type!r:.40} is not supported; it must be CommonOJDataset"
         try:
             return "" if self._tests else "config.provided_data has no test"
-        except (KeyError, TypeError, msgspec.ValidationError) as error:
+        except (KeyError, TypeError, msgspec.DecodeError) as error:
             return f"config.provided_data.test: {error}"
 
     @property

@@ -235,6 +235,8 @@ def test_a_samples_own_deadline_costs_no_other_its_result(pool: grader.Pool) -> 
     [
         ({"qid": "x"}, r"samples\[0\]: .*text"),
         ({"qid": "x", "text": "A", "speed": 1}, r"samples\[0\]: .*speed"),
+        ({"qid": "x", "text": "A", "memory": "lots"}, r"samples\[0\]: 'lots' is not a size"),
+        ({"qid": "x", "text": "A", "memory": -1}, r"samples\[0\]: .*memory"),
         ({"row": "x", "text": "A"}, r"samples\[0\]: its row is 'x'"),
         (({"a": object()}, "A"), r"samples\[0\]: its row has a value of type object"),
     ],

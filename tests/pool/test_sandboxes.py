@@ -142,3 +142,16 @@ def test_a_program_that_is_not_where_it_is_usually_has_a_verdict(backend: str) -
     with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=0.3) as pool:
         outcomes = [result.careful.outcome.value for result in pool.grade_samples([(row, text) for text in texts])]
     assert outcomes == ["passed", "failed", "error", "timeout"] * 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_slow_program_that_reads_its_input_has_a_verdict_with_the_usual_cache(backend: str) -> None:
+    """It is stopped twice before it runs to its end: after the time slice, and to see whether it is wrong already."""
+    row = {"inputs": ["5\n"], "outputs": ["done\n"]}
+    start = "import time\nend = time.process_time() + 1.3\nwhile time.process_time() < end: pass\n"
+    texts = [f"{start}print('done')", f"{start}print('over')", "import time\ntime.sleep(1.6)\nprint('done')"]
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=4) as pool:
+        for _ in range(2):
+            results = pool.grade_samples([(row, text) for text in texts], wait=120)
+            assert [result.careful.outcome.value for result in results] == ["passed", "failed", "passed"]
+        assert pool.state().rounds < 30

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import grader
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import starting
 from grader.pool.settings import PoolSettings, decode, encode, settings_of
@@ -51,6 +52,14 @@ def test_settings_survive_the_way_to_the_process(tmp_path: Path) -> None:
 def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         made(**given)
+
+
+@pytest.mark.parametrize(
+    "own", [{"linger": -1}, {"rounds": "yes"}, {"interactive": 3}, {"endless_after": -1}, {"endless_after": True}]
+)
+def test_a_keyword_of_another_type_is_refused_here_and_not_by_the_process(own: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(own))):
+        grader.Pool(benchmark="rows", **own)
 
 
 @pytest.fixture

@@ -85,6 +85,16 @@ def test_what_is_not_supported_says_so(server: Served) -> None:
         assert "not supported" in answer["message"]
 
 
+def test_more_memory_than_there_may_be_is_as_much_as_there_may_be(server: Served) -> None:
+    assert run(server, "print(1)", memory_limit_MB=1_000_000)["status"] == "Success"
+
+
+def test_tests_that_are_no_json_are_an_error_of_the_request(server: Served) -> None:
+    body = {"id": 1, "completion": "", "config": {"provided_data": {"test": "[{"}}}
+    answer = server.ask("POST", "/submit", body)
+    assert (answer.status, answer.body["error"][:26]) == (422, "config.provided_data.test:")
+
+
 def submitted(server: Served, completion: str) -> Any:
     test = [{"input": {"stdin": f"{n}\n"}, "output": {"stdout": f"{n * n}\n"}} for n in (1, 2, 3)]
     data = {"id": 7, "content": "squares", "test": test}

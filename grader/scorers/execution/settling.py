@@ -172,7 +172,7 @@ class Settler:
         keys = list(one.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
-                if self._take(one, key, answer) is not None:
+                if self._take(one, key, answer, is_kept=True) is not None:
                     self.cached[one.name] += one.times[key]
                     del one.todo[key]
 
@@ -200,11 +200,14 @@ class Settler:
             one.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
             self._advance(one, verdict.key)
 
-    def _take(self, one: _Phase[Any], key: str, answer: Answer) -> Executed | None:
-        """Pass on an answer and return it; None if it is invalid."""
+    def _take(self, one: _Phase[Any], key: str, answer: Answer, *, is_kept: bool = False) -> Executed | None:
+        """Pass on an answer and return it; None if it is invalid, or is from the cache and says too little."""
         try:
             seen = understand(answer)
         except msgspec.ValidationError:
+            return None
+        # It has the key of a program that was not stopped, which in this phase would have no verdict for ever.
+        if is_kept and seen.lane is not None and not one.keeps_stopped:
             return None
         self._advance(one, key, is_success=one.take(key, seen))
         return seen
