@@ -303,8 +303,11 @@ class Rounds:
             again = []
             for item, result in zip(items, results, strict=True):
                 if isinstance(result, Later):
-                    self._put_off(item, result)
-                    continue
+                    if lane == self._first:
+                        self._put_off(item, result)
+                        continue
+                    # It would come back for ever.
+                    result = unscored(item.asked, "it was stopped without a verdict where nothing may stop it")  # noqa: PLW2901
                 item.attempts += 1
                 if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
                     again.append(item)

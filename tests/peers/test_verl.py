@@ -22,6 +22,7 @@ FOLDER = "verl/utils/reward_score/sandbox_fusion"
 COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "bubblewrap"]
 TESTS = {"inputs": [f"{n}\n" for n in range(8)], "outputs": [f"{2 * n}\n" for n in range(8)]}
 RIGHT, WRONG, ENDLESS = "print(2 * int(input()))", "print(2)", "while True: pass"
+SLEEPING = f"import time\ntime.sleep(1.5)\n{RIGHT}"
 
 
 @pytest.fixture
@@ -37,17 +38,25 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.port}/run_code"
 
 
-def score(fusion: Any, url: str, program: str, tests: dict[str, Any] = TESTS, timeout: int = 10) -> float:
+def score_and_reasons(
+    fusion: Any, url: str, program: str, tests: dict[str, Any] = TESTS, timeout: int = 10
+) -> tuple[float, list[str]]:
     text = f"Here:\n```python\n{program}\n```"
-    found, _ = fusion.compute_score(url, Semaphore(64), 1024, text, json.dumps(tests), timeout=timeout)
-    return float(found)
+    found, facts = fusion.compute_score(url, Semaphore(64), 1024, text, json.dumps(tests), timeout=timeout)
+    return float(found), [fact["status"] for fact in facts]
+
+
+def score(*given: Any) -> float:
+    return score_and_reasons(*given)[0]
 
 
 def test_programs_have_the_rewards_that_verl_computes(fusion: Any, url: str) -> None:
     assert score(fusion, url, RIGHT) == 1.0
     assert score(fusion, url, WRONG) == 1 / 8
     assert score(fusion, url, "raise ValueError") == 0.0
-    assert score(fusion, url, ENDLESS, timeout=1) == 0.0
+    assert score(fusion, url, SLEEPING) == 1.0
+    answered = score_and_reasons(fusion, url, ENDLESS, {"inputs": ["1"], "outputs": ["2"]}, timeout=3)
+    assert answered == (0.0, ["timeout"])
     asserted = {"assert_case": ["assert double(2) == 4", "assert double(3) == 7"]}
     assert score(fusion, url, "def double(n): return 2 * n", asserted) == 0.5
     called = {"inputs": ["2", "3"], "outputs": ["4", "6"], "fn_name": "double"}

@@ -232,6 +232,17 @@ def test_quick_programs_do_not_wait_for_slow_ones_however_many_there_are() -> No
     assert {tuple(qids) for lane, qids in scores.scored if lane != "quick"} == {(qid,) for qid, _ in slow}
 
 
+def test_a_program_that_is_put_off_where_it_may_not_be_does_not_come_back_for_ever() -> None:
+    class AlwaysLater(InLanes):
+        def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
+            self.scored.append((lane, [one.qid for one in asked]))
+            return [Later(lane="slow") for _ in asked]
+
+    scores = AlwaysLater()
+    (result,) = order_of(Rounds(scores), scores, [("a", "slow")], 0)
+    assert (result.careful.outcome, len(scores.scored)) == (Outcome.UNSCORED, 1 + rounds.MAX_ATTEMPTS)
+
+
 def test_equal_slow_programs_run_once() -> None:
     scores = InLanes()
     found = order_of(Rounds(scores), scores, [("a", "slow")] * 9, 0)
