@@ -167,6 +167,11 @@ class _Server:
         self._rounds.submit(items)
 
     @property
+    def problem(self) -> str:
+        """Why the last round failed; empty if it did not."""
+        return self._rounds.counts.problem
+
+    @property
     def each(self) -> bool:
         """Whether the single tests of programs are of interest."""
         return self._given.reward == "tests_right"
@@ -289,7 +294,7 @@ class _Client:
                     raise ConnectionResetError
                 if coming.cancelled():
                     items[first].gone = True
-                    late = messages.unscored(items[first].asked, _late(items[first].asked.wait))
+                    late = messages.unscored(items[first].asked, _late(items[first].asked.wait, self._server.problem))
                     one = Found(place=first, result=late)
                 else:
                     one = coming.result()
@@ -306,8 +311,9 @@ class _Client:
             await asyncio.sleep(IDLE_TICK)
 
 
-def _late(seconds: float) -> str:
-    return f"not scored within {seconds:g} seconds; wait longer, or ask for fewer samples at a time"
+def _late(seconds: float, problem: str) -> str:
+    advice = f"the last round failed: {problem}" if problem else "wait longer, or ask for fewer samples at a time"
+    return f"not scored within {seconds:g} seconds; {advice}"
 
 
 def _resident_bytes() -> int:

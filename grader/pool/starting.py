@@ -102,7 +102,8 @@ def _found_or_started(given: PoolSettings, seconds: float) -> socket.socket:
             if (found := _connected(given.name, deadline)) is not None:
                 return found
     raise InfrastructureError(
-        f"The pool's process did not answer within {seconds:g} seconds; its log is {log_path(given.name)}"
+        f"The pool's process did not answer ({TRIES} tries, at most {seconds:g} seconds); its log is "
+        f"{log_path(given.name)}"
     )
 
 
