@@ -289,12 +289,16 @@ class Rounds:
             return self._samples.score([item.asked for item in items], lane)
         except InfrastructureError:
             raise
+        except OSError as error:
+            # Such as a full disk, which may have room again.
+            raise InfrastructureError(f"{type(error).__name__}: {error}") from error
         except Exception as error:
             if len(items) > 1:
                 middle = len(items) // 2
                 return [*self._score(items[:middle], lane), *self._score(items[middle:], lane)]
             if not isinstance(error, GradeError):
-                traceback.print_exc(file=sys.stderr)
+                with contextlib.suppress(OSError):  # the log's disk may be full
+                    traceback.print_exc(file=sys.stderr)
             return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
     def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult | Later]) -> None:

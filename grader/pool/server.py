@@ -89,7 +89,8 @@ class _Log(Silent):
     """Writes warnings to the log of the process."""
 
     def warning(self, text: str) -> None:
-        sys.stderr.write(f"{text}\n")
+        with contextlib.suppress(OSError):  # its disk may be full
+            sys.stderr.write(f"{text}\n")
 
 
 class _Server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from typing import TYPE_CHECKING, ClassVar
@@ -130,6 +131,32 @@ def test_while_there_is_no_sandbox_samples_wait_for_it(running: Rounds, scores: 
     assert results()[0].careful.outcome is Outcome.PASSED
     assert running.counts.failures == 5
     assert running.counts.problem == ""
+
+
+def test_on_a_full_disk_samples_wait_for_room_and_no_thread_ends(
+    running: Rounds, scores: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of the process may be on that disk, too."""
+
+    def fail_twice(asked: Sequence[Asked]) -> list[SampleResult]:
+        if len(scores.batches) == 1:
+            raise OSError(28, "No space left on device")
+        if len(scores.batches) == 2:
+            raise RecursionError("too deep")
+        return [passed(one) for one in asked]
+
+    scores.how = fail_twice
+    with open("/dev/full", "w") as log:
+        monkeypatch.setattr("sys.stderr", log)
+        _, first = ask(running, "a")
+        running.start()
+        assert "too deep" in first()[0].careful.detail
+        _, second = ask(running, "b")
+        assert second()[0].careful.outcome is Outcome.PASSED
+        monkeypatch.undo()
+        with contextlib.suppress(OSError):
+            log.close()
+    assert running.counts.failures == 1
 
 
 def test_an_engine_that_stays_away_leaves_samples_unscored_with_its_reason(
