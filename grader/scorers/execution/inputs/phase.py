@@ -114,6 +114,8 @@ class Inputs:
         by_task: dict[str, list[Candidate]] = {}
         for candidate in dict.fromkeys((*programs, *(self._officially.get(one, one) for one in programs))):
             by_task.setdefault(candidate.qid, []).append(candidate)
+        if not by_task:
+            return {}
         self.answer_references(by_task)
         problems = {qid: why for qid in by_task if (why := self._references.broken.get(qid))}
         if problems:
