@@ -40,7 +40,7 @@ def found():
     return "found: " + ", ".join(ours) + "!"
 """
 DECLARED = {"signature": "def solution():\n    pass\n", "classes": [], "stubs": ["solution"]}
-CANDIDATE = {"source": f"{LOOK}\nsolution = found", "names": [], "reads": []}
+CANDIDATE = {**DECLARED, "source": f"{LOOK}\nsolution = found", "names": [], "reads": []}
 CALL = '{"f": {"x": ["name", "solution"]}, "v": [], "k": [], "n": [], "m": []}'
 
 
@@ -61,9 +61,9 @@ def done(supervisor: Supervisor, job: dict[str, Any]) -> str:
     "job",
     [
         {"run": True, "head": LOOK, "test": "raise Exception(found())"},
-        {"answer": {**DECLARED, **CANDIDATE, "calls": [CALL]}},
+        {"answer": {"candidate": CANDIDATE, "calls": [CALL]}},
         {"record": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())"}},
-        {"split": {**DECLARED, **CANDIDATE, "test": f"{LOOK}\nraise Exception(found())"}},
+        {"split": {"candidate": CANDIDATE, "tests": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())"}}},
     ],
     ids=["official", "candidate", "tests that are recorded", "tests beside a candidate"],
 )
