@@ -100,14 +100,14 @@ picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chro
 views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
 	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden
 
-bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator; PLUS=folder with HumanEval+ and samples, EVALPLUS=a Python with EvalPlus)
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator; PLUS=folder with HumanEval+ and samples; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
 	$(BIN)/python -m tests.bench.statistics --runs $(or $(RUNS),4000)
 
-derived: $(VENV)/.dev sandbox ## Compare every derived official outcome with the executed one, on all programs at hand (ONLY=words for some corpora)
+derived: $(VENV)/.dev sandbox ## Compare every derived official outcome with the executed one, on all available programs (ONLY=part of the names of some corpora)
 	$(BIN)/python -m tests.bench.derived $(ONLY)
 
 example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL (installs torch in .venv-example: gigabytes)
