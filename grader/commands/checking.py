@@ -57,7 +57,7 @@ def bundle_command(
     "verify",
     short_help="Check somebody else's result by grading a part again.",
     epilog="Exit codes: 0 all drawn verdicts are the same; 1 some are not, or the bundle was changed; 2 bad input, "
-    "such as other data; 3 some could not be reached.",
+    "such as other data; 3 some samples got no verdict.",
 )
 @click.argument("bundle_file", type=_GIVEN, metavar="BUNDLE")
 @click.option("--digest", metavar="D", help="The digest that was published with the result.")
@@ -90,7 +90,7 @@ def verify_command(
     from grader.regrading.verification import in_words, verify
 
     if not seed.strip():
-        raise UsageError("--seed: empty; give a text that nobody knew when the bundle was made.")
+        raise UsageError("--seed is empty. Give a text that nobody knew when the bundle was made.")
     output_files.check_places([] if output is None else [output], [bundle_file, given["data"]])
     read = bundle.read(bundle_file, digest)
     with _replies(judge_replies, read.replies) as replies, watcher(quiet=quiet) as observer:

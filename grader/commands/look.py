@@ -228,9 +228,9 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
 
 
 def _let_pass(measured: Strength) -> str:
-    """Return what the self-test has found out about a task's tests."""
+    """Return the programs that a task's tests let pass, as a self-test has measured."""
     let_pass = [*(["a program without a body"] if measured.stub_passes else []), *measured.passing]
-    count = f"{len(measured.passing)} of {measured.mutants} copies of the reference with one change each"
+    count = f"{len(measured.passing)} of {measured.mutants} mutants (copies of the reference with one change)"
     return "\n".join([count, *(f"  {each}" for each in let_pass)]) if let_pass else count
 
 

@@ -209,7 +209,7 @@ def _unscored(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
 
 
 def _unmeasured(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
-    """Return a note if the strength of the tests is known for some of the runs only."""
+    """Return a note if only some of the runs are split by the strength of the tests."""
     without = [
         str(step)
         for step, _, report in runs
@@ -218,7 +218,7 @@ def _unmeasured(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
     if not without or len(without) == len(runs):
         return []
     return [
-        f"Graded before a self-test measured the strength of the tests, so not split by it: step {', '.join(without)}. "
+        f"Not split by the strength of the tests, which a self-test measured later: step {', '.join(without)}. "
         "--score-only adds it."
     ]
 
@@ -235,8 +235,8 @@ def _only_on_weak_tests(
             continue
         if old.value is not None and new.value is not None and new.value <= old.value:
             notes.append(
-                f"Step {step}: nothing of the gain of {point.change.value:.1f} points is on tasks with strong tests "
+                f"Step {step}: the gain of {point.change.value:.1f} points is not on tasks with strong tests "
                 f"({name} there: {old.value:.1f}, then {new.value:.1f}; {counted(new.n, 'task')}). The tests of the "
-                "others let changed reference solutions pass."
+                "other tasks let mutants (changed reference solutions) pass."
             )
     return notes

@@ -104,10 +104,10 @@ def in_words(made: Plan) -> list[str]:
         f"{made.metric} ({made.reading}) is {made.value:.1f}: {counted(made.tasks, 'task')}, "
         f"{_samples(made.samples)} of each.",
         _split_in_words(made.variances),
-        f"A change of {made.change:g} points between two runs of the same tasks is shown (80 % power, 5 % level) by",
+        f"To detect a change of {made.change:g} points between two runs of the same tasks (80 % power, 5 % level):",
         *(f"  {tasks:>7,} tasks with {counted(samples, 'sample')} of each" for samples, tasks in made.needed),
         *([families] if made.design > 1.05 else []),
-        f"With {these}, {counted(made.samples_needed, 'sample')} of each are needed in both runs."
+        f"With {these}, each of the two runs needs {counted(made.samples_needed, 'sample')} of each task."
         if made.samples_needed
         else f"With {these}, no number of samples is enough.",
         _assumption(made),
@@ -135,5 +135,5 @@ def _split_in_words(split: plan.Variances) -> str:
 
 def _assumption(made: Plan) -> str:
     if made.is_measured:
-        return "Measured: the tasks differ between two runs as much as between the two that were given."
-    return "Assumed: few tasks change, and these from always right to never. With a second run, this is measured."
+        return "Measured: how much the tasks differ between runs is known from the two runs that were given."
+    return "Assumed: few tasks change, and these from always right to always wrong. Give a second run to measure this."

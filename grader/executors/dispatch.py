@@ -174,7 +174,7 @@ class Dispatcher:
         for call, node in list(self._calls.items()):
             if time.monotonic() - node.called > STALL_SECONDS:
                 del self._calls[call]
-                yield from self._lose(node, f"it was silent for {STALL_SECONDS:.0f} s", source)
+                yield from self._lose(node, f"it did not answer for {STALL_SECONDS:.0f} s", source)
 
     def _take(self, node: NodeHandle, reply: Exchanged, verdicts: list[Verdict]) -> Iterator[Verdict]:
         node.aside, node.canaries = reply.aside, reply.canaries

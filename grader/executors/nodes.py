@@ -92,7 +92,7 @@ def result(actor: Any, call: Any) -> Any:
     try:
         while not ray.wait([call], timeout=SILENT_SECONDS)[0]:
             if not ray.wait([actor.ready.remote()], timeout=SILENT_SECONDS)[0]:
-                raise NodeLostError(f"it was silent for {SILENT_SECONDS:.0f} s")
+                raise NodeLostError(f"it did not answer for {SILENT_SECONDS:.0f} s")
         return ray.get(call)
     except ray.exceptions.RayTaskError as error:
         raise GradeError(said(error)) from None

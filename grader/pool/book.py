@@ -81,7 +81,7 @@ class Book:
             row: dict[str, Any] = {columns.id: "the sample's row"} | msgspec.json.decode(data, type=dict)
             made = self._scorer.tasks(self._declared, self._split, Rows(rows=[row], origin="task", digest=""))
         except (GradeError, msgspec.MsgspecError) as error:
-            advice = "grader.integrations.shapes makes tasks of the rows of many data sets"
+            advice = "grader.integrations.shapes converts the rows of many data sets into tasks"
             raise UsageError(f"its row is not a task: {error} ({advice})") from None
         task: Task = next(iter(made.values()))
         return task

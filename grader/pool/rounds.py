@@ -290,7 +290,7 @@ class Rounds:
         except InfrastructureError:
             raise
         except OSError as error:
-            # Such as a full disk, which may have room again.
+            # For example, the disk is full: it may have space later.
             raise InfrastructureError(f"{type(error).__name__}: {error}") from error
         except Exception as error:
             if len(items) > 1:
@@ -310,8 +310,8 @@ class Rounds:
                     if lane == self._first:
                         self._put_off(item, result)
                         continue
-                    # It would come back for ever.
-                    result = unscored(item.asked, "it was stopped without a verdict where nothing may stop it")  # noqa: PLW2901
+                    # This is an error of a scorer. Put off once more, the sample would come back for ever.
+                    result = unscored(item.asked, "it was stopped in a lane without a time slice")  # noqa: PLW2901
                 item.attempts += 1
                 if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
                     again.append(item)

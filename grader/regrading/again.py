@@ -44,17 +44,19 @@ def is_scored(sample: SampleResult) -> bool:
 
 
 def options_of(report: Report, **given: Any) -> Options:
-    """Return the options with which a report was made, as far as they decide verdicts, with the `given` ones.
+    """Return the options of a report that decide verdicts, together with the `given` ones.
 
     Raises InputError if the report has impossible limits.
     """
     made: dict[str, Any] = {"benchmark": report.benchmark, "split": report.split, "protocol": report.protocol}
     sandbox = report.provenance.sandbox
     if sandbox is not None:
-        # What a file says is a user's input, as an option is.
+        # The file comes from a user, so its limits are checked like options.
         if not (0 < sandbox.cpu_seconds <= MOST_SECONDS and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
             limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes:,} bytes"
-            raise InputError([f"The results say that programs had {limits}: no run has such limits."])
+            raise InputError(
+                [f"The results name impossible limits for their programs: {limits}. The file was probably changed."]
+            )
         made |= {"timeout": sandbox.cpu_seconds, "memory": sandbox.memory_bytes}
     return Options(**made | {"settings": report.provenance.settings} | given)
 

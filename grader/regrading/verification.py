@@ -1,4 +1,4 @@
-"""Checking a published result: a sample of a bundle's verdicts is reached again, and bounds how many are wrong.
+"""Checking a published result: samples of a bundle are graded again, and bound how many verdicts are wrong.
 
 Which verdicts are drawn follows from the bundle's digest and a seed. If the seed is chosen after the digest was
 published (by the verifier, or a public lottery), the publisher could not prepare the drawn ones.
@@ -30,7 +30,7 @@ SHOWN = 10
 
 
 class Wrong(msgspec.Struct, frozen=True, kw_only=True):
-    """A published verdict that was not reached again."""
+    """A published verdict that differs from the second one, or has no second one."""
 
     qid: str
     sample: int
@@ -47,7 +47,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     """The bundle's."""
     is_published: bool
-    """Whether it is the digest that was published."""
+    """Whether this is the digest that was published."""
     seed: str
     benchmark: str
     split: str
@@ -71,9 +71,9 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 def verify(
     bundle: Bundle, options: Options, observer: Observer, *, seed: str, count: int, is_published: bool = False
 ) -> Verification:
-    """Reach `count` of a bundle's verdicts again. Raises GradeError, if the data is other data among others.
+    """Grade `count` of a bundle's samples again. Raises GradeError, for example if these are not its data.
 
-    `is_published`: the bundle has the digest that was published.
+    `is_published`: whether the bundle has the digest that was published.
     """
     report = bundle.report
     if report.provenance.judge is not None and options.judge_replies is None and not bundle.file.judge_replies:
@@ -167,11 +167,11 @@ def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
     if bundle.manifest.declaration != subject_of(opened.benchmark, opened.protocol).declaration:
         notes.append("The benchmark.toml here declares something else than the one with which it was graded.")
     if other := _other_intervals(bundle.report):
-        notes.append(f"Its intervals are not those of its samples by this version of grade: {', '.join(other)}.")
+        notes.append(f"This version of grade computes other intervals from its samples for: {', '.join(other)}.")
     sandbox = bundle.report.provenance.sandbox
     if sandbox is not None:
-        limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes / (1 << 20):,.0f} MB"
-        notes.append(f"Its programs had {limits}, and have them here.")
+        limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes / (1 << 20):,.0f} MB of memory"
+        notes.append(f"Limits of its programs, then and now: {limits}.")
     if part := bundle.report.part:
         notes.append(f"Only a part of the benchmark was graded: {part.in_words()}.")
     return notes
@@ -187,13 +187,13 @@ def _other_intervals(report: Report) -> list[str]:
 def in_words(found: Verification) -> list[str]:
     """Return what a check found, a line each."""
     same = found.drawn - len(found.wrong) - len(found.lost)
-    counts = f"{same} the same, {len(found.wrong)} not"
-    counts += f", and {len(found.lost)} could not be reached (these count as wrong)" if found.lost else ""
-    drawn = f"{found.drawn} of {found.verdicts:,} verdicts were drawn with the seed {found.seed!r} and reached again"
+    counts = f"{same} verdicts are the same, {len(found.wrong)} differ"
+    counts += f", {len(found.lost)} are missing (these count as wrong)" if found.lost else ""
+    drawn = f"{found.drawn} of {found.verdicts:,} verdicts were drawn with the seed {found.seed!r}"
     lines = [
         f"Bundle {found.digest} ({found.benchmark}, {found.split}, {found.protocol}): {_state(found)}.",
         *found.notes,
-        f"{drawn}: {counts}.",
+        f"{drawn}, and their samples graded again: {counts}.",
     ]
     bad = [*found.wrong, *found.lost]
     lines += [f"  {one.qid} #{one.sample}: {one.what}" for one in bad[:SHOWN]]
@@ -204,7 +204,10 @@ def in_words(found: Verification) -> list[str]:
         slow = " Timeouts may differ on a slower machine." if any("timeout" in one.what for one in found.wrong) else ""
         lines.append(f"{moving} of them change the sample's credit.{slow}")
     if found.drawn == found.verdicts:
-        return [*lines, f"All {found.verdicts:,} verdicts were checked, wrong: {found.most} ({found.share:.1f} %)."]
+        return [
+            *lines,
+            f"All {found.verdicts:,} verdicts were checked. Number of wrong ones: {found.most} ({found.share:.1f} %).",
+        ]
     most = f"Of all {found.verdicts:,} verdicts, at most {found.most:,} are wrong"
     return [*lines, f"{most} ({found.share:.1f} %; 95 % confidence)."]
 
@@ -212,4 +215,4 @@ def in_words(found: Verification) -> list[str]:
 def _state(found: Verification) -> str:
     if found.is_published:
         return "unchanged since its digest was published"
-    return "its parts belong together; give the published digest with --digest to find whether it was replaced"
+    return "its parts match each other; give the published digest with --digest to check that it was not replaced"

@@ -105,7 +105,7 @@ def _range(metric: Metric | None) -> str:
     if metric is None:
         return ""
     if metric.value is None:
-        return "Answers could not be scored: the lower value is true if all of them are wrong, the higher if all right."
+        return "Some answers were not scored: the lower value holds if all of them are wrong, the higher if all right."
     return f"Likely between {interval(metric).replace(' to ', ' and ')}." if metric.ci95 else ""
 
 

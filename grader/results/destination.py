@@ -20,7 +20,7 @@ _SUFFIXES = {".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval"}
 
 
 def stem_of(path: Path) -> Path:
-    """Return a prediction file's path without its suffix, packed or not; the names of written files begin with it."""
+    """Return a prediction file's path without its suffix, also of a compressed file; written files begin with it."""
     unpacked = path.with_suffix("") if path.suffix == ".gz" else path
     return unpacked.with_suffix("") if unpacked.suffix in _SUFFIXES else unpacked
 
@@ -121,7 +121,7 @@ def _check_name(path: Path) -> None:
 
 
 def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
-    """Raise UsageError if results of another file, or judged ones by unjudged ones, would be replaced."""
+    """Raise UsageError if the earlier results are of another prediction file, or are judged and the new ones not."""
     try:
         earlier = read_report(path).provenance if path.is_file() else Provenance()
     except InputError:
@@ -129,7 +129,7 @@ def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
     if earlier.predictions not in ("", source):
         raise UsageError(
             f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
-            "one of the two files, or give another --output-dir, or --force."
+            "one of the two prediction files, give another --output-dir, or replace the results with --force."
         )
     if not judged and (judge := earlier.judge) is not None and _has_judged(judge):
         raise UsageError(

@@ -21,7 +21,7 @@ KINDS = {
     "calibration": "programs that do a known amount of work pass",
     "python": "programs that need the official Python",
     "stub": "programs without a body get the same verdict in both readings",
-    "mutant": "changed references get the same verdict in both readings",
+    "mutant": "mutants of references get the same verdict in both readings",
     "hostile": "hostile programs get no credit",
     "wrong": "wrong answers get no credit",
     "wording": "correct answers in many wordings are read",

@@ -68,7 +68,7 @@ def _of_pool(state: PoolState | None) -> Iterator[Metric]:
     for lane, count in sorted(state.lanes.items()):
         queued.add_metric([lane], count)
     yield queued
-    nodes = GaugeMetricFamily("grade_pool_nodes", "Machines of the cluster, by state.", labels=["state"])
+    nodes = GaugeMetricFamily("grade_pool_nodes", "Nodes of the cluster, by state.", labels=["state"])
     for name in ("used", "unused"):
         nodes.add_metric([name], sum((not why) == (name == "used") for why in state.nodes.values()))
     yield nodes

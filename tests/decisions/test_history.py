@@ -126,8 +126,8 @@ def with_strengths(passing: dict[str, bool]) -> Report:
         (
             {"strong": False, "weak": True},
             [
-                "Step 2: nothing of the gain of 12.5 points is on tasks with strong tests (accuracy there: 25.0, then "
-                "25.0; 40 tasks). The tests of the others let changed reference solutions pass."
+                "Step 2: the gain of 12.5 points is not on tasks with strong tests (accuracy there: 25.0, then "
+                "25.0; 40 tasks). The tests of the other tasks let mutants (changed reference solutions) pass."
             ],
         ),
         ({"strong": True, "weak": False}, []),
@@ -145,6 +145,5 @@ def test_a_run_that_is_not_split_by_the_strength_of_the_tests_is_named() -> None
     plain = [msgspec.structs.replace(sample, groups=msgspec.UNSET) for sample in split.samples]
     before = msgspec.structs.replace(split, samples=plain, metrics=metric_rows(plain, "accuracy", each_task))
     assert history([(1, RunName(), before), (2, RunName(), split)]).notes == [
-        "Graded before a self-test measured the strength of the tests, so not split by it: step 1. "
-        "--score-only adds it."
+        "Not split by the strength of the tests, which a self-test measured later: step 1. --score-only adds it."
     ]

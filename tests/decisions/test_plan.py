@@ -67,7 +67,7 @@ def test_a_plan_is_said_in_words() -> None:
     assert said[0].startswith("pass@1 (careful) is ")
     assert said[0].endswith(": 164 tasks, 10 samples of each.")
     assert "% between tasks" in said[1]
-    assert said[2] == "A change of 2 points between two runs of the same tasks is shown (80 % power, 5 % level) by"
+    assert said[2] == "To detect a change of 2 points between two runs of the same tasks (80 % power, 5 % level):"
     assert said[3] == f"  {made.needed[0][1]:>7,} tasks with 1 sample of each"
     assert [samples for samples, _ in made.needed] == [1, 2, 5, 10, 20, 50]
     assert said[-2] == "With these 164 tasks, no number of samples is enough."

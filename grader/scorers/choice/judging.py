@@ -82,9 +82,9 @@ def without_judge(replies: list[Reply], version: str) -> list[str]:
     if not number:
         return []
     return [
-        f"{OFFICIAL_MARK} No judge: VLMEvalKit asks one about replies that its rules cannot read. {number} of "
-        f"{counted(len(replies), 'reply', 'replies')} got no official credit only for that. Give `--judge-model` (and "
-        "`--judge-base-url`), or recorded replies with `--judge-replies`."
+        f"{OFFICIAL_MARK} No judge: VLMEvalKit asks one about replies that its rules cannot read. For this "
+        f"reason, {number} of {counted(len(replies), 'reply', 'replies')} got no official credit. Give "
+        "`--judge-model` (and `--judge-base-url`), or recorded replies with `--judge-replies`."
     ]
 
 

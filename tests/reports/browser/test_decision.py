@@ -101,7 +101,7 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     report = grade(tmp_path / "p.json", Options(benchmark="mr-ben", data=sample / "data"), Silent()).report
     text = read(page(report)).text
     assert "31.0 to 76.3 % mr score" in text
-    assert "the lower value is true if all of them are wrong" in text
+    assert "the lower value holds if all of them are wrong" in text
     assert "the mcc would differ by chance" not in text
     assert "only the careful reading credits 1, at least one of them could not score 6." in text
     assert "excluded from mr score, acc step and acc reason" in text

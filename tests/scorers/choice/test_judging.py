@@ -68,12 +68,12 @@ def test_vlmevalkits_judge_cannot_choose_an_option_that_its_table_has_lost(tmp_p
     assert [s.official.outcome for s in report.samples] == [Outcome.NO_ANSWER, Outcome.NO_ANSWER]
 
 
-def test_a_run_without_a_judge_says_what_its_official_value_lacks(tmp_path: Path) -> None:
+def test_a_run_without_a_judge_says_what_is_missing_in_its_official_value(tmp_path: Path) -> None:
     rows = [row(1, "red|blue", "A"), row(2, "red|blue", "B")]
     data, path = table(tmp_path / "q.tsv", rows), predictions(tmp_path, {"1": "like a tomato", "2": "B"})
     without = run(path, data)
     (note,) = [note for note in without.notes if note.startswith("† No judge")]
-    assert "1 of 2 replies got no official credit only for that." in note
+    assert "For this reason, 1 of 2 replies got no official credit." in note
     assert "official †" in render(without)
     assert "| official † |" in format_of("x.md")(without, Material).decode()
     with ModelServer.playing(say("A")) as server:
