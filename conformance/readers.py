@@ -1,6 +1,6 @@
 """Every labelled reply under every reader of multiple-choice answers, as a table: `python -m conformance.readers`.
 
-A reply says a letter, or `none` (it decides on no option), or `ambiguous` (it decides on several). The published
+The label of a reply (`says`) is a letter, `none` (it decides on no option) or `ambiguous` (on several). The published
 readers are the reproductions in `grade`, which `make peers` compares with their sources.
 """
 
@@ -22,7 +22,7 @@ from grader.options import Options
 
 CLASSES = ("real", "written")
 KINDS = ("right letter", "another letter", "no letter", "invented letter")
-"""What a reader reads: three kinds for a reply that says a letter, the last one for a reply that says none."""
+"""What a reader makes of a reply: three kinds for replies that say a letter, the last one for all others."""
 BENCHMARK = """\
 id = "replies"
 name = "Labelled replies"
@@ -59,8 +59,8 @@ def read(replies: list[dict[str, Any]]) -> Answers:
     samples = {f"{reader} (official)": report.samples for reader, report in reports.items()}
     answers = {reader: {each.qid: each.official.answer for each in own} for reader, own in samples.items()}
     careful = {each.qid: each.careful.answer for each in next(iter(samples.values()))}
-    found = {"grade, careful": careful} | answers
-    return {reader: {qid: _letter(answer) for qid, answer in own.items()} for reader, own in found.items()}
+    every = {"grade, careful": careful} | answers
+    return {reader: {qid: _letter(answer) for qid, answer in own.items()} for reader, own in every.items()}
 
 
 def _letter(answer: str | None) -> str | None:
@@ -68,7 +68,7 @@ def _letter(answer: str | None) -> str | None:
 
 
 def kind_of(says: str, answer: str | None) -> str:
-    """Return which of KINDS a reading is; empty: none of a reply that says none."""
+    """Return which of KINDS a reading is; empty if the reply says no letter, and none was read."""
     if len(says) > 1:
         return KINDS[3] if answer else ""
     if answer is None:

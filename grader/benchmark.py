@@ -122,7 +122,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     default_protocol: str
     paper: str = ""
     description: str = ""
-    """What its tasks ask, for a reader who does not know the benchmark."""
+    """What the tasks ask, for a reader who does not know the benchmark."""
     unit: str = "question"
     """The word for one id in messages."""
     id_pattern: str = ""

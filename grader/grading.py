@@ -300,7 +300,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
 
 
 def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:
-    """Return a report with what a scorer made, by the strength of the tests if a self-test has measured it."""
+    """Return a report of what a scorer returned, split by the strength of the tests if a self-test has measured it."""
     unscored, by_reading = count_unscored(scored.samples)
     made = msgspec.structs.replace(
         report,

@@ -107,8 +107,8 @@ def subject_of(declared: Benchmark, protocol: str, rows: Rows | None = None) -> 
 
 STRENGTH = "test_strength"
 """The group of samples by the strength of their task's tests."""
-WEAK_SHARE = 0.5
-FEW_MUTANTS = 4
+WEAK_SHARE, FEW_MUTANTS = 0.5, 4
+"""Tests are weak if at least this share of at least so many mutants passes."""
 SHOWN_WEAK = 5
 SHOWS_LITTLE = "A pass shows little where the tests accept almost any program"
 
@@ -135,7 +135,7 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def level(self) -> Literal["strong", "partial", "weak", "unmeasured"]:
-        """The strength in a word."""
+        """The strength as a label of groups."""
         if self.is_weak:
             return "weak"
         if not self.mutants:

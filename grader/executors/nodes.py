@@ -27,7 +27,7 @@ CHECK_SECONDS = 1800.0
 """Time in which the first sandbox starts, including building the image or installing the packages at first use."""
 END_SECONDS = 10.0
 SILENT_SECONDS = 60.0
-"""A node that answers nothing for this time is lost."""
+"""A node that answers no call for this time is lost."""
 NO_ROOM = (
     "Ray started no process on it within {seconds:.0f} s, most likely because its CPUs are reserved for other work: "
     "ask for fewer with --workers, or wait."
@@ -85,7 +85,7 @@ class RayWire:
 
 
 def result(actor: Any, call: Any) -> Any:
-    """Return the reply of an actor that answers other calls meanwhile, however long this one takes.
+    """Return the reply to a call, however long it takes, as long as the actor answers other calls.
 
     Raises NodeLostError, or GradeError for an error of the call itself.
     """
@@ -107,9 +107,9 @@ def find(
     *more: object,
     used: Sequence[tuple[NodeHandle, NodeFacts]] = (),
 ) -> Found:
-    """Start an actor of this kind on every node and check it. `more`: further arguments of the kind.
+    """Start an actor of this kind on every node and check it. `more`: further arguments of its class.
 
-    `used`: nodes that have one already. Raises InfrastructureError if the nodes are incompatible.
+    `used`: nodes that have such an actor already. Raises InfrastructureError if the nodes are incompatible.
     """
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
     known = {handle.name for handle, _ in used}

@@ -148,7 +148,7 @@ def open_ray(options: Options, limits: Limits, observer: Observer, python: str |
 
 
 def asked_of(options: Options, limits: Limits, python: str | None) -> Asked:
-    """Return the sandboxes that every node must start."""
+    """Return what every node is asked for: its sandboxes, their limits and their options."""
     return Asked(
         options=_for_nodes(options),
         limits=limits,

@@ -1,7 +1,7 @@
 """Samples on the nodes of a Ray cluster: each node assembles, runs and judges them as a pool of one machine does.
 
 Samples, lanes and deadlines stay with the rounds of the pool's process (grader/pool/rounds.py), which ask this class.
-Messages are data of declared types, because they have what programs wrote; see docs/scale.md.
+Messages are decoded as declared types, because they contain what programs wrote; see docs/scale.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SEARCH_SECONDS = 30.0
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples for a node."""
+    """A request to a node: samples to score."""
 
     lane: Lane
     samples: list[Asked]
@@ -50,11 +50,12 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A node's answer."""
+    """A node's answer to `Sent`."""
 
     results: dict[int, SampleResult] = {}
     """Index of the sample -> its result."""
     later: dict[int, Later] = {}
+    """Index of the sample -> the lane in which it continues."""
     losses: tuple[int, int]
     """Numbers of lost sandboxes, and of repeated jobs, so far."""
     failure: str = ""
@@ -86,7 +87,7 @@ class SamplesNode(NodeHere):
         return facts
 
     def threads(self) -> dict[Lane, int]:
-        """Return the number of calls of `score_data` at a time, by lane."""
+        """Return how many calls of `score_data` may run at a time, by lane."""
         assert self._samples is not None
         return dict(self._samples.threads)
 
@@ -114,7 +115,7 @@ class SamplesNode(NodeHere):
 
 
 def _decoded(data: bytes, count: int) -> Scored:
-    """Return an answer about so many samples; raises NodeLostError if there is none, msgspec.MsgspecError."""
+    """Return a node's answer about `count` samples; raises NodeLostError or, if malformed, msgspec.MsgspecError."""
     reply = msgspec.json.decode(data, type=Scored)
     if reply.failure or {*reply.results, *reply.later} != set(range(count)):
         raise NodeLostError(reply.failure or "its answer does not match the request")
@@ -164,7 +165,7 @@ class Cluster:
             self._connection.__exit__(None, None, None)
 
     def begin(self) -> None:
-        """Do nothing: the nodes have begun."""
+        """Do nothing: each node began when it was checked."""
 
     def abort(self) -> None:
         """End the sandboxes of all nodes: calls of `score` fail, now and later."""
@@ -177,11 +178,11 @@ class Cluster:
     @property
     def threads(self) -> Mapping[Lane, int]:
         """Lane -> number of threads that may score in it, on all nodes together."""
-        found: dict[Lane, int] = {}
+        counts: dict[Lane, int] = {}
         for node in self._used:
             for lane, count in node.threads.items():
-                found[lane] = found.get(lane, 0) + count
-        return found
+                counts[lane] = counts.get(lane, 0) + count
+        return counts
 
     @property
     def losses(self) -> tuple[int, int]:

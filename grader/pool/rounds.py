@@ -196,13 +196,13 @@ class Rounds:
         self._started = collections.Counter[str]()
 
     def start(self) -> None:
-        """Start the threads. Each of the other lanes starts with a sample that may need it."""
+        """Start the threads of the first lane. Those of the other lanes start when a sample may need them."""
         with self._changed:
             for _ in range(self._most_threads[self._first]):
                 self._start(self._first)
 
     def _start(self, lane: Lane) -> None:
-        """Start a thread, unless the lane has all of them."""
+        """Start one more thread of a lane, unless it has all of them."""
         if self._started[lane] < self._most_threads[lane]:
             self._started[lane] += 1
             self._threads.append(threading.Thread(target=self._loop, args=(lane,), name=lane, daemon=True))

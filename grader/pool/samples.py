@@ -55,7 +55,7 @@ class Samples:
     """Scores samples of one benchmark on this machine. Use it as a context manager."""
 
     nodes: ClassVar[dict[str, str]] = {}
-    """The machines of a cluster, as in `PoolState`."""
+    """The nodes of a cluster, as in `PoolState`: none."""
 
     def __init__(self, loaded: Loaded) -> None:
         """Find a sandbox; raises InfrastructureError."""
@@ -76,7 +76,7 @@ class Samples:
         self._scorer.__exit__(*_)
 
     def abort(self) -> None:
-        """End what takes long: calls of `score` may fail, now and later."""
+        """End all long work: calls of `score` may fail, now and later."""
         self._scorer.abort()
 
     def begin(self) -> None:

@@ -75,7 +75,7 @@ def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
 
 
 def _samples(options: Options) -> Samples | Cluster:
-    """Return what scores samples: this machine or, if programs run, a cluster; raises a GradeError."""
+    """Return what scores samples: a cluster if one is asked for and programs run, else this machine."""
     loaded = load(options)
     if options.executor == "local" or not loaded.scorer.runs_programs:
         return Samples(loaded)

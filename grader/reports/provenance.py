@@ -47,7 +47,7 @@ def made_with(report: Report) -> dict[str, Any]:
 
 
 def official_mark(report: Report) -> str:
-    """Return what is written after the heading of official values: the mark of a note about them, after a blank."""
+    """Return the text after the heading of official values: a blank and the mark if a note is about them."""
     return f" {OFFICIAL_MARK}" if any(note.startswith(OFFICIAL_MARK) for note in report.notes) else ""
 
 

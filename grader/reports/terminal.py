@@ -119,7 +119,7 @@ def _wide(beside: Sequence[_Column], above: Sequence[_Column]) -> int:
 
 
 def _fitting(columns: list[_Column], above: list[_Column], width: int) -> list[list[_Column]]:
-    """Return the columns of each block: all that are no numbers, and as many numbers as fit."""
+    """Return the columns of each block: all that are not numbers, and as many numbers as fit."""
     kept = [column for column in columns if column.kind != "number"]
     blocks: list[list[_Column]] = [[]]
     for column in (column for column in columns if column not in kept):

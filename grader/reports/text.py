@@ -14,7 +14,7 @@ def clean(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most `most` characters; one that is cut ends with an ellipsis, after a word if it can."""
+    """Return a text of at most `most` characters; one that is cut ends with an ellipsis, after a word if possible."""
     if len(text) <= most:
         return text
     words = text[:most].rpartition(" ")[0]
@@ -22,7 +22,7 @@ def cut(text: str, most: int) -> str:
 
 
 def folded(text: str, width: int, indent: str = "") -> list[str]:
-    """Return the lines of a text, broken between words only; a longer word is a line of its own. Always a line."""
+    """Return the lines of a text, broken between words only; a longer word is a line of its own. At least one."""
     return textwrap.wrap(
         text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     ) or [""]

@@ -212,7 +212,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     benchmark_name: str = ""
     """The benchmark's display name; empty in files of earlier versions."""
     benchmark_description: str = ""
-    """What its tasks ask; empty: its benchmark.toml does not say."""
+    """What the tasks of the benchmark ask; empty if its benchmark.toml does not say."""
     scorer: str = ""
     """The scorer's name, `scoring` in benchmark.toml."""
     split: str

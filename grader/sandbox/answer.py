@@ -83,9 +83,9 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TIMEOUT = "timeout"
-"""The kind of an official outcome by which the program has used up its time."""
+"""The kind of an official outcome: the program has used up its time."""
 WAITING = "waiting"
-"""The kind if the tests wait for an answer that has not come: see official_outcome.py in the sandbox."""
+"""The kind if the tests make a call whose answer was not recorded: see official_outcome.py in the sandbox."""
 
 
 class Official(msgspec.Struct, frozen=True, kw_only=True):

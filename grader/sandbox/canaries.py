@@ -185,7 +185,7 @@ def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
 
 
 def _same(job: Job, kind: Kind, record: str, *names: str) -> dict[str, Any]:
-    """Return these entries of a record of the job beside the canary, as far as it has them."""
+    """Return those of these entries that the same record has in the job beside the canary."""
     part = cast("dict[str, Any]", job)[kind][record]
     return {name: part[name] for name in names if name in part}
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
 TICK = 0.5
 HOLD_TICK = 0.1
+"""Seconds between two tries of a request that waits for room."""
 MOST_RETRY_SECONDS = 60
 CLIENT_HAS_GONE = 499
 CLOSE = {"Connection": "close"}
@@ -241,7 +242,7 @@ def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> R
 
 
 def _scored(result: SampleResult) -> SampleResult:
-    """Return a result with a verdict; raises RejectedError, because SandboxFusion's answers have nothing like it."""
+    """Return a result if it has a verdict; else raises RejectedError, as SandboxFusion has no answer for this case."""
     reading = result.careful
     if reading.outcome is Outcome.UNSCORED and reading.rule == "infrastructure":
         raise RejectedError(503, reading.detail, {"Retry-After": "1"})

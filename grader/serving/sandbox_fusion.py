@@ -19,10 +19,11 @@ LEAST_SECONDS = 0.1
 MOST_SECONDS = 100.0
 LEAST_MEGABYTES, MOST_MEGABYTES = 64, 64 << 10
 AGAIN = 504
-"""The only status after which verl's client tries again. After any other, and when it is late, the reward is 0."""
+"""The only status after which verl's client tries again. After another error, or no answer in time, the reward is 0."""
 CLIENT_SECONDS = 10.0
 """This client waits so much longer than both timeouts of a request."""
 MARGIN_SECONDS = 2.0
+"""An answer is sent so long before the client gives up."""
 
 
 class _Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +55,7 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wait(self) -> float:
-        """Seconds within which it needs an answer."""
+        """Seconds within which the client needs an answer."""
         return max(0.0, self.compile_timeout) + _seconds(self.run_timeout) + CLIENT_SECONDS - MARGIN_SECONDS
 
     @property

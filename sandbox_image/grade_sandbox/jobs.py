@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from typing import Literal, NotRequired
 
     Work = Literal["truthy", "falsy", "verdict", "likeness", "right"]
-    """Record calls with truthy or falsy answers; or judge: whether the tests pass, why that is believed, which hold."""
+    """`truthy`, `falsy`: record calls with such answers. `verdict`: whether the tests pass; `likeness`: whether a pass
+    is believed; `right`: which assertions hold."""
 
 
 class Declared(TypedDict):
@@ -44,7 +45,7 @@ class Candidate(Declared):
     spare: NotRequired[int]
     """A program that needs no more than so many bytes; if it may need more, it runs once more without this limit."""
     each: NotRequired[bool]
-    """The limit of CPU time is for each call, and nothing of one call is there in the next."""
+    """Whether each call has the whole limit of CPU time, and no state is kept for the next call."""
 
 
 class Answer(TypedDict):
@@ -102,7 +103,7 @@ class Judge(TypedDict):
     task: Judged
     answers: Answers
     each: NotRequired[bool]
-    """Of a candidate that fails, also say which assertions hold."""
+    """Whether to find out which assertions hold, if the candidate fails."""
 
 
 class Request(TypedDict):
@@ -111,7 +112,7 @@ class Request(TypedDict):
     work: Work
     cpu: float
     task: Task | Judged | None
-    """None: the one of the last request."""
+    """None: the same as in the last request."""
     answers: Answers | None
     passed: bool
     """Whether the tests pass with these answers."""

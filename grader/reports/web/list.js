@@ -47,7 +47,7 @@ async function unpackOutputs() {
   if (state.tab === 'items' && !state.item) refreshList();
 }
 
-// What stands after the number of found items: what they have, and that outputs are still unpacked (it sees to it).
+// The text after the number of items: what they have, and that outputs are still being unpacked (which it starts).
 function pending() {
   const has = all.length > items.length && (state.official || state.careful || state.differs) ? ' with such a sample' : '';
   if (!state.deep || !state.q || outputs.size === index.chunkCount) return has;

@@ -17,7 +17,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     again: bool = False
     """Whether it answers the calls in another order (reordering.py)."""
     is_whole: bool = False
-    """Whether nothing is put before its source."""
+    """Whether its source needs no prelude before it."""
 
 
 class Stopped(msgspec.Struct, frozen=True, kw_only=True):

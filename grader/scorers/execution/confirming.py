@@ -38,7 +38,7 @@ ANSWERING, ANSWERING_AGAIN = "answering", "answering in another order"
 SEEDS = 0, 1
 """A reference solution that is not tame answers once with each: what differs is random."""
 FEW_ANSWERS = 64
-"""After at most so many answers, a program that has used up its time did so in its calls, not in sending answers."""
+"""If a program has used up its time after more answers than this, it may have needed it to send them."""
 LATEST = 0.5
 """The part of the time limit up to which a program is surely in time when it runs again."""
 
@@ -231,7 +231,7 @@ class Confirmation:
         return Confirmed(split=split, official=self._official(qid, self.known.official.get(qid), answers))
 
     def _official(self, qid: str, found: Official | None, answers: Answers) -> Official | None:
-        """Return the official outcome that answers tell, if no limit can come between them and an official run."""
+        """Return the official outcome that follows from answers, if no limit could have changed the official run."""
         limit, evidence = self._tasks[qid].seconds or self._limits.cpu_seconds, answers.evidence
         if answers.strained or evidence.oom:
             return None

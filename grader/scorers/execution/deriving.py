@@ -2,8 +2,8 @@
 
 The official run of a tame program (tameness.py) asks it the same calls once more. If its tests are straight, nothing
 but its answers reaches them, so what the unchanged tests do with these answers is what they do in the official run. The
-answers are given with less memory and stack than the official run has, and in half the time at most, so that no limit
-comes between.
+program answers with less memory and stack than the official run has, and in half the time at most, so no limit that it
+keeps here can end the official run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def derived(sample: Sample, words: Texts) -> Executed | None:
 
 
 def audited(keys: Iterable[str]) -> set[str]:
-    """Return the keys of the derived outcomes that are executed all the same. They are digests, so it is a draw."""
+    """Return the keys of the derived outcomes that are executed all the same: a random choice, as keys are digests."""
     every = sorted(set(keys))
     return {*every[: max(FEWEST_AUDITED, -(-len(every) * AUDITED_PERCENT // 100))]}
 

@@ -79,9 +79,9 @@ def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
 
 
 def extract_script(prediction: str) -> str:
-    """Return the script of a prediction: as `extract_plain`, or else, also indented, between fences anywhere in a line.
+    """Return the script of a prediction: what `extract_plain` finds, if it is a script.
 
-    Of several, this is the last one.
+    If it is not, the last script between fences, which may be indented or begin inside a line.
     """
     block = extract_plain(prediction, ())
     between = (piece.partition("\n")[2] for piece in reversed(prediction.split(FENCE)[1::2]))

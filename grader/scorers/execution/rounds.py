@@ -58,7 +58,7 @@ class Rounds:
 
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         workers = run.options.worker_count
-        # Some rounds answer while others are judged, so there are more of them than workers could use for one of both.
+        # Some rounds run programs while others judge answers, so there are more rounds than either would need.
         self.threads: Mapping[Lane, int] = {
             "quick": 2 + workers // 4,
             "slow": workers + 1,

@@ -44,7 +44,7 @@ class Sample:
     @property
     def candidates(self) -> list[Candidate]:
         """The candidates to confirm."""
-        # With inputs, the completion's answers are the official reading, so it answers even if it is not careful.
+        # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
         is_left_out = self.attempt.program.rebinds and not self.has_inputs
         found = [] if self.refused or self.lint is None or is_left_out else [self.completion]
         return found if self.written is None else [*found, self.written]

@@ -206,7 +206,7 @@ class Settler:
             seen = understand(answer)
         except msgspec.ValidationError:
             return None
-        # It has the key of a program that was not stopped, which in this phase would have no verdict for ever.
+        # The cached result of a stopped program would leave it without a verdict in this phase, at every run.
         if is_kept and seen.lane is not None and not one.keeps_stopped:
             return None
         self._advance(one, key, is_success=one.take(key, seen))

@@ -29,9 +29,9 @@ FUNCTIONS = frozenset((
     *_of("copy", "copy deepcopy"),
     *_of("re", "findall split match search fullmatch escape compile sub"),
 ))  # fmt: skip
-"""Functions of data that return data."""
+"""Functions that take data and return data."""
 HANDED_OVER = FUNCTIONS | {"list", "dict", "tuple", "sorted", "sum", "max", "min", "len"}
-"""Functions that may be handed over to others."""
+"""Functions that may be passed to other functions."""
 READERS = frozenset((
     "list", "tuple", "dict", "sum", "sorted", "min", "max", "any", "all", "len", "next",
     *_of("collections", "Counter deque OrderedDict"), *_of("heapq", "nlargest nsmallest"), *_of("math", "prod fsum"),
@@ -50,9 +50,9 @@ MAPPING = {
     "map": 1, "filter": 1, "functools.reduce": 1, "itertools.takewhile": 1, "itertools.dropwhile": 1,
     "itertools.filterfalse": 1, "itertools.starmap": 1,
 }  # fmt: skip
-"""Function -> number of functions that it takes first."""
+"""Function -> how many of its first arguments are functions."""
 READ_SECOND = frozenset(_of("heapq", "nlargest nsmallest"))
-"""Functions that take a number first, and then what they read."""
+"""Readers whose second argument is what they read; the first one is a number."""
 DECORATORS = frozenset(("functools.lru_cache", "functools.cache"))
 CONSTANTS = frozenset((
     *_of("math", "pi e inf tau"), *_of("re", "I IGNORECASE M MULTILINE S DOTALL"),
@@ -81,15 +81,16 @@ CHANGES_OF_SETS = frozenset((
     "add", "discard", "remove", "update", "clear", "issubset", "issuperset", "isdisjoint", "intersection_update",
     "difference_update", "symmetric_difference_update",
 ))  # fmt: skip
-"""Methods that change a set or ask it, and return data."""
+"""Methods that change a set or return data about it."""
 RESULTS_OF_SETS = frozenset(("union", "intersection", "difference", "symmetric_difference", "copy"))
 """Methods of sets that return a set."""
 TABLE_METHODS = frozenset(("count", "get", "index", "items", "keys", "values"))
-"""Methods that only read."""
+"""Methods that read a table and do not change it."""
 QUESTIONS_TO_SETS = frozenset(("len", "bool", "any", "all"))
+"""Functions whose result does not depend on the order of a set."""
 ORDERED_BY_VALUE = frozenset(("sorted", "sum"))
-"""Functions for which the order of a set does not matter, if its items have an order of their own. If some have none,
-they raise, whatever the order; `min` and `max` raise or not, because they do not compare all neighbours."""
+"""Functions whose result does not depend on the order of a set, if its items can be compared. If some cannot, these
+functions always raise an exception. `min` and `max` raise one only in some orders."""
 
 CATCHABLE = frozenset((
     "ArithmeticError", "AssertionError", "AttributeError", "IndexError", "KeyError", "LookupError", "OverflowError",

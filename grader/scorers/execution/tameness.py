@@ -1,12 +1,13 @@
 """Tame programs: they can only compute. Their syntax tree shows it before anything runs.
 
-1. **They keep nothing.** No state outlives a call: what functions read of the module is constant.
-2. **They handle plain data only**: numbers, texts, lists, dictionaries. A function, an iterator or a set is never a
-   value: it is used where it is named or made. So no address in memory and no order of a set influences an answer.
+1. **They keep nothing.** No state outlives a call: variables of the module that functions read are constant.
+2. **They handle only plain data**: numbers, texts, lists, dictionaries. Functions, iterators and sets are used where
+   they are named or made, and are never returned or put into other data. So neither addresses in memory nor the order
+   of a set influence an answer.
 3. **They catch no limit**: no exception that a limit of time, memory or recursion can raise.
 
-So the same calls get the same answers whatever process they are made in. This is a grammar of what is allowed.
-Everything else is not tame, also if it is harmless.
+So the same calls get the same answers in every process. The grammar says what is allowed; every other program is not
+tame, even if it is harmless.
 """
 
 from __future__ import annotations
@@ -50,20 +51,20 @@ MOST_CHARACTERS = 20_000
 
 
 class Tame(NamedTuple):
-    """What a tame program needs to know about its names."""
+    """The names of a tame program, and whether it sorts sets."""
 
     names: frozenset[str]
     """All its names."""
     functions: frozenset[str]
     """The functions that it defines at the top level."""
     sorts_sets: bool
-    """Whether it brings sets into an order. It is well defined for texts and integers, not for a NaN."""
+    """Whether it sorts sets. The result is well defined for texts and integers, but not if one of them has a NaN."""
 
 
 @functools.lru_cache(maxsize=4096)
 def tame(source: str) -> Tame | None:
-    """Return what there is to know about a tame program; None for any other program."""
-    # Lines that end otherwise would be counted otherwise.
+    """Return the names of a tame program; None if the program is not tame."""
+    # With other line endings, the numbers of lines would differ.
     tree = parse(source) if len(source) <= MOST_CHARACTERS and "\r" not in source else None
     if tree is None:
         return None
@@ -74,7 +75,7 @@ def tame(source: str) -> Tame | None:
 
 
 class _WildError(Exception):
-    """Raised for what is not in the grammar."""
+    """Raised for a program that does not follow the grammar."""
 
 
 def _require(condition: object) -> None:
@@ -87,13 +88,13 @@ class _Kind(enum.Flag):
 
     DATA = enum.auto()
     SET = enum.auto()
-    """It may be asked, and combined with others. It may not be read in order."""
+    """It may be asked about its items and combined with other sets, but not read in order."""
     TABLE = enum.auto()
     """A list, dictionary or set of constants that the module defines. It may only be read."""
     ITERATOR = enum.auto()
-    """It is read where it is made, and then gone."""
+    """It is read once, where it is made."""
     FUNCTION = enum.auto()
-    """It is called, or handed over to what calls it at once."""
+    """It is called, or passed to a function that calls it at once."""
 
 
 _DATA, _SET, _TABLE, _FUNCTION = _Kind.DATA, _Kind.SET, _Kind.TABLE, _Kind.FUNCTION
@@ -106,7 +107,7 @@ _Scope = dict[str, _Kind]
 
 
 class _Reader:
-    """Reads a program by the grammar."""
+    """Checks a program against the grammar."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
@@ -127,9 +128,9 @@ class _Reader:
         self._catches = any(isinstance(node, ast.Try) for node in nodes)
         self._sorts_sets = False
         self._scopes: list[_Scope] = []
-        """The module's, and those of the functions and comprehensions around what is read, outermost first."""
+        """The scopes around the node that is being read, outermost first: module, functions, comprehensions."""
         self._depth = 0
-        """Number of functions around what is read."""
+        """Number of functions around the node that is being read."""
         self._kept: _Scope = {}
         """Variable of the module -> kind, for those that functions may read."""
 
@@ -138,7 +139,7 @@ class _Reader:
         bound = named | self._variables
         _require(self._variables.isdisjoint(named) and self._functions.isdisjoint(self._imported))
         own = list(_own(self._tree.body))
-        # A variable of a function may have the name of a built-in function, which the program then does not use.
+        # A local variable may have the name of a built-in function: `_library` does not take it for the function.
         public = named | {node.id for node in own if isinstance(node, ast.Name) and _is_stored(node)}
         _require(not any(hasattr(builtins, name) for name in public))
         _require(not any(name.startswith("__") for name in bound))
@@ -151,7 +152,7 @@ class _Reader:
     # --- scopes ---
 
     def _constant(self, own: Iterable[ast.AST]) -> _Scope:
-        """Return the variables of the module that are constant, and those that are a table."""
+        """Return the variables of the module that are constants or tables."""
         values: dict[str, list[ast.expr | None]] = {}
         for node in own:
             if isinstance(node, ast.Name) and _is_stored(node):
@@ -268,7 +269,7 @@ class _Reader:
     def _function(self, node: ast.FunctionDef) -> None:
         for decorator in node.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            # What a function of the module has cached, the next call would find.
+            # The cache of a function of the module would outlive a call.
             _require(self._depth and self._library(called) in DECORATORS)
             if isinstance(decorator, ast.Call):
                 self._expect(_DATA, *decorator.args, *(keyword.value for keyword in decorator.keywords))
@@ -281,7 +282,7 @@ class _Reader:
         """Read the arguments and the body of a function."""
         defaults = [*given.defaults, *filter(None, given.kw_defaults)]
         self._expect(_DATA, *defaults)
-        # A default value is kept as long as its function.
+        # A default value lives as long as its function; for a function of the module, this is longer than a call.
         _require(self._depth or all(map(self._is_constant, defaults)))
         every = list(filter(None, [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]))
         for one in every:
@@ -324,7 +325,7 @@ class _Reader:
             self._expect(_READ if is_unpacked else _ASKED if kind is _TABLE else kind, value)
 
     def _target(self, node: ast.expr, *, is_defined: bool = False) -> _Kind:
-        """Return the kind of what can be assigned here. `is_defined`: it is a table, and assigned as a whole."""
+        """Return the kind of values that can be assigned to a target. `is_defined`: a table is assigned as a whole."""
         match node:
             case ast.Name(id=name):
                 kind = self._variable(name)
@@ -566,7 +567,7 @@ class _Reader:
         kind = _DATA if self._library(value) in TYPES else self._kind(value)
         if kind is _SET:
             _require(name in CHANGES_OF_SETS | RESULTS_OF_SETS and not node.keywords)
-            # A set without a name is new; one with a name is a variable.
+            # A set without a name was just made; one with a name is a local variable.
             self._expect(_DATA if name in {"add", "discard", "remove"} else _ASKED, *given)
             return _SET if name in RESULTS_OF_SETS else _DATA
         _require(kind is _DATA or (kind is _TABLE and name in TABLE_METHODS))
@@ -621,7 +622,7 @@ def is_single(node: ast.expr) -> bool:
 
 
 def _is_ordered(node: ast.expr) -> bool:
-    """Whether an item has a hash that is the same in each process: `None` and NaN have not."""
+    """Whether an item has the same hash in every process; `None` and NaN do not."""
     return isinstance(node, ast.Constant) and type(node.value) in {int, str}
 
 

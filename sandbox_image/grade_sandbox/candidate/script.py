@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 MAX_PRINTED = 4_000_000
-"""Bytes of the output of one run; what is beyond is cut. In JSON, they take six times as many at most."""
+"""Maximum size of the output of one run in bytes; the rest is cut. In JSON, it is at most six times as large."""
 MAX_SHOWN = 2000
 """Bytes at the end of the standard error of one run, of which the last line is reported."""
 STACK_BYTES = 120 << 20
@@ -66,7 +66,7 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
 
 
 def _files(given: bytes) -> "list[int]":
-    """Return files without a name for the three standard streams."""
+    """Return nameless files for the three standard streams; the first one has the input `given`."""
     fds = [os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600) for _ in range(3)]
     view = memoryview(given)
     while view:
@@ -91,7 +91,7 @@ def _open_streams() -> None:
 def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, Any]":
     """Run a program once, in a folder of its own; return what it printed and how it ended.
 
-    After a fork, the first write to a page costs a fault. So the usual way calls little that is written in Python.
+    After a fork, the first write to each memory page costs a page fault. So the usual path runs little Python code.
     """
     fds = _files(given)
     os.mkdir(folder)
@@ -99,7 +99,7 @@ def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, 
     if pid == 0:
         _become(execute, fds, folder)
     _, status, usage = os.wait4(pid, 0)
-    # All processes of this user but this one: what the run has started, in whatever session.
+    # Kill all other processes of this user: those that the run has started, in whatever session.
     try:
         os.kill(-1, signal.SIGKILL)
         while True:

@@ -24,6 +24,7 @@ MAX_FILE_BYTES = 16 << 20
 MAX_PROCESSES = 64
 MAX_OPEN_FILES = 256
 MAX_SWALLOWED = 1 << 20
+"""Characters after which a swallowing stream keeps no more."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 # Calls the C library without releasing the interpreter's lock, so a fork leaves the lock in a consistent state.
@@ -244,7 +245,7 @@ def silence_standard_streams() -> None:
 
 
 class WriteOnlyStringIO(io.StringIO):
-    """Discards output, up to a limit; reading raises OSError."""
+    """Takes any output, keeps only its beginning (which nobody reads), and raises OSError for input."""
 
     def write(self, text: str) -> int:
         if self.tell() < MAX_SWALLOWED:
@@ -261,5 +262,5 @@ class WriteOnlyStringIO(io.StringIO):
 
 
 def swallow_output() -> None:
-    """Replace Python's standard streams: output is discarded, and there is no input."""
+    """Replace `sys.stdin`, `sys.stdout` and `sys.stderr`, so that output goes nowhere, and reading input fails."""
     sys.stdout = sys.stderr = sys.stdin = WriteOnlyStringIO()

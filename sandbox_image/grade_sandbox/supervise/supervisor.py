@@ -141,7 +141,7 @@ class Supervisor:
 
         If it ends while it has several calls, it answers again, one by one: its last answer is the one that it gave.
         """
-        # Most programs that never end have a `while` loop. With several calls, they would use up their time twice.
+        # Most programs that never end have a `while` loop. If they got several calls at once, they would run twice.
         is_careful = "while" in candidate["source"] and len(calls) <= dialogue.MOST_AHEAD
         seen, said = self._answered_ahead(job, candidate, calls, 1 if is_careful else dialogue.MOST_AHEAD)
         if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:

@@ -236,9 +236,9 @@ class Watch:
             os.close(handle)
 
     def ended(self, peak: int) -> None:
-        """Process the kernel's peak of the program's resident memory: it may have been large between two checks.
+        """Apply the limit to the peak of resident memory that the kernel reports for a program that has ended.
 
-        A cgroup would have seen that by itself. The peak includes the libraries that the program has loaded.
+        It may lie between two checks. (With a cgroup, the kernel applies the limit.) It includes loaded libraries.
         """
         too_much = self.baseline + self.limits.memory + MAPPED_FILES
         if self.reason is None and self.limits.memory and peak > too_much:

@@ -100,7 +100,7 @@ def _atom_of(value: Any) -> Any:
 
 
 def _numbers(view: View, other: View) -> Iterator[Any]:
-    # What is near has the same sign, so it is not in doubt.
+    # A number that is near has the same sign, so the sign is not in doubt.
     negative = -view.value if isinstance(view.value, (int, float)) and not is_near(view, other) else 0
     for value in dict.fromkeys((float("nan"), HUGE, 0, negative)):
         if not any(same_number(value, one.value) for one in (view, other) if one.family == NUMBER):
@@ -200,11 +200,11 @@ def _near(view: View, other: View, *, is_whole: bool) -> Iterator[Control]:
 
 _TIMES = {"date", "datetime", "timedelta"}
 _FAR = datetime.timedelta(days=100_000, seconds=18_461)
-"""Centuries, hours, minutes and seconds."""
+"""A step that changes the century, the hour, the minute and the second."""
 
 
 def _other_times(node: list[Any], *steps: datetime.timedelta) -> Iterator[Control]:
-    """Yield times so far away: tests compare a time with nothing but times."""
+    """Yield a time moved by each step; values of other kinds are not tried, as tests compare times only with times."""
     kind, parts, *rest = node
     for step in steps:
         with contextlib.suppress(OverflowError):
@@ -224,7 +224,7 @@ def _near_numbers(value: Any) -> tuple[Any, ...]:
 
 
 def _misspelled(text: Any) -> Iterator[Any]:
-    """Yield a text with another letter or digit: near its middle, and the last one."""
+    """Yield a text with one letter or digit changed: first one near its middle, then the last one."""
     places = [at for at in range(len(text)) if text[at : at + 1].isalnum()]
     for at in places and (places[len(places) // 2], places[-1]):
         old = text[at : at + 1]

@@ -91,7 +91,7 @@ class Likeness:
         """The first call that is not the same: `call`, `expected` and `returned`, as texts."""
         self.doubts: list[Doubt] = []
         self.holders: list[Doubt] = []
-        """Containers of these places, which differ in more than the order of their items."""
+        """Containers of these places that differ in more than the order of their items."""
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
         self._rewritten: dict[int, dict[str, Any]] = {}
@@ -253,7 +253,7 @@ def _text(messages: Messages, answer: Answer, *, prints: bool, changes: bool) ->
 def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool = False) -> Doubt:
     """Return a place with the controls for both sides; `near`: also with those that are near the answers."""
     one, other = expected.view(place.expected), returned.view(place.returned)
-    if place.path[:1] == ("printed",):  # another wording is none of the tests' business; other numbers are
+    if place.path[:1] == ("printed",):  # other words are allowed, other numbers are not
         near = near and numbers_in(one.value) != numbers_in(other.value)
     near = near and not controls.is_near(one, other)
     first = controls.of(one, other, is_whole=place.is_whole, near=near)
@@ -268,8 +268,8 @@ def controlled(
     `sides`: the messages of the reference, if there is one, and of the sample; `sites`: the line of the tests that
     made each call.
     """
-    every_one = [*doubts, *holders]
-    alone = _alone(sides, every_one, sites, tests) if len(every_one) > 1 else ()
+    places = [*doubts, *holders]
+    alone = _alone(sides, places, sites, tests) if len(places) > 1 else ()
     tried = [*itertools.islice(itertools.chain(_together(sides, doubts), alone), MAX_REPLAYS + 1)]
     is_cut = len(tried) > MAX_REPLAYS
     for messages, what in tried[:MAX_REPLAYS]:
@@ -281,7 +281,7 @@ def controlled(
 def _alone(sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: str) -> Iterator[tuple[list[str], str]]:
     """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests.
 
-    The nearest control of each group comes first, then the next one of each: if there are too many, all have had some.
+    The nearest control of each group comes first, then the next one of each. So each has some, if there are too many.
     """
     groups: dict[tuple[Any, ...], list[Doubt]] = {}
     for doubt in doubts:
@@ -311,7 +311,7 @@ def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str]
 
 
 def _opposite(doubts: Sequence[Doubt], side: int) -> list[Change]:
-    """Return a change after which one number is larger, and another one of the same call smaller: their sum stays."""
+    """Return changes that make one number larger and another one of the same call smaller, with the same sum."""
     numbers = [doubt for doubt in doubts if doubt.is_near_tried and _is_plain_number(doubt.part(side).atom)]
     for one, other in itertools.pairwise(numbers):
         if one.place.call == other.place.call:

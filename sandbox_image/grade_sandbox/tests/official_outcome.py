@@ -30,7 +30,7 @@ MOST_FRAMES = 32
 """Tests that call a program from deeper may see another recursion error than it has answered with."""
 MOST_CHARACTERS = 10_000
 WAITING = "waiting"
-"""The kind of the outcome if the tests wait for an answer that has not come."""
+"""The kind of the outcome if the tests make a call whose answer was not recorded."""
 MOST_LEVELS = 50
 """Values that are nested deeper may not be compared everywhere."""
 _NODES = {"list", "tuple", "dict"}
@@ -54,13 +54,13 @@ def found(tests: Tests, hello: str, answers: list[str]) -> dict[str, Any] | None
 
 
 class _Plain(Replay):
-    """The tests with plain answers behind them."""
+    """Runs the unchanged tests with functions that return the recorded answers."""
 
     def __init__(self, tests: Tests, code: CodeType, answers: list[str]) -> None:
         super().__init__(tests.spec, code, code, tests.calls, answers, tuple, recording.RECENT)
         self._base = 0
         self._is_waiting = False
-        """Whether they make a call to which there is no answer."""
+        """Whether the tests have made a call whose answer was not recorded."""
 
     def outcome(self, functions: list[str]) -> dict[str, Any] | None:
         """Return the text and the type of the exception that ends the tests, and the lines of the tests that it passed.

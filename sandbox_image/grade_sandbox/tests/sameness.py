@@ -45,7 +45,7 @@ class Place(NamedTuple):
     is_whole: bool = False
     """Whether containers differ as a whole: in length or in keys."""
     holder: tuple[Part, Part] | None = None
-    """The containers in which these are items."""
+    """The containers (expected, returned) in which these two parts are items."""
 
     @property
     def group(self) -> Path:

@@ -65,7 +65,7 @@ def _exactly(read: Read, count: int) -> bytes:
 
 
 def clip(text: str) -> str:
-    """Shorten a text for people."""
+    """Return the first MAX_TEXT characters of a text, and the number of the others."""
     if len(text) > MAX_TEXT:
         text = f"{text[:MAX_TEXT]}... [{len(text) - MAX_TEXT} more characters]"
     return text

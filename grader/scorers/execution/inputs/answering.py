@@ -31,9 +31,9 @@ class Wanted(NamedTuple):
     calls: tuple[str, ...]
     function: str
     seconds: float
-    """CPU time for each."""
+    """CPU time for each call."""
     first_seconds: float
-    """CPU time for all together, after which a program that has answered wrongly is asked nothing more."""
+    """CPU time for all calls together. A program that needs more gets no further calls after a wrong answer."""
 
 
 class Answering:
@@ -50,7 +50,7 @@ class Answering:
     def run(self, phase: str, wanted: Iterable[Wanted], is_decided: Callable[[Candidate], bool] | None = None) -> None:
         """Run these programs. A supervisor that was busy with one for a minute leaves the rest to another job.
 
-        `is_decided` says of a slow program whether its answers so far suffice; then it is asked nothing more.
+        `is_decided`: whether the answers of a slow program so far decide its verdict, so that it gets no further calls.
         """
         open_ = list(wanted)
         if is_decided is not None and not self._limits.slice_seconds:
@@ -61,7 +61,7 @@ class Answering:
     def _run(
         self, phase: str, wanted: list[Wanted], is_decided: Callable[[Candidate], bool] | None = None
     ) -> list[Wanted]:
-        """Run programs, slow ones only at first with `is_decided`; return those that are not through."""
+        """Run programs; return those that have to run on. With `is_decided`, slow ones stop after `first_seconds`."""
         counts: dict[str, int] = {}
         stopped: dict[str, Stopped] = {}
 
@@ -70,7 +70,7 @@ class Answering:
             return {**made, "slice": one.first_seconds} if is_decided is not None else made
 
         def key_of(one: Wanted) -> str:
-            # A key says nothing about the time slice, which here decides what is answered.
+            # A key leaves out the time slice, but here the slice decides how many calls are answered.
             made = job(one)
             return self._settler.key({**made, "first": one.first_seconds} if is_decided is not None else made)
 
@@ -95,7 +95,7 @@ class Answering:
                 continue
             self._keys.setdefault(one.candidate, []).append(key)
             if key in stopped and is_decided is not None and not is_decided(one.candidate):
-                # The calls of a function belong to one process; and the cache keeps a whole job.
+                # It starts again: the calls of a function belong to one process, and the cache keeps whole jobs.
                 self._keys.pop(one.candidate)
                 rest.append(one)
             elif key not in stopped and 0 < counts[key] < len(one.calls):

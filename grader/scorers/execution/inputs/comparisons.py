@@ -123,7 +123,7 @@ def same_values(expected: Any, given: Any) -> bool:
     """Compare what a function returned as LiveCodeBench does: by `==`, and a tuple is taken as a list."""
     try:
         return bool((list(given) if isinstance(given, tuple) else given) == expected)
-    except ValueError:  # NumPy's arrays
+    except ValueError:  # two arrays are not equal or unequal as a whole
         return False
 
 

@@ -24,9 +24,10 @@ _NOT_NONE = {"check_str", "text_match_three", "text_starta_endb"}
 def rights(
     qid: str, function: str, tolerance: float, triples: Iterable[tuple[Sequence[Any], Any, Any]]
 ) -> list[tuple[bool, bool]]:
-    """Return for each (arguments, expected, answer) whether the answer is right, and whether it was only broadcast.
+    """Return for each (arguments, expected, answer) whether the answer is right, and whether only by broadcasting.
 
-    They are judged in this order. NumPy takes a number for each item that it is compared with, and a row for each row.
+    The order matters: a tolerance that a float has switched on stays on. By broadcasting, NumPy compares one number
+    with each item of an array, and one row with each row.
     """
     judge = _Judge(function, tolerance, is_mbpp=qid.startswith("Mbpp/"))
     return [(judge.is_right(*triple), judge.is_broadcast) for triple in triples]
@@ -38,7 +39,7 @@ class _Judge:
         self._is_mbpp, self._is_root = is_mbpp, function == "find_zero" and not is_mbpp
 
     is_broadcast = False
-    """Whether the last answer is right only because NumPy compares values of other shapes."""
+    """Whether the last answer is right only because NumPy compares values of different shapes."""
 
     def is_right(self, arguments: Sequence[Any], expected: Any, given: Any) -> bool:
         self.is_broadcast = False
@@ -92,7 +93,7 @@ def _is_floats(value: Any) -> bool:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """Return the sizes of a value as an array; raises ValueError if its parts differ in theirs."""
+    """Return the shape of a value as an array; raises ValueError if it has rows of different lengths."""
     import numpy
 
     return numpy.shape(value)

@@ -129,8 +129,8 @@ def _filled(found: list[Given], parts: Sequence[Answers], count: int, seconds: f
     if len(found) == count:
         return found
     if parts and parts[-1].evidence.stopped in LANES:
-        late = Given(None, Outcome.FAILED, "not asked, because the program is slow and an earlier answer is wrong")
-        return found + [late] * (count - len(found))
+        unasked = Given(None, Outcome.FAILED, "not asked, because the program is slow and an earlier answer is wrong")
+        return found + [unasked] * (count - len(found))
     if not (found and found[0].value is None and found[0].why):
         evidence = parts[-1].evidence
         is_late = evidence.stopped == "cpu" and not evidence.oom

@@ -1,6 +1,6 @@
 """Programs that read standard input, as LiveCodeBench runs them (`testing_util.py` at 28fef95, `grade_stdio`).
 
-It makes a function of the program, outside of which only imports remain, and calls it with a substitute of
+The harness makes a function of the program, leaves only imports outside of it, and calls it with a substitute for
 `sys.stdin`. So `global`, `open(0)`, `for line in sys.stdin`, a second `sys.stdin.buffer.readline()`,
 `sys.stdout.buffer`, and threads that end after the function do not work there as in a script.
 """
@@ -73,9 +73,9 @@ _MAIN = "__name__ == '__main__'"
 
 
 def as_function(source: str, prelude: str) -> str:
-    """Return a script that does with its standard input what LiveCodeBench does with a program.
+    """Return a script that runs a program as LiveCodeBench's harness does.
 
-    A program that is not Python stays as it is.
+    Invalid Python is returned unchanged.
     """
     tree = parse(source)
     if tree is None:
@@ -91,6 +91,6 @@ def as_function(source: str, prelude: str) -> str:
         parts = [ast.unparse(ast.Module(imports, type_ignores=[])), ast.unparse(function)]
     except (RecursionError, ValueError) as error:
         return f"raise RuntimeError({str(error)!r})"
-    # It looks for this class at the top level, where only imports are.
+    # The harness looks for this class at the top level, where only imports are: a NameError.
     class_ = "Solution()" if "class Solution" in parts[1] else ""
     return "\n".join([_HEAD, prelude, *parts, class_, _TAIL])

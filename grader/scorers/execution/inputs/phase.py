@@ -36,8 +36,8 @@ _FUTURE = re.compile("^from __future__ import .*$", re.MULTILINE)
 REFERENCE_SECONDS = 30.0
 """CPU time of a reference solution for each input."""
 FIRST_SECONDS, TIMES_REFERENCE = 1.0, 3.0
-"""CPU time for all inputs, or so many times that of the reference solution if this is more: a program that has answered
-wrongly is then asked nothing more."""
+"""A program is slow after this CPU time for all its inputs, or after so many times that of the reference solution, if
+that is more. A slow program gets no further inputs after a wrong answer."""
 
 
 class _Expected(NamedTuple):
@@ -105,7 +105,7 @@ class Inputs:
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
         self._officially: dict[Candidate, Candidate] = {}
-        """Program -> the same as a published harness runs it, if that makes a difference."""
+        """Program -> the same program in the form in which a published harness runs it, for tasks with a harness."""
 
     def judged(self, candidates: Iterable[Candidate]) -> dict[Candidate, Judged]:
         """Return both readings of each program, except of those that are `stopped`."""
@@ -161,14 +161,14 @@ class Inputs:
     def _wanted(self, candidate: Candidate, seconds: float) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
         if self._words.prelude and not candidate.is_whole:
-            # Python wants these first.
+            # Python accepts these only at the beginning.
             first = "\n".join(_FUTURE.findall(source))
             source = f"{first}\n{self._words.prelude}\n{_FUTURE.sub('', source)}"
         if function and "class Solution" in source:
             source += f"\n\n{function} = Solution().{function}\n"
-        most = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
+        first_seconds = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
         task, calls = self._tasks[candidate.qid], self._calls(candidate.qid)
-        return Wanted(candidate, task, source, calls, function, seconds, most)
+        return Wanted(candidate, task, source, calls, function, seconds, first_seconds)
 
     # --- references ---
 
