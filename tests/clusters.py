@@ -32,7 +32,7 @@ def three_nodes() -> Iterator[Any]:
     """A cluster whose nodes have one CPU each."""
     from ray.cluster_utils import Cluster
 
-    # A raylet takes its environment along: nothing of it is to be sent to anybody.
+    # Raylets inherit this environment. They must not send usage statistics.
     before = os.environ.get("RAY_USAGE_STATS_ENABLED")
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False}, shutdown_at_exit=False)

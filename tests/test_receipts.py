@@ -204,11 +204,11 @@ def test_reports_say_what_was_tested_and_with_which_data(fields: dict[str, Any],
         ({"mutants": 0, "passing": []}, "unmeasured"),
     ],
 )
-def test_the_strength_of_tests_has_a_word(fields: dict[str, Any], level: str) -> None:
+def test_the_strength_of_tests_has_a_level(fields: dict[str, Any], level: str) -> None:
     assert Strength(**{"qid": "q1", "stub_passes": False} | fields).level == level
 
 
-def test_strengths_hold_for_their_data_on_every_machine_and_the_newest_test_counts() -> None:
+def test_strengths_hold_for_their_data_on_every_machine_and_the_newest_self_test_counts() -> None:
     strong = Strength(qid="q1", mutants=4, passing=[], stub_passes=False)
     weak = Strength(qid="q1", mutants=4, passing=["line 1: + becomes -"] * 4, stub_passes=False)
     elsewhere = msgspec.structs.replace(HERE, cpu="another")

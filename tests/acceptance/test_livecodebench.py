@@ -1,4 +1,4 @@
-"""LiveCodeBench's official reading is its own harness's; livecodebench.json has its verdicts at 28fef95."""
+"""LiveCodeBench's official reading gives the verdicts of its harness at 28fef95, which are in livecodebench.json."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRONG = {
 """Programs that fail as scripts."""
 
 
-def test_official_is_their_harness_and_careful_a_script(tmp_path: Path) -> None:
+def test_official_runs_programs_as_the_harness_does_and_careful_as_scripts(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW))
     texts = [f"```python\n{one['source']}\n```" for one in PROGRAMS]
     (tmp_path / "p.json").write_text(json.dumps([{"qid": "sum", "predictions": texts}]))

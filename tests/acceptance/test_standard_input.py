@@ -220,7 +220,7 @@ def test_memory_by_task_and_a_limit_of_wall_time(tmp_path: Path) -> None:
     assert [s["careful"]["outcome"] for s in json.loads(path.read_text())["samples"]] == ["timeout", "passed"]
 
 
-def test_a_slow_program_that_was_wrong_is_asked_nothing_more(tmp_path: Path) -> None:
+def test_a_slow_program_gets_no_further_inputs_after_a_wrong_answer(tmp_path: Path) -> None:
     row = SUMS | {"inputs": [f"{n}\n1\n" for n in range(12)], "outputs": [str(n + 1) for n in range(12)]}
     slow = f"import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end:\n    pass\n{SUM}"
     programs = [slow, slow.replace("print(", "print(1 + "), SUM.replace("print(", "print(1 + ")]

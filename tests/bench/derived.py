@@ -1,7 +1,7 @@
-"""Compares derived official outcomes with executed ones, on every program at hand: `python -m tests.bench.derived`.
+"""Compares derived official outcomes with executed ones, on all available programs: `python -m tests.bench.derived`.
 
 Every outcome that could be derived is executed as well, and the two are compared: outcome, credit, text, failed test.
-Give words to choose corpora by their names, or `--data FOLDER` with tasks.jsonl and predictions.json.
+Give parts of names to choose corpora, or `--data FOLDER` with tasks.jsonl and predictions.json.
 Exit status 1 if an outcome differs. `--times` also measures each corpus with `--official execute` and `derive`.
 """
 
@@ -81,7 +81,7 @@ def _hostile(folder: Path) -> list[str]:
 
 
 def _mutants(source: Path, folder: Path) -> list[str]:
-    """Write wrong programs of many kinds: mutants of what real programs are."""
+    """Write wrong programs of many kinds: mutants of real programs."""
     (file,) = (one for one in source.glob("*.json") if not one.stem.endswith("expected"))
     tasks = {one["qid"]: one for one in _lines(source / "tasks.jsonl")}
     records = json.loads(file.read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ EVERY = [
 
 
 class Counted:
-    """What was found of the programs of one run."""
+    """Counts the programs of one run, and which of them are tame."""
 
     def __init__(self) -> None:
         self.tame: dict[str, bool] = {}
@@ -182,7 +182,7 @@ def compare(corpus: Corpus, sandbox: str, *, times: bool) -> tuple[int, str]:
 def main() -> int:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("only", nargs="*", help="words in the names of corpora")
+    parser.add_argument("only", nargs="*", help="parts of the names of corpora")
     parser.add_argument("--data", type=Path, help="a folder with tasks.jsonl and predictions.json")
     parser.add_argument("--sandbox", default="bubblewrap")
     parser.add_argument("--times", action="store_true", help="also measure both ways, without the cache")

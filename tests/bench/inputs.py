@@ -1,10 +1,10 @@
-"""Measures tasks with inputs: standard inputs a second, and HumanEval+ beside EvalPlus. Run by `make bench`.
+"""Measures tasks with inputs: standard inputs per second, and HumanEval+ beside EvalPlus. Run by `make bench`.
 
     python tests/bench/inputs.py [--plus FOLDER] [--evalplus PYTHON]
 
-`--plus`: a folder with HumanEvalPlus.jsonl.gz and `*.evalplus.jsonl`, samples of the `task_id` and `solution`.
-`--evalplus`: a Python with EvalPlus, which then evaluates the same programs. Both have their references' answers from
-an earlier run.
+`--plus`: a folder with HumanEvalPlus.jsonl.gz and `*.evalplus.jsonl`, samples with `task_id` and `solution`.
+`--evalplus`: a Python with EvalPlus, which then evaluates the same programs. Both take the answers of the reference
+solutions from an earlier run, which is timed separately.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def test_samples_and_tasks_are_two_sides_of_one_plan() -> None:
     assert plan.tasks_needed(0.03, 10, **given, design=2) == pytest.approx(2 * number, abs=1)
 
 
-def test_a_plan_is_said_in_words() -> None:
+def test_a_plan_is_explained_in_words() -> None:
     rng = np.random.default_rng(2)
     made = make(tasks(rng.binomial(10, rng.beta(0.6, 0.6, 164))), 2, other=None, metric="", reading="careful")
     said = in_words(made)

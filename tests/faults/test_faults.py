@@ -223,7 +223,7 @@ def test_a_killed_pool(predictions: Path, expected: Verdicts, count: Count) -> N
     [("bubblewrap", False), ("bubblewrap", True), pytest.param("docker", False, marks=pytest.mark.docker)],
 )
 def test_killed_sandboxes_of_a_pool(sandbox: str, rounds: bool, predictions: Path, count: Count) -> None:
-    """Whichever process it is, no program loses its reward, and none gets one that it has not earned."""
+    """Whichever process is killed, no program loses its reward, and none gets one that it has not earned."""
     tasks = {task["task_id"]: task for task in map(json.loads, DATA.read_text().splitlines())}
     records = json.loads(predictions.read_text())
     passing = [(record["qid"], text) for record in records for text in record["predictions"]]

@@ -27,7 +27,7 @@ SLEEPING = f"import time\ntime.sleep(1.5)\n{RIGHT}"
 
 @pytest.fixture
 def fusion() -> Any:
-    """What verl computes rewards with."""
+    """verl's module that computes rewards with SandboxFusion."""
     client = vars(peer.loaded("verl", f"{FOLDER}/utils.py"))
     return peer.loaded("verl", f"{FOLDER}/__init__.py", verl__utils__reward_score__sandbox_fusion__utils=client)
 
@@ -64,7 +64,7 @@ def test_programs_have_the_rewards_that_verl_computes(fusion: Any, url: str) -> 
 
 
 @pytest.mark.parametrize("url", [["--max-waiting", "4", "--workers", "2"]], indirect=True)
-def test_a_full_server_makes_no_right_program_a_reward_of_0(fusion: Any, url: str) -> None:
+def test_a_right_program_gets_its_reward_also_from_a_full_server(fusion: Any, url: str) -> None:
     with ThreadPoolExecutor(8) as threads:
         programs = [f"{RIGHT}  # {number}" for number in range(8)]
         assert list(threads.map(lambda program: score(fusion, url, program), programs)) == [1.0] * 8

@@ -54,7 +54,7 @@ def verdicts(results: list[SampleResult]) -> list[Any]:
     return [(result.qid, result.sample, result.careful, result.official, result.calls) for result in results]
 
 
-def test_results_are_those_of_one_machine_and_every_node_has_some(cluster: Any) -> None:
+def test_results_are_those_of_one_machine_and_every_node_scores_samples(cluster: Any) -> None:
     """The tasks of the benchmark are read here, and a row brings its own; the node needs neither file."""
     records = json.loads((SAMPLE / "predictions.json").read_text())[:4]
     samples: list[Any] = [(record["qid"], text) for record in records for text in record["predictions"][:2]]
@@ -68,7 +68,7 @@ def test_results_are_those_of_one_machine_and_every_node_has_some(cluster: Any) 
         assert verdicts(results) == verdicts(pool.grade_samples(samples))
 
 
-def test_quick_programs_leave_first_and_a_deadline_is_one_samples_own(cluster: Any) -> None:
+def test_results_of_quick_programs_come_first_and_each_sample_has_its_own_deadline(cluster: Any) -> None:
     endless = [(ROW, ENDLESS.format(number)) for number in range(8)]
     late = {"row": ROW, "text": ENDLESS.format(99), "wait": 1}
     quick = [(ROW, (QUICK, WRONG)[number % 2].format(number)) for number in range(20)]
@@ -84,7 +84,7 @@ def test_quick_programs_leave_first_and_a_deadline_is_one_samples_own(cluster: A
     assert [found[place].careful.credit for place in range(9, 29)] == [1, 0] * 10
 
 
-def test_nodes_actors_and_sandboxes_that_die_change_no_reward_and_none_is_left(cluster: Any) -> None:
+def test_nodes_actors_and_sandboxes_that_die_change_no_reward_and_no_sandbox_is_left(cluster: Any) -> None:
     programs = [((QUICK, QUICK, WRONG)[number % 3]).format(number) for number in range(240)]
     with opened(cluster) as pool:
         pool.grade_samples([(ROW, QUICK.format("warm"))])

@@ -259,7 +259,7 @@ def test_quick_programs_do_not_wait_for_slow_ones_however_many_there_are() -> No
     assert {tuple(qids) for lane, qids in scores.scored if lane != "quick"} == {(qid,) for qid, _ in slow}
 
 
-def test_a_program_that_is_put_off_where_it_may_not_be_does_not_come_back_for_ever() -> None:
+def test_a_program_that_is_stopped_in_a_lane_without_time_slices_is_unscored() -> None:
     class AlwaysLater(InLanes):
         def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
             self.scored.append((lane, [one.qid for one in asked]))

@@ -130,7 +130,7 @@ def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_program_that_is_not_where_it_is_usually_has_a_verdict(backend: str) -> None:
+def test_a_program_in_an_unusual_place_of_a_reply_has_a_verdict(backend: str) -> None:
     """A policy that could make its samples unscored by their form would never be told that they are wrong."""
     row = {"inputs": ["3\n"], "outputs": ["6\n"]}
     thought = "<think>so ```python\nx\n```?</think>\n```python\n{}"

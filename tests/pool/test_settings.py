@@ -57,7 +57,7 @@ def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) ->
 @pytest.mark.parametrize(
     "own", [{"linger": -1}, {"rounds": "yes"}, {"interactive": 3}, {"endless_after": -1}, {"endless_after": True}]
 )
-def test_a_keyword_of_another_type_is_refused_here_and_not_by_the_process(own: dict[str, Any]) -> None:
+def test_a_keyword_of_the_wrong_type_is_refused_before_the_process_starts(own: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(own))):
         grader.Pool(benchmark="rows", **own)
 

@@ -25,5 +25,5 @@ from grader.results import OfficialProvenance
         ),
     ],
 )
-def test_the_ways_of_official_outcomes_are_counted_in_words(found: OfficialProvenance, words: str) -> None:
+def test_executed_derived_and_audited_outcomes_are_counted_in_words(found: OfficialProvenance, words: str) -> None:
     assert official_in_words(found) == words

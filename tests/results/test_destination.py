@@ -20,7 +20,7 @@ def test_the_results_of_every_format_have_the_same_name(name: str) -> None:
     assert results_path(stem_of(Path("runs") / name)) == Path("runs/a_results.json")
 
 
-def test_what_is_no_suffix_of_predictions_is_kept() -> None:
+def test_a_suffix_that_is_not_one_of_predictions_is_kept() -> None:
     assert results_path(stem_of(Path("model-v1.5"))).name == "model-v1.5_results.json"
 
 

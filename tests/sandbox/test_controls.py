@@ -78,7 +78,7 @@ TIMES = datetime.date(2024, 2, 28), datetime.datetime(2024, 2, 28, 5, tzinfo=dat
 
 
 @pytest.mark.parametrize("value", TIMES, ids=repr)
-def test_in_the_place_of_a_time_stand_other_times(value: Any) -> None:
+def test_controls_of_a_time_are_other_times(value: Any) -> None:
     other = value + datetime.timedelta(days=3)
     far = datetime.timedelta(days=100_000, seconds=18_461)
     steps = [far, -far, *map(datetime.timedelta, (1, -1, 28))]

@@ -170,7 +170,7 @@ def test_of_the_places_of_one_line_a_representative_is_tried_alone() -> None:
     assert len({found.index(value) for found in alone for value in found if value not in (0.5, 1.5, 2.5)}) == 1
 
 
-def test_of_too_many_places_all_are_tried_with_some_controls() -> None:
+def test_if_there_are_too_many_controls_some_of_every_place_are_tried() -> None:
     test = "\n".join(f"solution({n})" for n in range(20))
     (why, is_cut), asked = tried(compared("return a", "return a + 0.5", test), sites=tuple(range(20)))
     assert (why, is_cut) == ("", True)

@@ -85,11 +85,11 @@ def test_what_is_not_supported_says_so(server: Served) -> None:
         assert "not supported" in answer["message"]
 
 
-def test_more_memory_than_there_may_be_is_as_much_as_there_may_be(server: Served) -> None:
+def test_a_memory_limit_above_the_maximum_becomes_the_maximum(server: Served) -> None:
     assert run(server, "print(1)", memory_limit_MB=1_000_000)["status"] == "Success"
 
 
-def test_tests_that_are_no_json_are_an_error_of_the_request(server: Served) -> None:
+def test_tests_in_invalid_json_are_an_error_of_the_request(server: Served) -> None:
     body = {"id": 1, "completion": "", "config": {"provided_data": {"test": "[{"}}}
     answer = server.ask("POST", "/submit", body)
     assert (answer.status, answer.body["error"][:26]) == (422, "config.provided_data.test:")
@@ -122,7 +122,7 @@ def full(*options: str) -> AbstractContextManager[Served]:
     return served("--max-waiting", "1", "--max-samples", "1", *options, command=command)
 
 
-def test_what_may_be_tried_again_has_the_status_after_which_the_clients_do() -> None:
+def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_try_again() -> None:
     """After 429 or 503 the reward would be 0. A program that is late may be the machine's fault, too."""
     test = {"input": {"stdin": ""}, "output": {"stdout": "1"}}
     submission = {"id": 7, "config": {"run_timeout": 50, "provided_data": {"test": [test]}}}

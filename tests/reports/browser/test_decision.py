@@ -117,7 +117,7 @@ def test_a_self_test_that_passed_is_a_reason_to_believe_the_values() -> None:
     assert "Self-tested" not in unmeasured
 
 
-def test_an_official_value_that_a_note_is_about_says_so_beside_it() -> None:
+def test_an_official_value_refers_to_the_note_about_it() -> None:
     report = msgspec.structs.replace(made.of_sample("vstar"), notes=["† No judge: replies are not read."])
     text = read(page(report)).text
     assert "The benchmark's own scorer says 30.0 (see below)." in text

@@ -1,4 +1,4 @@
-"""Slow programs run a first time for a while; what they answered decides whether they are asked more."""
+"""A slow program is stopped after a time slice; its answers so far decide whether it gets further calls."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ ONE = Candidate(qid="q", source="")
         pytest.param(False, ["abcd", "abcd"], id="was not"),
     ],
 )
-def test_a_slow_program_is_asked_everything_unless_it_was_wrong(
+def test_a_slow_program_gets_all_calls_unless_it_has_answered_wrongly(
     function: str, is_decided: bool, asked: list[str]
 ) -> None:
     settler = Settled()
