@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 from grader.reports.document import Chart, Table
 from grader.reports.text import clean, folded
@@ -101,15 +102,10 @@ def _column(column: Column, cells: Sequence[Cell]) -> _Column:
     texts = [clean(f"{cell.text} {cell.letters}".rstrip()) for cell in cells]
     if column.kind == "name":
         words = [word for text in (column.name, *texts) for word in folded(text, 1, INDENT)]
-        least, most = (max(map(_cells, found)) for found in (words, [column.name, *texts]))
+        least, most = (max(map(cell_len, found)) for found in (words, [column.name, *texts]))
     else:
-        least = most = max(map(_cells, [*folded(column.name, HEAD_ROOM), *texts]))
+        least = most = max(map(cell_len, [*folded(column.name, HEAD_ROOM), *texts]))
     return _Column(name=column.name, kind=column.kind, cells=texts, least=least, most=most)
-
-
-def _cells(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide characters take two."""
-    return sum(1 + (unicodedata.east_asian_width(char) in "WF") for char in text if not unicodedata.combining(char))
 
 
 def _wide(beside: Sequence[_Column], above: Sequence[_Column]) -> int:
@@ -165,7 +161,7 @@ def _rooms(columns: Sequence[_Column], free: int) -> list[int]:
 def _side_by_side(columns: Sequence[_Column], rooms: Sequence[int], texts: Sequence[list[str]]) -> Iterator[str]:
     """Yield the lines of one row, whose cells may have several."""
     for parts in zip_longest(*texts, fillvalue=""):
-        blanks = [" " * (room - _cells(part)) for part, room in zip(parts, rooms, strict=True)]
+        blanks = [" " * (room - cell_len(part)) for part, room in zip(parts, rooms, strict=True)]
         cells = zip(columns, parts, blanks, strict=True)
         yield GAP.join(f"{gap}{part}" if c.kind == "number" else f"{part}{gap}" for c, part, gap in cells).rstrip()
 
