@@ -115,8 +115,7 @@ class Settler:
         further items of the phase, known to be successes. `keeps_stopped`: whether the cache also gets results of
         programs that have used up their time slice.
         """
-        one = _Phase(phase, items, take, arriving, passed)
-        one.keeps_stopped = keeps_stopped
+        one = _Phase(phase, items, take, arriving, passed, keeps_stopped=keeps_stopped)
         self._begin(one)
         self._take_kept(one)
         if one.todo:
@@ -172,7 +171,7 @@ class Settler:
         keys = list(one.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
-                if self._take(one, key, answer, is_kept=True) is not None:
+                if self._take(one, key, answer) is not None:
                     self.cached[one.name] += one.times[key]
                     del one.todo[key]
 
@@ -200,14 +199,11 @@ class Settler:
             one.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
             self._advance(one, verdict.key)
 
-    def _take(self, one: _Phase[Any], key: str, answer: Answer, *, is_kept: bool = False) -> Executed | None:
-        """Pass on an answer and return it; None if it is invalid, or is from the cache and says too little."""
+    def _take(self, one: _Phase[Any], key: str, answer: Answer) -> Executed | None:
+        """Pass on an answer and return it; None if it is invalid."""
         try:
             seen = understand(answer)
         except msgspec.ValidationError:
-            return None
-        # The cached result of a stopped program would leave it without a verdict in this phase, at every run.
-        if is_kept and seen.lane is not None and not one.keeps_stopped:
             return None
         self._advance(one, key, is_success=one.take(key, seen))
         return seen
@@ -241,8 +237,6 @@ class Settler:
 class _Phase(Generic[Item]):
     """A phase: its jobs without a result, and its progress."""
 
-    keeps_stopped = False
-
     def __init__(
         self,
         name: str,
@@ -250,9 +244,11 @@ class _Phase(Generic[Item]):
         take: Take,
         arriving: Arriving | None = None,
         passed: int = 0,
+        *,
+        keeps_stopped: bool = False,
     ) -> None:
         pairs = list(items)
-        self.name, self.take, self.arriving = name, take, arriving
+        self.name, self.take, self.arriving, self.keeps_stopped = name, take, arriving, keeps_stopped
         self.times = Counter(key for key, _ in pairs)
         self.total, self.steps, self.passed = len(pairs) + passed, passed, passed
         self.todo = dict(pairs)
