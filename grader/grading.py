@@ -319,7 +319,7 @@ def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str])
         return made
     split = receipts.by_strength(made, known)
     metrics = registry.scorer(declared.scoring).recompute(split)
-    return msgspec.structs.replace(split, metrics=metrics, notes=receipts.strength_in_words(made, known))
+    return msgspec.structs.replace(split, metrics=metrics, notes=receipts.notes_with_strength(made, known))
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------

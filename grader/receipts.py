@@ -210,7 +210,7 @@ def by_strength(report: Report, known: dict[str, Strength]) -> Report:
     return msgspec.structs.replace(report, samples=samples)
 
 
-def strength_in_words(report: Report, known: dict[str, Strength]) -> list[str]:
+def notes_with_strength(report: Report, known: dict[str, Strength]) -> list[str]:
     """Return a report's notes, with one on the tasks whose tests accept almost any program."""
     others = [note for note in report.notes if not note.startswith(SHOWS_LITTLE)]
     weak = [qid for qid, strength in known.items() if strength.is_weak]

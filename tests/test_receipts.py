@@ -224,11 +224,11 @@ def test_a_report_says_once_where_a_pass_shows_little() -> None:
     weak = Strength(qid="q1", mutants=4, passing=["line 1: + becomes -"] * 4, stub_passes=False)
     noted = msgspec.structs.replace(report(None), notes=["a note"])
     for _ in range(2):
-        noted = msgspec.structs.replace(noted, notes=receipts.strength_in_words(noted, {"q1": weak}))
+        noted = msgspec.structs.replace(noted, notes=receipts.notes_with_strength(noted, {"q1": weak}))
     assert noted.notes == [
         "a note",
         "A pass shows little where the tests accept almost any program: q1 (1 of 1 tasks that a self-test has "
         "measured; `grade show humaneval-v ID` says what their tests let pass).",
     ]
     strong = msgspec.structs.replace(weak, passing=[])
-    assert receipts.strength_in_words(noted, {"q1": strong}) == ["a note"]
+    assert receipts.notes_with_strength(noted, {"q1": strong}) == ["a note"]

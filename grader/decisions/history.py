@@ -229,7 +229,7 @@ def _only_on_weak_tests(
     """Return a note on each checkpoint that gains, but not on the tasks whose tests are known to be strong."""
     notes = []
     group = f"{STRENGTH}=strong"
-    for (_, _, before), (step, _, after), point in zip(runs, runs[1:], points[1:], strict=False):
+    for ((_, _, before), (step, _, after)), point in zip(pairwise(runs), points[1:], strict=True):
         old, new = before.metric(name, reading, group), after.metric(name, reading, group)
         if point.change is None or point.change.value <= 0 or old is None or new is None:
             continue

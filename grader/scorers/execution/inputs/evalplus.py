@@ -37,9 +37,8 @@ class _Judge:
     def __init__(self, function: str, tolerance: float, *, is_mbpp: bool) -> None:
         self._function, self._tolerance = function, tolerance
         self._is_mbpp, self._is_root = is_mbpp, function == "find_zero" and not is_mbpp
-
-    is_broadcast = False
-    """Whether the last answer is right only because NumPy compares values of different shapes."""
+        self.is_broadcast = False
+        """Whether the last answer is right only because NumPy compares values of different shapes."""
 
     def is_right(self, arguments: Sequence[Any], expected: Any, given: Any) -> bool:
         self.is_broadcast = False
