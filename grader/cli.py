@@ -86,7 +86,7 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Refuse a misspelt command and suggest the right one, unless the word is a file."""
         word = args[0]
-        near = difflib.get_close_matches(word, self.list_commands(ctx), 1, 0.7)
+        near = difflib.get_close_matches(word, [*self.list_commands(ctx), "--help"], 1, 0.7)
         if near and word not in self.commands and "." not in word and not Path(word).exists():
             raise UsageError(f"{word!r} is neither a command nor a file. Did you mean `grade {near[0]}`?")
         return cast("tuple[Any, Any, list[str]]", super().resolve_command(ctx, args))

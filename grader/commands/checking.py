@@ -18,8 +18,16 @@ if TYPE_CHECKING:
 
     from grader.results import Report
 
+
+def _as_json(_: click.Context, __: click.Parameter, output: str | None) -> str | None:
+    if output not in (None, "-") and not output.lower().endswith(".json"):
+        raise UsageError(f"-o {output}: this is written as .json, or to `-` (standard output).")
+    return output
+
+
 _GIVEN = click.Path(path_type=Path, exists=True, dir_okay=False)
-_OUTPUT = click.option("-o", "--output", type=options.FILE, metavar="FILE", help="Also write JSON here, or to `-`.")
+_OUTPUT = click.option("-o", "--output", type=options.FILE, metavar="FILE", callback=_as_json,
+                       help="Also write JSON here, or to `-`.")  # fmt: skip
 _PREDICTIONS = click.option("--predictions", type=_GIVEN, metavar="FILE",
                             help="The prediction file, if it is not beside RESULTS.")  # fmt: skip
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="Only errors and the last line.")

@@ -175,7 +175,7 @@ def _page(
     predictions: Path | None = None,
     quiet: bool,
 ) -> bytes:
-    """Return the page of several runs side by side; `predictions`: their common prediction file, if they have one."""
+    """Return the page of several runs side by side; `predictions`: the file of which they are the readings."""
     from grader.reports import html
     from grader.reports.material import load_beside
     from grader.reports.web.sides import Side
@@ -190,7 +190,7 @@ def _page(
         )
         for name, report in runs
     ]
-    page = html.side_by_side(sides)
+    page = html.side_by_side(sides, unit="run" if predictions is None else "reading")
     for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):
         if not quiet:
             say(gap)

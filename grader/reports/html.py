@@ -96,8 +96,8 @@ def _facts(report: Report, material: Material) -> list[str]:
     ]
 
 
-def side_by_side(runs: Sequence[Side]) -> bytes:
-    """Return the page of several runs of one benchmark, paired by item.
+def side_by_side(runs: Sequence[Side], *, unit: str = "run") -> bytes:
+    """Return the page of several runs of one benchmark, or of the readings of one run, paired by item.
 
     Raises UsageError if the runs cannot be compared, or are too many.
     """
@@ -115,7 +115,7 @@ def side_by_side(runs: Sequence[Side]) -> bytes:
         styles=("style", "many", "sides"),
         scripts=_SCRIPTS_OF_SIDES,
         title=" · ".join([*names, name]),
-        heading=f"{name}: {len(names)} runs side by side",
+        heading=f"{name}: {len(names)} {unit}s side by side",
         facts=[
             *(
                 Markup('<b class="run run-{0}">{0}</b> {1}').format(*run)
@@ -124,7 +124,7 @@ def side_by_side(runs: Sequence[Side]) -> bytes:
             f"split {first.split}",
             f"protocol {first.protocol}",
         ],
-        first="Run",
+        first=unit.capitalize(),
         notes=(),
         rows=[
             (run_name, metric)

@@ -42,7 +42,10 @@ def made_with(report: Report) -> dict[str, Any]:
         found = {"model": report.model, **found}
     found |= scorer_of(report).made_with(report)
     if report.baselines:
-        found["baselines"] = report.baselines
+        found["baselines"] = {
+            group: {name: round(value, 1) for name, value in values.items()}
+            for group, values in report.baselines.items()
+        }
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
 
 

@@ -42,6 +42,7 @@ def test_a_slip_in_a_command_is_answered_with_the_command(tmp_path):
     )
     (tmp_path / "chek").write_text("[]")
     assert "Did you mean" not in grade("chek", cwd=tmp_path).stderr
+    assert "Did you mean `grade --help`?" in grade("help", cwd=tmp_path).stderr
 
 
 def test_without_b_the_benchmark_that_the_files_look_like_is_named(sample):

@@ -78,7 +78,9 @@ def test_the_page_has_the_readings_side_by_side(tmp_path: Path) -> None:
     page = tmp_path / "readings.html"
     done = CliRunner().invoke(main, compare(tmp_path, "-o", str(page), "-q"))
     assert done.exit_code == 0, done.output
-    assert "lmms-eval-mcq" in page.read_text()
+    text = page.read_text()
+    assert "lmms-eval-mcq" in text
+    assert "4 readings side by side" in text
 
 
 def test_readings_that_read_every_sample_alike_are_shown_as_one(tmp_path: Path) -> None:

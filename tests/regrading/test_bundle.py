@@ -257,6 +257,8 @@ def test_only_a_published_digest_shows_that_nothing_was_changed(
     assert run([*words, "--digest", bundle.digest_of(content)]) == 0
     assert "unchanged since its digest was published" in capsys.readouterr().err
     assert run(["verify", str(tmp_path / "x_bundle.zip"), "--seed", " ", "--data", str(data("vstar"))]) == 2
+    assert run([*words, "-o", str(tmp_path / "found.csv")]) == 2
+    assert "is written as .json" in capsys.readouterr().err
 
 
 def test_the_draw_follows_from_digest_and_seed() -> None:

@@ -1,11 +1,13 @@
-"""A report says in words how its official outcomes were found."""
+"""A report says how it was made, in words and rounded numbers."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from grader.reports.provenance import official_in_words
+from grader.reports.provenance import made_with, official_in_words
 from grader.results import OfficialProvenance
+from tests.made_runs import of_sample
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,8 @@ from grader.results import OfficialProvenance
 )
 def test_executed_derived_and_audited_outcomes_are_counted_in_words(found: OfficialProvenance, words: str) -> None:
     assert official_in_words(found) == words
+
+
+def test_baselines_have_as_many_decimals_as_metrics() -> None:
+    report = msgspec.structs.replace(of_sample("vstar"), baselines={"all": {"chance": 33.33333}})
+    assert made_with(report)["baselines"] == {"all": {"chance": 33.3}}
