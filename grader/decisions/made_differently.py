@@ -94,7 +94,8 @@ def _of_judges(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterator[tuple[str, str, str]]:
-    yield "timeout", _seconds(first), _seconds(second)
+    yield "timeout", _seconds(first.cpu_seconds), _seconds(second.cpu_seconds)
+    yield "wall limit", _seconds(first.wall_seconds) or "not set", _seconds(second.wall_seconds) or "not set"
     yield "memory limit", _megabytes(first), _megabytes(second)
     yield "Python inside", first.python, second.python
     yield "sandbox", first.backend, second.backend
@@ -113,8 +114,8 @@ def _of_cpus(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
         yield what, f"{first:.2f}", f"{second:.2f}"
 
 
-def _seconds(sandbox: SandboxProvenance) -> str:
-    return f"{sandbox.cpu_seconds:g} s" if sandbox.cpu_seconds else ""
+def _seconds(limit: float) -> str:
+    return f"{limit:g} s" if limit else ""
 
 
 def _megabytes(sandbox: SandboxProvenance) -> str:

@@ -52,12 +52,14 @@ def options_of(report: Report, **given: Any) -> Options:
     sandbox = report.provenance.sandbox
     if sandbox is not None:
         # The file comes from a user, so its limits are checked like options.
-        if not (0 < sandbox.cpu_seconds <= MOST_SECONDS and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
-            limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes:,} bytes"
+        is_time = 0 < sandbox.cpu_seconds <= MOST_SECONDS and 0 <= sandbox.wall_seconds <= MOST_SECONDS
+        if not (is_time and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
+            limits = f"{sandbox.limits_of_time} and {sandbox.memory_bytes:,} bytes"
             raise InputError(
                 [f"The results name impossible limits for their programs: {limits}. The file was probably changed."]
             )
         made |= {"timeout": sandbox.cpu_seconds, "memory": sandbox.memory_bytes}
+        made |= {"wall_timeout": sandbox.wall_seconds} if sandbox.wall_seconds else {}
     return Options(**made | {"settings": report.provenance.settings} | given)
 
 

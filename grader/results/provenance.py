@@ -77,6 +77,8 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     workers: int = 0
     cpu_seconds: float = 0.0
     """CPU time limit of a program."""
+    wall_seconds: float = 0.0
+    """Wall time limit of a program, if the user has set one."""
     memory_bytes: int = 0
     programs: int = 0
     distinct_programs: int = 0
@@ -86,6 +88,11 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     """None: nothing ran, or an earlier version graded."""
     nodes: list[NodeProvenance] = []
     """The machines of a cluster, including those that were left out or lost; empty for a single machine."""
+
+    @property
+    def limits_of_time(self) -> str:
+        """The limits of CPU time and, if the user has set one, of wall time, in words."""
+        return f"{self.cpu_seconds:g} s of CPU time" + f", {self.wall_seconds:g} s in all" * bool(self.wall_seconds)
 
     @property
     def has_another_python(self) -> bool:

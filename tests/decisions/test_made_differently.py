@@ -64,6 +64,7 @@ def _judge(model: str = "m", **fields: Any) -> JudgeProvenance:
     ("before", "after", "said"),
     [
         ({"cpu_seconds": 5.0}, {}, "timeout 5 s and 2 s"),
+        ({"wall_seconds": 5.0}, {}, "wall limit 5 s and not set"),
         ({"memory_bytes": 2 << 30}, {}, "memory limit 2048 MB and 1024 MB"),
         ({"python": "3.11.2"}, {}, "Python inside 3.11.2 and 3.12.1"),
         ({"backend": "bubblewrap"}, {}, "sandbox bubblewrap and docker"),
