@@ -51,7 +51,7 @@ test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cl
 	$(BIN)/pytest tests/executors tests/pool -m cluster
 
 fault: $(VENV)/.dev sandbox ## Break what is around a run of 200 passing programs: sandboxes, pool, engine, nodes, disk, cache, clock (minutes)
-	$(BIN)/pytest tests/faults tests/executors tests/pool -m "fault or cluster"
+	$(BIN)/pytest tests/faults tests/executors tests/pool -n 3 --dist loadgroup -m "fault or cluster"
 
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 240 programs, most of them hostile, in every sandbox (about ten minutes; ONLY=words for a part)
 	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")

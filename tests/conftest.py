@@ -81,8 +81,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 raise pytest.UsageError(
                     f"{item.nodeid} is marked {mark}, but is not in {' or '.join(folders)}, where make looks for it"
                 )
-        if item.get_closest_marker("xdist_group"):
-            # xdist joins the names of all marks.
+        if item.get_closest_marker("xdist_group") and not item.get_closest_marker("cluster"):
+            # xdist joins the names of all marks. One machine has one cluster at a time.
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
