@@ -114,7 +114,7 @@ def _of_cpus(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
         yield what, f"{first:.2f}", f"{second:.2f}"
 
 
-def _seconds(limit: float) -> str:
+def _seconds(limit: float | None) -> str:
     return f"{limit:g} s" if limit else ""
 
 

@@ -52,14 +52,14 @@ def options_of(report: Report, **given: Any) -> Options:
     sandbox = report.provenance.sandbox
     if sandbox is not None:
         # The file comes from a user, so its limits are checked like options.
-        is_time = 0 < sandbox.cpu_seconds <= MOST_SECONDS and 0 <= sandbox.wall_seconds <= MOST_SECONDS
-        if not (is_time and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
+        times = sandbox.cpu_seconds, 1 if sandbox.wall_seconds is None else sandbox.wall_seconds
+        is_possible = all(0 < seconds <= MOST_SECONDS for seconds in times)
+        if not (is_possible and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
             limits = f"{sandbox.limits_of_time} and {sandbox.memory_bytes:,} bytes"
             raise InputError(
                 [f"The results name impossible limits for their programs: {limits}. The file was probably changed."]
             )
-        made |= {"timeout": sandbox.cpu_seconds, "memory": sandbox.memory_bytes}
-        made |= {"wall_timeout": sandbox.wall_seconds} if sandbox.wall_seconds else {}
+        made |= {"timeout": sandbox.cpu_seconds, "wall_timeout": sandbox.wall_seconds, "memory": sandbox.memory_bytes}
     return Options(**made | {"settings": report.provenance.settings} | given)
 
 

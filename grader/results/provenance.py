@@ -77,8 +77,8 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     workers: int = 0
     cpu_seconds: float = 0.0
     """CPU time limit of a program."""
-    wall_seconds: float = 0.0
-    """Wall time limit of a program, if the user has set one."""
+    wall_seconds: float | None = None
+    """Wall time limit of a program; None: the user has set none."""
     memory_bytes: int = 0
     programs: int = 0
     distinct_programs: int = 0
@@ -92,7 +92,8 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     @property
     def limits_of_time(self) -> str:
         """The limits of CPU time and, if the user has set one, of wall time, in words."""
-        return f"{self.cpu_seconds:g} s of CPU time" + f", {self.wall_seconds:g} s in all" * bool(self.wall_seconds)
+        wall = "" if self.wall_seconds is None else f", {self.wall_seconds:g} s in all"
+        return f"{self.cpu_seconds:g} s of CPU time{wall}"
 
     @property
     def has_another_python(self) -> bool:
