@@ -111,8 +111,9 @@ def test_quick_programs_leave_before_endless_ones_and_sleepers(backend: str) -> 
         assert pool.state().lanes.keys() == {"quick", "slow", "idle"}
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped(backend: str) -> None:
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped() -> None:
     """Half of a second is five time slices: it works, sleeps, or does both, and is right or wrong."""
     start = "import time\ndef double(n):\n"
     work = f"{start}    end = time.process_time() + 0.4\n    while time.process_time() < end: pass\n"
@@ -122,15 +123,16 @@ def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped
     results = {}
     for rounds in (False, True):
         with grader.Pool(
-            benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=3, cache=False, rounds=rounds
+            benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=3, cache=False, rounds=rounds
         ) as pool:
             results[rounds] = [(found.careful, found.calls) for found in pool.grade_samples(samples)]
     assert results[False] == results[True]
     assert [reading.credit for reading, _ in results[True]] == [1, 0, 1, 0]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_program_in_an_unusual_place_of_a_reply_has_a_verdict(backend: str) -> None:
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_program_in_an_unusual_place_of_a_reply_has_a_verdict() -> None:
     """A policy that could make its samples unscored by their form would never be told that they are wrong."""
     row = {"inputs": ["3\n"], "outputs": ["6\n"]}
     thought = "<think>so ```python\nx\n```?</think>\n```python\n{}"
@@ -139,18 +141,19 @@ def test_a_program_in_an_unusual_place_of_a_reply_has_a_verdict(backend: str) ->
         for form in (thought, "Answer: ```python\n{}\n```")
         for program in ("print(2 * int(input()))", "print(5)", "print(", "while print(end='') is None: pass")
     ]
-    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=0.3) as pool:
+    with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=0.3) as pool:
         outcomes = [result.careful.outcome.value for result in pool.grade_samples([(row, text) for text in texts])]
     assert outcomes == ["passed", "failed", "error", "timeout"] * 2
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_slow_program_that_reads_its_input_has_a_verdict_with_the_usual_cache(backend: str) -> None:
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_slow_program_that_reads_its_input_has_a_verdict_with_the_usual_cache() -> None:
     """It is stopped twice before it runs to its end: after the time slice, and to see whether it is wrong already."""
     row = {"inputs": ["5\n"], "outputs": ["done\n"]}
     start = "import time\nend = time.process_time() + 1.3\nwhile time.process_time() < end: pass\n"
     texts = [f"{start}print('done')", f"{start}print('over')", "import time\ntime.sleep(1.6)\nprint('done')"]
-    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=4) as pool:
+    with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=4) as pool:
         for _ in range(2):
             results = pool.grade_samples([(row, text) for text in texts], wait=120)
             assert [result.careful.outcome.value for result in results] == ["passed", "failed", "passed"]
