@@ -48,6 +48,11 @@ class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Its name in tables: the user's name, its model, or the file name without its ending."""
         return self.name or self.model or _stem(self.predictions) or _stem(self.results) or "unnamed run"
 
+    @property
+    def path(self) -> str:
+        """The path of its results file without its ending."""
+        return str(PurePath(self.results).with_name(_stem(self.results))) if self.results else ""
+
     def __str__(self) -> str:
         """Return the file and the model, if they are known."""
         known = self.results or self.predictions

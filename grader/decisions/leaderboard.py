@@ -6,6 +6,7 @@ comparisons (Holm): the probability that a ranking reports a difference that doe
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,7 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Lea
     """Rank runs. Runs that cannot be compared with the others get a separate board. Raises UsageError."""
     boards: list[list[Run]] = []
     reasons: dict[int, str] = {}
-    for run in runs:
+    for run in _named_apart(runs):
         place, reason = _place(run, boards)
         if place is None:
             reasons |= {len(boards): reason} if reason else {}
@@ -143,6 +144,20 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Lea
             boards[place].append(run)
     made = [_board(members, reading, reasons.get(at, "")) for at, members in enumerate(boards)]
     return Leaderboard(reading=reading, boards=made)
+
+
+def _named_apart(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs; those without a model and a name get their path if another run has the same file name.
+
+    So two unrelated files are not taken for one model on two benchmarks.
+    """
+    short = Counter(name.short for name, _ in runs)
+    return [
+        (msgspec.structs.replace(name, name=name.path), report)
+        if short[name.short] > 1 and not (name.name or name.model)
+        else (name, report)
+        for name, report in runs
+    ]
 
 
 def _place(run: Run, boards: list[list[Run]]) -> tuple[int | None, str]:

@@ -88,4 +88,7 @@ def _truncated_notes(number: int) -> list[str]:
     if not number:
         return []
     what = "1 answer was" if number == 1 else f"{number} answers were"
-    return [f"{what} cut off before the end (token limit, or reasoning that is never closed): raise the token limit."]
+    return [
+        f"{what} cut off before the end (token limit, or reasoning that is never closed). Without an answer in it, "
+        "such an output counts as wrong. Raise the token limit."
+    ]

@@ -23,7 +23,7 @@ from grader.reports.why import readings_differ, reason, why_unscored
 from grader.results import Outcome, excluded_from, in_percent, is_same
 from grader.results.destination import results_path, stem_in
 from grader.scorers import declarations
-from grader.scorers.interface import BASELINES, OFFICIAL_MARK, WHY_DIFFERENT
+from grader.scorers.interface import BASELINES, JUDGED, OFFICIAL_MARK, WHY_DIFFERENT
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MOST_SAMPLES = 6
 MOST_METRICS = 4
 MOST_NOTES = 3
 """What fits on one sheet."""
-LONGEST_NAME, LONGEST_REASON, LONGEST_NOTE = 32, 150, 240
+LONGEST_NAME, LONGEST_ANSWER, LONGEST_REASON, LONGEST_NOTE = 32, 24, 190, 240
 FEW = 100
 """Fewer tasks than this are called few."""
 _PLAIN = {
@@ -52,7 +52,7 @@ _PLAIN = {
     Outcome.UNSCORED: "not scored",
 }
 """Outcome -> words for people who do not know the outcomes' names."""
-_OF_VALUES = (BASELINES, OFFICIAL_MARK, WHY_DIFFERENT, provenance.SELF_TESTED)
+_OF_VALUES = (BASELINES, JUDGED, OFFICIAL_MARK, WHY_DIFFERENT, provenance.SELF_TESTED)
 """Beginnings of notes that explain the values or why to believe them, and name nothing that could not be measured."""
 _STATES = {"met": "met", "failed": "not met", "inconclusive": "not decided by these data", "unscored": "not decided"}
 
@@ -76,6 +76,7 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
         measured=list(_measured(report, name)),
         sure=list(_sure(report, different)),
         open=list(_open(report)),
+        is_sampled=_is_sampled(report),
         samples=[_sample(report, scorer, sample) for sample in looked_at[:MOST_SAMPLES]],
         left=max(0, len(looked_at) - MOST_SAMPLES),
         checks=list(_checks(report)),
@@ -91,8 +92,8 @@ def _metrics(report: Report, glossary: Mapping[str, str]) -> Iterator[dict[str, 
             "meaning": _meaning(name, glossary),
             "careful": in_percent(careful or official),
             "range": _range(careful or official),
-            "official": in_percent(official),
-            "differs": official is not None and careful is not None and not is_same(official, careful),
+            "official": None if official is None or careful is None else in_percent(official),
+            "is_same": is_same(official, careful),
         }
 
 
@@ -101,12 +102,14 @@ def _plain_name(name: str) -> str:
 
 
 def _range(metric: Metric | None) -> str:
-    """Return the sentence on where a value is likely to be, or must be."""
+    """Return the sentence on where a value is likely to be, or must be; or that this is not known."""
     if metric is None:
         return ""
     if metric.value is None:
         return "Some answers were not scored: the lower value holds if all of them are wrong, the higher if all right."
-    return f"Likely between {interval(metric).replace(' to ', ' and ')}." if metric.ci95 else ""
+    if metric.ci95 is None:
+        return "No interval is computed for it."
+    return f"Likely between {interval(metric).replace(' to ', ' and ')}."
 
 
 def _meaning(name: str, glossary: Mapping[str, str]) -> str:
@@ -118,7 +121,7 @@ def _meaning(name: str, glossary: Mapping[str, str]) -> str:
 def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:
     """Yield (question, answer) about what was measured."""
     provenance, items = report.provenance, len({sample.cluster for sample in report.samples})
-    yield "Model", report.model or "not recorded"
+    yield "Model", report.model or 'not recorded (a field "model" in each record of the prediction file names it)'
     if report.benchmark_description:
         yield "Benchmark", report.benchmark_description
     of = counted(items, "task") if report.part is None else f"{items:,} of the {counted(report.part.of, 'task')}"
@@ -144,6 +147,11 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
             f"{low:.1f} to {high:.1f} fit these answers (95 % interval). Do not read more into "
             f"{first.value:.1f} than this range allows."
         )
+    elif first is not None and first.value is None and first.bounds is not msgspec.UNSET:
+        yield (
+            f"{in_percent(first)} is not an uncertainty interval. It is the worst and the best case for the answers "
+            "that were not scored. Chance comes on top of it."
+        )
     if first is not None and first.n < FEW:
         yield f"{first.n} tasks are few: small differences between models cannot be shown with them."
     if not report.samples:
@@ -168,18 +176,25 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
     yield from (
         note.removeprefix(f"{OFFICIAL_MARK} ") for note in provenance.notes(report) if note.startswith(_OF_VALUES)
     )
+    best = max(report.baselines.get("all", {}).values(), default=None)
+    if best is not None and first is not None and first.ci95 is not None and first.ci95[0] <= best:
+        yield f"The 95 % interval begins below {best:.1f}. So the result is not shown to be better than this baseline."
 
 
 def _who_is_right(different: Sequence[SampleResult]) -> str:
     """Return how many of these answers each reading gives more credit."""
     found = Counter(map(_more_credit, different))
     words = {
-        "careful": "only the careful reading credits",
-        "official": "only the benchmark's own scorer credits",
-        "same": "both give the same credit to",
-        "unscored": "at least one of them could not score",
+        "careful": ("gets more credit", "get more credit", "in the careful reading"),
+        "official": ("gets more credit", "get more credit", "from the benchmark's own scorer"),
+        "same": ("gets", "get", "the same credit from both, although they read different answers"),
+        "unscored": ("is", "are", "not scored by at least one of them"),
     }
-    return ", ".join(f"{text} {found[which]:,}" for which, text in words.items() if found[which])
+    return ", ".join(
+        f"{found[which]:,} {singular if found[which] == 1 else plural} {text}"
+        for which, (singular, plural, text) in words.items()
+        if found[which]
+    )
 
 
 def _more_credit(sample: SampleResult) -> str:
@@ -204,7 +219,7 @@ def _open(report: Report) -> Iterator[str]:
                 name = _plain_name(metric.name)
                 yield f"If all of them were wrong, {name} would be {low:.1f}; if all were right, {high:.1f}."
     else:
-        yield f"Every answer was scored ({len(report.samples):,})."
+        yield f"No answer is left out: {len(report.samples):,} of {len(report.samples):,} were scored."
     if report.part is not None:
         yield f"Only {report.part.n} of {report.part.of} tasks were graded. This value is not that of the benchmark."
     notes = [note for note in provenance.notes(report) if not note.startswith((PARTIAL, *_OF_VALUES))]
@@ -223,18 +238,24 @@ def _to_look_at(report: Report) -> list[SampleResult]:
     return [*different, *more]
 
 
+def _is_sampled(report: Report) -> bool:
+    """Whether a task has several samples."""
+    return any(sample.sample for sample in report.samples)
+
+
 def _sample(report: Report, scorer: AnyScorer, sample: SampleResult) -> dict[str, str]:
-    why = readings_differ(scorer, sample, "own scorer") or reason(sample.careful, scorer.glossary)
+    why = readings_differ(scorer, sample, "benchmark's own scorer", LONGEST_REASON)
+    why = why or reason(sample.careful, scorer.glossary)
     readings = {
-        name: f"{reading.answer}, {outcome}" if reading.answer else outcome
+        name: f"{cut(reading.answer, LONGEST_ANSWER)}, {outcome}" if reading.answer else outcome
         for name, reading in (("official", sample.official), ("careful", sample.careful))
         for outcome in [_PLAIN.get(reading.outcome, outcome_name(scorer, reading).replace("_", " "))]
     }
     name = cut(sample.qid, LONGEST_NAME)
     return {
-        "name": f"{name} #{sample.sample}" if any(other.sample for other in report.samples) else name,
+        "name": f"{name} #{sample.sample}" if _is_sampled(report) else name,
         "why": cut(f"{why[:1].upper()}{why[1:]}", LONGEST_REASON),
-        **{key: cut(text, LONGEST_NAME) for key, text in readings.items()},
+        **readings,
     }
 
 

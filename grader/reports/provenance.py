@@ -32,7 +32,7 @@ def made_with(report: Report) -> dict[str, Any]:
         if (ran := report.provenance.sandbox) is not None and ran.canaries is not None:
             sandbox["canaries"] = canaries_in_words(ran.canaries)
         if ran is not None and ran.official is not None:
-            sandbox["official"] = official_in_words(ran.official)
+            sandbox["official"] = official_in_words(ran.official, ran.verdicts_from_cache)
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.provenance.selftest is not None:
         found["selftest"] = in_words(report.provenance.selftest)
@@ -64,23 +64,29 @@ def notes(report: Report) -> list[str]:
     return [*report.notes, *found, *([] if tested is None else [in_words(tested)])]
 
 
-def official_in_words(found: OfficialProvenance) -> str:
-    """Return a sentence on how the official outcomes of programs with tests were found; empty if there are none."""
+def official_in_words(found: OfficialProvenance, cached: int = 0) -> str:
+    """Return a sentence on how the official outcomes of programs with tests were found; empty if there are none.
+
+    `cached`: the number of samples whose verdict is from the cache.
+    """
     every = found.executed + found.derived
     if not every:
         return ""
-    if not found.derived and not found.audited:
-        return f"all {every:,} outcomes executed"
-    differed = f"{found.different:,} of them differed" if found.different else "none of them differed"
-    return (
-        f"{found.executed:,} outcomes executed, {found.derived:,} derived from recorded answers; "
-        f"{found.audited:,} of those executed were also derived, and {differed}"
-    )
+    how = " (in this run or, from the cache, in an earlier one)" if cached else ""
+    parts = [f"{found.executed:,} of {every:,} outcomes executed{how}"]
+    if found.derived:
+        parts.append(f"{found.derived:,} derived from recorded answers")
+    if found.audited:
+        also = f"{found.audited:,} of those executed were also derived as a check"
+        parts.append(f"{also}, and {found.different or 'none'} of them differed")
+    return "; ".join(parts)
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:
-    """Return a sentence about the canaries, the programs with a known verdict."""
+    """Return a sentence about the canaries, the programs with a known verdict; empty if none ran (cached verdicts)."""
     wrong = sum(canaries.misjudged.values())
+    if not wrong and not canaries.right:
+        return ""
     if not wrong:
         return f"{canaries.right} programs with a known verdict ran among the real ones, and all were judged correctly."
     kinds = ", ".join(canaries.misjudged)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.reports.text import clean
+from grader.reports.text import clean, cut
 from grader.results import READINGS, Outcome
 
 if TYPE_CHECKING:
@@ -24,14 +24,16 @@ _CAUSES = {
     "checker": "the checker in the data failed",
 }
 """Rule of the reading -> reason. With any other rule, the sandbox or the grader itself failed."""
+LEAST = 40
+"""Number of characters that a cut reason keeps."""
 INFRASTRUCTURE = "infrastructure failed"
 
 
-def readings_differ(scorer: AnyScorer, sample: SampleResult, official: str = "official") -> str:
+def readings_differ(scorer: AnyScorer, sample: SampleResult, official: str = "official", most: int = 10_000) -> str:
     """Return why the readings differ: the kind of difference, else what led each reading to its answer.
 
-    `official`: the name of the official reading. Empty if nothing is known. One line without control characters; the
-    words of a program may be in it.
+    `official`: the name of the official reading, whose reason is cut if the text is longer than `most`. Empty if
+    nothing is known. One line without control characters; the words of a program may be in it.
     """
     if kind := scorer.marks(sample).kind:
         return clean(scorer.glossary.get(kind, kind))
@@ -41,7 +43,9 @@ def readings_differ(scorer: AnyScorer, sample: SampleResult, official: str = "of
     said = {name: reason(reading, scorer.glossary) for name, reading in readings.items()}
     if len(set(said.values())) < 2:
         return ""
-    return "; ".join(f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text)
+    parts = {name: f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text}
+    room = most - sum(len(part) + 2 for name, part in parts.items() if name != official)
+    return "; ".join(cut(part, max(room, LEAST)) if name == official else part for name, part in parts.items())
 
 
 def outcome(scorer: AnyScorer, reading: Reading) -> str:

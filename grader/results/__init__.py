@@ -192,8 +192,10 @@ def in_percent(metric: Metric | None) -> str:
 
 def is_same(official: Metric | None, careful: Metric | None) -> bool:
     """Whether a metric has the same value in both readings."""
-    if official is None or careful is None or official.value is None or careful.value is None:
-        return official is not None and careful is not None and official.value == careful.value
+    if official is None or careful is None:
+        return False
+    if official.value is None or careful.value is None:
+        return (official.value, official.bounds) == (careful.value, careful.bounds)
     return abs(official.value - careful.value) < 1e-9
 
 

@@ -456,6 +456,8 @@ def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float 
 
 BASELINES = "Baselines: "
 """Beginning of a note on what answers without thought would get."""
+JUDGED = "A judge decided "
+"""Beginning of a note on what each reading has from a judge."""
 WHY_DIFFERENT = "Why the readings differ: "
 """Beginning of a note that counts the kinds of differences."""
 OFFICIAL_MARK = "\N{DAGGER}"

@@ -118,6 +118,20 @@ def test_runs_of_one_name_are_told_apart_by_their_files() -> None:
     assert [run.short for run in made.runs] == ["tiny (2_results.json)", "tiny (1_results.json)"]
 
 
+def test_files_of_two_benchmarks_with_one_name_are_one_model_only_if_the_user_or_the_file_says_so() -> None:
+    def models(**names: str) -> list[str]:
+        runs = {"vstar": questions(150), "groups": circular([[True, False], [True, True]])}
+        return leaderboard(
+            [
+                (RunName(results=f"{folder}/p_results.json", predictions="p.json", **names), run)
+                for folder, run in runs.items()
+            ]
+        ).models()
+
+    assert models() == ["vstar/p", "groups/p"]
+    assert models(model="m") == models(name="m") == ["m"]
+
+
 def test_more_runs_than_can_be_compared_are_refused() -> None:
     few = choice([True])
     with pytest.raises(UsageError, match="61 runs of one benchmark; a leaderboard compares at most 60"):

@@ -60,7 +60,7 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
     made = format_of(name)(_unjudged(), Material).decode()
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
     if name == "x.md":
-        assert "| `mr_score` | 15.2 to 44.2 | 31.0 to 76.3 |  | 12 |" in made
+        assert "| `mr_score` | 15.2 to 44.2 | **31.0 to 76.3** |  | 12 |" in made
         assert "Why: not judged. Excluded from `mr_score`, `acc_step` and `acc_reason`." in made
     assert "xcluded from all metrics" not in made
 

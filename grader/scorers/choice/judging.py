@@ -10,7 +10,7 @@ from grader.predictions.record import counted
 from grader.results import READINGS
 from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
 from grader.scorers.choice.reading import read_as
-from grader.scorers.interface import OFFICIAL_MARK
+from grader.scorers.interface import JUDGED, OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,7 +73,7 @@ def judged_note(samples: list[SampleResult]) -> list[str]:
         f"{len(found)} of {counted(len(samples), 'sample')} ({sum(each.credit for each in found)} correct)"
         for found in judged.values()
     )
-    return [f"A judge decided {official} of the official reading, and {careful} of the careful one."]
+    return [f"{JUDGED}{official} of the official reading, and {careful} of the careful one."]
 
 
 def without_judge(replies: list[Reply], version: str) -> list[str]:

@@ -165,9 +165,9 @@ def _confirmed(confirmed: Confirmed) -> Reading:
     if split.kind == "unlike":
         return _unlike(split)
     reason = split.reason or f"the confirming run did not finish ({_unfinished(split.evidence)})"
-    reason = f"with its answers, the tests end with {reason}" if split.kind == "error" else reason
+    reason = f"the tests end with {reason}" if split.kind == "error" else reason
     return _reading(
-        Outcome.SUSPECT, f"the official run passes, and the separate run does not confirm it: {reason}", "split"
+        Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"
     )
 
 

@@ -152,7 +152,7 @@ def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> R
     if answer == "incorrect" and not reply.gold.correct:
         # Officially a line of code is not parsed but compared unchanged.
         step = reading.raw[1].strip() if reply.gold.coding and reading is reply.official else reading.step
-        answer = f"incorrect; {step or '-'}"
+        answer = f"incorrect; {step or 'no step read'}"
     outcome, detail = _outcome(reply.gold, reading, credit)
     rule = reading.rule
     if outcome is Outcome.UNSCORED:

@@ -15,7 +15,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.reports import format_of
-from grader.results import Part, SelftestProvenance
+from grader.results import Metric, Part, SelftestProvenance
 from grader.scorers import declarations
 from tests.acceptance.command import grade as grade_command
 from tests.conftest import ROOT
@@ -50,12 +50,16 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     assert f"The benchmark's own scorer says {official.value:.1f}" in text
     different = len(report.differences())
     who = (
-        "only the careful reading credits 5, only the benchmark's own scorer credits 1, both give the same credit to 1."
+        "5 get more credit in the careful reading, 1 gets more credit from the benchmark's own scorer, 1 gets the same "
+        "credit from both, although they read different answers."
     )
     assert f"disagree on {different} of {len(report.samples)} answers: {who}" in text
     sample = report.differences()[0]
     assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
-    assert "Every answer was scored" in text
+    assert "No answer is left out: 10 of 10 were scored." in text
+    assert "Without an answer in it, such an output counts as wrong." in text
+    assert "The 95 % interval begins below 40.0. So the result is not shown to be better than this baseline." in text
+    assert 'a field "model" in each record of the prediction file names it' in text
     assert "Multiple-choice questions about small details in large photographs." in text
 
 
@@ -103,7 +107,10 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     assert "31.0 to 76.3 % mr score" in text
     assert "the lower value holds if all of them are wrong" in text
     assert "the mcc would differ by chance" not in text
-    assert "only the careful reading credits 1, at least one of them could not score 6." in text
+    assert "1 gets more credit in the careful reading, 6 are not scored by at least one of them." in text
+    assert "The benchmark's own scorer says 15.2 to 44.2." in text
+    assert "31.0 to 76.3 is not an uncertainty interval." in text
+    assert "incorrect; Line 2: `for…, not scored" in text
     assert "excluded from mr score, acc step and acc reason" in text
 
 
@@ -125,6 +132,26 @@ def test_an_official_value_refers_to_the_note_about_it() -> None:
     assert "No judge: replies are not read." in sure.partition("How sure it is")[2]
     assert "No judge" not in unmeasured
     assert "(see below)" not in read(page(made.of_sample("vstar"))).text
+
+
+def test_an_equal_official_value_and_a_missing_interval_are_said() -> None:
+    both = ("official", "careful")
+    metrics = [Metric(name="precision", reading=reading, value=50.0, n=4) for reading in both]
+    text = read(page(made.report(benchmark="pope", metrics=metrics))).text
+    assert "No interval is computed for it. The benchmark's own scorer says the same." in text
+
+
+def test_a_long_official_reason_is_cut_before_the_careful_one_and_what_a_judge_decided_was_measured() -> None:
+    text = read(page(made.of_sample("mmbench"))).text
+    assert "D (null) for an empty cell; careful: the text is little more than the letter" in text
+    assert "options A (nan), B (null), C…; careful: the text contains the wording of exactly one option" in text
+    assert "A judge decided 7 of 20" in text.partition("How sure it is")[2].partition("What could not be measured")[0]
+
+
+def test_a_sample_has_its_number_only_if_a_task_has_several() -> None:
+    samples = [made.sample("q1", made.read("passed"), made.read("failed"), number=n) for n in range(2)]
+    assert "task #sample (from 0)" in read(page(made.report(samples))).text
+    assert "#sample" not in read(page(made.report(samples[:1]))).text
 
 
 def test_answers_that_are_not_believed_are_explained() -> None:

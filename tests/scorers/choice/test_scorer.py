@@ -48,7 +48,8 @@ def test_the_vstar_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> N
     }  # fmt: skip
     assert report.baselines["all"] == expected["baselines"]
     assert report.notes == [
-        "1 answer was cut off before the end (token limit, or reasoning that is never closed): raise the token limit.",
+        "1 answer was cut off before the end (token limit, or reasoning that is never closed). Without an answer in "
+        "it, such an output counts as wrong. Raise the token limit.",
         "Baselines: random letters would get 37.5, always the first letter 40.0.",
     ]
 

@@ -78,7 +78,7 @@ def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
     )
 
 
-APART = "the official run passes, and the separate run does not confirm it: "
+APART = "passes officially, but not when the tests get only its answers: "
 
 
 @pytest.mark.parametrize(
