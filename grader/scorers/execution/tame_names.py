@@ -51,6 +51,11 @@ MAPPING = {
     "itertools.filterfalse": 1, "itertools.starmap": 1,
 }  # fmt: skip
 """Function -> how many of its first arguments are functions."""
+CALLBACKS = dict.fromkeys(
+    ("sorted", "min", "max", ".sort", *_of("heapq", "nlargest nsmallest"),
+     *_of("bisect", "bisect bisect_left bisect_right insort insort_left insort_right")), "key",
+) | {"itertools.accumulate": "func"}  # fmt: skip
+"""Function, or method after a full stop -> its argument that is a function, given by name."""
 READ_SECOND = frozenset(_of("heapq", "nlargest nsmallest"))
 """Readers whose second argument is what they read; the first one is a number."""
 DECORATORS = frozenset(("functools.lru_cache", "functools.cache"))
@@ -58,6 +63,15 @@ CONSTANTS = frozenset((
     *_of("math", "pi e inf tau"), *_of("re", "I IGNORECASE M MULTILINE S DOTALL"),
     *_of("string", "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace"),
 ))  # fmt: skip
+OF_NUMPY = frozenset(_of(
+    "numpy",
+    "abs all allclose any arange argmax argmin argsort around array array_equal asarray average bool_ clip concatenate"
+    " cos cumsum diag dot e exp eye float32 float64 floor full identity inf int32 int64 isclose isfinite isinf isnan"
+    " linspace log matmul max mean median min nan ones pi prod round sin sort sqrt square std sum"
+    " testing.assert_allclose testing.assert_almost_equal testing.assert_array_almost_equal testing.assert_array_equal"
+    " testing.assert_equal transpose unique var where zeros",
+))  # fmt: skip
+"""What tests may use of NumPy; a tame program uses nothing of it."""
 
 METHODS = frozenset((
     # texts

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.tame_names import (
+    CALLBACKS,
     CATCHABLE,
     CHANGES_OF_SETS,
     CONSTANTS,
@@ -239,7 +240,8 @@ class _Reader:
                 _require(self._target(target) is _DATA)
                 self._statements([*node.body, *node.orelse])
             case ast.If(test=test) | ast.While(test=test):
-                if isinstance(node, ast.If) and ast.unparse(test) == "__name__ == '__main__'":
+                is_guard = isinstance(node, ast.If) and ast.unparse(test) == "__name__ == '__main__'"
+                if is_guard and not self._depth:
                     self._statements(node.orelse)  # a module's name in an official run is `builtins`
                     return
                 self._expect(_DATA | _SET, test)
@@ -442,7 +444,8 @@ class _Reader:
                 self._expect(_DATA | _SET | _TABLE, left, right)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> _Kind:
-        names = {_name(part) for one in node.generators for part in ast.walk(one.target)}
+        targets = [part for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)]
+        names = {target.id for target in targets if _is_stored(target)}
         self._expect(_READ, node.generators[0].iter)
         self._scopes.append(dict.fromkeys(names, _DATA))
         for number, one in enumerate(node.generators):
@@ -518,7 +521,7 @@ class _Reader:
                 self._sorts_sets = True
                 _require(all(keyword.arg == "reverse" for keyword in node.keywords))
             self._expect(_SET, only)
-            self._keywords(node.keywords)
+            self._keywords(name, node.keywords)
         elif name == "isinstance":
             _require(len(given) == 2 and not node.keywords)
             self._expect(_DATA, given[0])
@@ -527,13 +530,14 @@ class _Reader:
         elif name == "collections.defaultdict":
             _require(given and self._library(given[0]) in TYPES - {"set", "frozenset"} and not node.keywords)
             self._expect(_DATA, *given[1:])
-        elif name in {"functools.cmp_to_key", "operator.itemgetter"}:
+        elif name == "operator.itemgetter":
             _require(not node.keywords)
-            self._expect(_FUNCTION if name == "functools.cmp_to_key" else _DATA, *given)
+            self._expect(_DATA, *given)
             return _FUNCTION
         else:
             self._arguments(name, given)
-            self._keywords(node.keywords, {"sep", "end"} if name == "print" else None)
+            _require(name != "print" or all(keyword.arg in {"sep", "end"} for keyword in node.keywords))
+            self._keywords(name, node.keywords)
         return _Kind.ITERATOR if name in ITERATORS else _DATA
 
     def _arguments(self, name: str, given: list[ast.expr]) -> None:
@@ -553,10 +557,17 @@ class _Reader:
         for number, one in enumerate(given):
             self._expect(_READ if reads and number == place else _DATA, one)
 
-    def _keywords(self, keywords: Iterable[ast.keyword], allowed: set[str] | None = None) -> None:
+    def _keywords(self, name: str, keywords: Iterable[ast.keyword]) -> None:
         for keyword in keywords:
-            _require(allowed is None or keyword.arg in allowed)
-            self._callback(keyword.value) if keyword.arg in {"key", "func"} else self._expect(_DATA, keyword.value)
+            value = keyword.value
+            if keyword.arg != CALLBACKS.get(name, ""):
+                self._expect(_DATA, value)
+            elif isinstance(value, ast.Call) and self._library(value.func) == "functools.cmp_to_key":
+                # Its results are no data, and only a `key` does nothing but compare them.
+                _require(keyword.arg == "key" and len(value.args) == 1 and not value.keywords)
+                self._callback(value.args[0])
+            else:
+                self._callback(value)
 
     def _callback(self, node: ast.expr) -> None:
         if not (isinstance(node, ast.Constant) and node.value is None):
@@ -577,9 +588,11 @@ class _Reader:
         if name == "format":
             _require(isinstance(value, ast.Constant) and _is_plain_format(value.value))
         _require(name in METHODS | READING_METHODS)
+        # The first argument of `list.extend(a, b)` is what it changes.
+        reads = name in READING_METHODS and (name == "fromkeys" or self._library(value) not in TYPES)
         for number, one in enumerate(given):
-            self._expect(_READ if name in READING_METHODS and not number else _DATA, one)
-        self._keywords(node.keywords)
+            self._expect(_READ if reads and not number else _DATA, one)
+        self._keywords(f".{name}", node.keywords)
         return _DATA
 
 

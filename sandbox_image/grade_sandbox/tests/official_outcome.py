@@ -100,10 +100,13 @@ class _Plain(Replay):
 
         return asked
 
-    def _reply(self) -> tuple[str, Any]:
+    def _begin(self, call: dict[str, Any], values: list[Any]) -> None:
         # A program that still has what it returned earlier would see what the tests do to it.
         if self.replies.theirs.changed():
             raise UnconfirmedError("the tests change an answer")
+        super()._begin(call, values)
+
+    def _reply(self) -> tuple[str, Any]:
         self._is_waiting = self._next >= len(self._texts)
         if not self._is_waiting and not _is_plain_reply(value_format.loads(self._texts[self._next])):
             raise UnconfirmedError("an answer is not plain")
