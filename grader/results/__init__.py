@@ -99,11 +99,21 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
     """Code in a pool, if requested: whether each test of a program that fails is right, in the order of the tests."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
-    """The scorer's own data of the sample; `read_facts` reads it."""
+    """The scorer's own data of the sample; `read_facts` reads it. Its `official` and `careful`, if it has them, are the
+    parts of the credit that metrics count."""
 
     def reading(self, name: ReadingName) -> Reading:
         """Return the named reading."""
         return self.official if name == "official" else self.careful
+
+    @property
+    def differs(self) -> bool:
+        """Whether the readings disagree on the outcome, the answer, the credit or a part that a metric counts."""
+        official, careful = (
+            (reading.outcome, reading.answer, reading.credit) for reading in (self.official, self.careful)
+        )
+        parts = read_facts(self.facts, _Parts, f"sample {self.qid} #{self.sample}")
+        return official != careful or parts.official != parts.careful
 
     def other_call(self, reading: Reading) -> FirstDifference | None:
         """Return the first call that explains why a reading gives no credit, if its detail does not name it already.
@@ -128,6 +138,11 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     def labels(self) -> Iterator[str]:
         """Yield the groups of this sample, as `field=value`."""
         return labels_of(self.groups if isinstance(self.groups, Mapping) else {})
+
+
+class _Parts(msgspec.Struct):
+    official: object = None
+    careful: object = None
 
 
 def labels_of(groups: Mapping[str, str | list[str]]) -> Iterator[str]:
@@ -274,13 +289,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return {name: pair for (name, group), pair in self.pairs().items() if group is None}
 
     def differences(self) -> list[SampleResult]:
-        """Return the samples on whose outcome, answer or credit the readings disagree."""
-        return [
-            s
-            for s in self.samples
-            if (s.official.outcome, s.official.answer, s.official.credit)
-            != (s.careful.outcome, s.careful.answer, s.careful.credit)
-        ]
+        """Return the samples on which the readings disagree."""
+        return [sample for sample in self.samples if sample.differs]
 
 
 def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts]:

@@ -74,7 +74,7 @@ def changed(
 def _side(flip: Flip, which: int) -> str:
     """Return the outcome of an item in the first run (0) or the second (1), with the share of correct samples."""
     counts = Counter(outcome.replace("_", " ") for outcome in flip.outcomes[which])
-    words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common(3))
+    words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common())
     return words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})"
 
 

@@ -107,7 +107,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
         samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
         samples = with_families(samples, run.tasks, run.benchmark.columns)
-        kinds = Counter(kind for sample in samples if (kind := facts_of(sample).difference))
+        kinds = Counter(kind for sample in samples if sample.differs and (kind := facts_of(sample).difference))
         facts = RunFacts(
             weights=weights._asdict(),
             judged=needed,

@@ -260,8 +260,9 @@ def test_a_leaderboard_shows_ranks_letters_and_the_method() -> None:
 
 
 def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
+    outcomes = ["failed", "timeout", "lint_failed"]
     flips = [
-        Flip(item=f"q{n}", before=2 / 3, after=0, outcomes=(["passed", "failed", "passed"], ["failed"]))
+        Flip(item=f"q{n}", before=2 / 5, after=0, outcomes=(["passed", *outcomes, "passed"], ["failed"]))
         for n in range(13)
     ]
     text = terminal.render(of_comparison.document(comparison(fallen=flips)))
@@ -270,7 +271,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     assert f"accuracy: exact McNemar test, paired by item; {power}." in text
     assert "Higher in B (careful): none." in text
     assert re.search(r"Lower in B \(careful\): 13", text)
-    assert re.search(r"q9 +67 % \(2 passed, failed\) +failed", text)
+    assert re.search(r"q9 +40 % \(2 passed, failed, timeout, lint failed\) +failed", text)
     assert "q10" not in text
     assert "... 3 more; `-o FILE.json` has all." in text
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])

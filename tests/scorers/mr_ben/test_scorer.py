@@ -45,8 +45,8 @@ def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
         got = {(f"{m.group}/" if m.group else "") + m.name: m.value for m in report.metrics if m.reading == reading}
         assert {name: got[name] for name in expected[reading]} == pytest.approx(expected[reading])
     kinds = facts_of_run(report).difference_kinds
-    marked = [kind for s in report.samples if (kind := facts_of(s).difference)]
-    assert {kind: marked.count(kind) for kind in marked} == kinds
+    marked = [kind for s in report.differences() if (kind := facts_of(s).difference)]
+    assert {kind: marked.count(kind) for kind in marked} == kinds, "every sample of a kind is listed"
     assert set(kinds) >= {
         "headings not read", "wording of the verdict", "wording of the step", "bare digit", "code line",
         '"Incorrect" credited', "empty gold step",
