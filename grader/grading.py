@@ -142,7 +142,7 @@ def check(source: str | Path, options: Options) -> list[str]:
     file = opened.file
     counts = sorted({len(texts) for texts in opened.predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
-    units = counted(len(file.records), declared.unit)
+    units = counted(len(opened.predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
     return [summary, *file.warnings, *opened.notes]
 

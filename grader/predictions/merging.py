@@ -64,8 +64,8 @@ class Merger:
             yield f"{some} with a record that is identical to another one (was the file joined twice?): {names(joined)}"
         else:
             yield from _equal_samples(records)
-        # In a file with one record per sample, several records of a qid are normal.
-        several = [qid for qid in merged if qid not in joined] if 2 * len(merged) < len(self._first) else []
+        # If each of several qids has several records, every sample has its own.
+        several = [qid for qid in merged if qid not in joined] if not 1 < len(merged) == len(self._first) else []
         if several:
             some = counted(len(several), "duplicate qid")
             yield f"{some}: the predictions of all its records count as its samples: {names(several)}"

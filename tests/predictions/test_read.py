@@ -111,7 +111,7 @@ def test_records_of_one_qid_are_joined_in_file_order_with_a_prompt_for_each_pred
         ("q1", ["a", "b", "c"], ["first", "first", "second"], {"prompt": "first", "model": "m"}),
         ("q2", ["x", "y", "z"], None, {}),
     ]
-    assert (file.merged, file.warnings) == ({"q1": 2}, [])
+    assert file.merged == {"q1": 2}
 
 
 def test_integer_qids_join_with_the_same_digits_as_text() -> None:
@@ -390,7 +390,7 @@ def test_samples_that_are_suspicious_are_warned_about() -> None:
     assert read(json.dumps([{"qid": "a", "predictions": ["B"] * 6}]).encode()).warnings == []
 
 
-def test_a_qid_that_appears_twice_is_a_duplicate_unless_every_sample_has_its_record() -> None:
+def test_a_qid_that_appears_twice_is_a_duplicate_unless_each_of_several_has_more() -> None:
     given = [{"qid": q, "predictions": [text]} for q, text in (("a", "A"), ("b", "A"), ("c", "B"), ("a", "C"))]
     assert read(json.dumps(given).encode()).warnings == [
         '1 duplicate qid: the predictions of all its records count as its samples: "a"',
@@ -398,6 +398,9 @@ def test_a_qid_that_appears_twice_is_a_duplicate_unless_every_sample_has_its_rec
     ]
     given = [{"qid": q, "predictions": [text]} for q in ("a", "b") for text in ("A", "B")]
     assert read(json.dumps(given).encode()).warnings == []
+    assert read(json.dumps(given[:2]).encode()).warnings == [
+        '1 duplicate qid: the predictions of all its records count as its samples: "a"'
+    ]
 
 
 def test_unknown_qids_get_the_nearest_known_one() -> None:
