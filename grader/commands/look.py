@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from grader.reports.material import Material
     from grader.results import Report, SampleResult
     from grader.scorers.registry import AnyScorer
+    from grader.task import Task
 
 
 @click.command("list")
@@ -99,7 +100,8 @@ def show_command(
 
     With --as-asked, show the task as a model sees it: the prompt, and the type and size of its image.
 
-    With --results, show a sample: both verdicts and why, what its calls returned, its output and its program.
+    With --results, show a sample: what was asked, both verdicts and why, what its calls returned, its output
+    and its program.
 
     Without an ID, the benchmark is read from the config file. Its split, data and protocol are read from there too.
     """
@@ -257,12 +259,21 @@ def _sample_in_words(asked: Options, qid: str, number: int, results: Path) -> It
     sample = _sample(report, qid, number, results)
     shown = material.load_beside(results, report, asked.data, benchmark=asked.benchmark)
     scorer = scorer_of(report)
+    if (task := shown.tasks.get(qid)) is not None:
+        yield from _question(task)
     yield from _verdicts(scorer, sample)
     yield from scorer.marks(sample).facts
     yield from _texts(shown, qid, number)
     for gap in shown.gaps:
-        if gap.what in {"predictions", "programs"}:
+        if gap.what != "images":
             yield "note", f"The {gap.what} cannot be shown: {gap.why}"
+
+
+def _question(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield what was asked, and the right answer."""
+    asked = ("question", task.text), *task.options.items(), ("right answer", task.gold)
+    yield from ((name, text) for name, text in asked if text)
+    yield from ((block.title, block.content.rstrip() + "\n") for block in task.blocks if block.is_open)
 
 
 def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, str]]:
@@ -282,7 +293,7 @@ def _texts(shown: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
     if number < len(texts):
         yield "output", f"{texts[number]}\n"
     if number < len(programs):
-        yield "program", f"{programs[number].program}\n"
+        yield "program (official run)", f"{programs[number].program}\n"
 
 
 def _sample(report: Report, qid: str, number: int, results: Path) -> SampleResult:

@@ -32,9 +32,12 @@ def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(t
     data = ["--data", sample / "questions.jsonl"]
     done = grade("predictions.json", "-b", "vstar", *data, "-v", cwd=tmp_path)
     assert "\n0 #0 correct wrong" in done.stderr
-    said = grade("show", "vstar", "0", "--results", "predictions_results.json", cwd=tmp_path).stdout
-    # The question is not shown, so it does not matter that the data is not at hand.
+    words = "show", "vstar", "0", "--results", "predictions_results.json"
+    assert "note: The questions cannot be shown: The data of vstar" in grade(*words, cwd=tmp_path).stdout
+    said = grade(*words, *data, cwd=tmp_path).stdout
     assert "note:" not in said
+    assert said.startswith("question: What is the color of the kite? (A) red"), said
+    assert "\nA: red\nB: yellow\nC: blue\nD: green\nright answer: B\nofficial: B" in said
     assert "official: B (correct): The text begins with the letter." in said
     assert "careful: C (wrong): The text declares this to be its answer." in said
     assert "output:\nBased on" in said
@@ -47,12 +50,14 @@ def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Pat
     failed = msgspec.structs.replace(report.samples[1], calls=Calls(n=7, same=5, alike=2, first=first), facts=facts)
     assert failed.careful.outcome is Outcome.FAILED
     report = msgspec.structs.replace(report, samples=[report.samples[0], failed])
-    shown = "first other call solution(3, 0); expected 270.0; returned 90.0; failed test assert solution(3, 0) == 270"
-    assert because(report, failed) == f"right calls 5 of 7 as the reference solution, 2 of the same kind; {shown}"
+    test = "failed test (official run)"
+    shown = f"first call with another answer solution(3, 0); expected 270.0; returned 90.0; {test} assert"
+    kinds = "right calls 5 of 7 (same answer as the reference solution), 2 of the same kind"
+    assert because(report, failed) == f"{kinds}; {shown} solution(3, 0) == 270"
     write(report, tmp_path)
     words = ["show", report.benchmark, failed.qid, "--results", "a_results.json"]
     said = grade(*words, "--sample", failed.sample, cwd=tmp_path).stdout
-    assert "first other call: solution(3, 0)\nexpected: 270.0\nreturned: 90.0\nfailed test: assert solution" in said
+    assert f"first call with another answer: solution(3, 0)\nexpected: 270.0\nreturned: 90.0\n{test}: assert" in said
     assert "note: The predictions cannot be shown: " in said
 
 

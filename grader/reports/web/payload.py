@@ -141,7 +141,7 @@ def _verdicts(item: Item, scorer: AnyScorer) -> list[list[str]]:
 
 def _failed_test(sample: SampleResult, scorer: AnyScorer) -> str | None:
     """Return the failed test as one short line."""
-    test = dict(scorer.marks(sample).facts).get("failed test") if scorer.runs_programs else None
+    test = dict(scorer.marks(sample).facts).get("failed test (official run)") if scorer.runs_programs else None
     return " ".join(test.split())[:BLURB] if test else None
 
 

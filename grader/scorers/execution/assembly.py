@@ -217,8 +217,8 @@ def _elsewhere(
     if not names:
         script = extract_script(answer)
         is_other = parse(script) is not None and script.strip() != content.strip()
-        return (script, "the program, which the official extraction does not find") if is_other else (None, "")
-    found, lost = extract_careful(answer, names), "the code block, which the official extraction does not find"
+        return (script, _NOT_FOUND) if is_other else (None, "")
+    found, lost = extract_careful(answer, names), _NOT_FOUND
     if found is None and tree is None:
         found = extract_careful(prediction, names)
     if found is None and tree is None:
@@ -229,6 +229,7 @@ def _elsewhere(
     return (None, "") if kept is None or (tree is not None and kept == _keep(tree)) else (kept, lost)
 
 
+_NOT_FOUND = "the code of the answer, which the official extraction does not find"
 _THOUGHT = re.compile(
     r"\A.*(?:</(?:think(?:ing)?|analysis|reason(?:ing)?|thoughts?)>|\[/THINK\]|◁/think▷)(?=.*\S)", re.S
 )

@@ -220,7 +220,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def marks(self, sample: SampleResult) -> Marks:
         """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
-        shown = [*_calls(sample), *([("failed test", facts.failed_test)] if facts.failed_test else [])]
+        shown = [*_calls(sample), *([("failed test (official run)", facts.failed_test)] if facts.failed_test else [])]
         return Marks(facts=shown, failed_line=facts.failed_line)
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
@@ -243,9 +243,9 @@ def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
             )
         return
     alike = f", {calls.alike} of the same kind" if calls.alike else ""
-    yield "right calls", f"{calls.same} of {calls.n} as the reference solution{alike}"
+    yield "right calls", f"{calls.same} of {calls.n} (same answer as the reference solution){alike}"
     if calls.first is not None:
-        yield "first other call", calls.first.call
+        yield "first call with another answer", calls.first.call
         yield "expected", calls.first.expected
         yield "returned", calls.first.returned
 

@@ -200,7 +200,7 @@ def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: s
 def test_a_solution_that_the_official_extraction_does_not_find_is_found(prediction: str) -> None:
     made = assemble(prediction, SIGNATURE, "humaneval-v-v2")
     assert made.recovered == "def solution(a):\n    return a"
-    assert made.lost == "the code block, which the official extraction does not find"
+    assert made.lost == "the code of the answer, which the official extraction does not find"
 
 
 @pytest.mark.parametrize(
