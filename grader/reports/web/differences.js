@@ -51,7 +51,7 @@ async function differences() {
   const chip = (changes, on, text) => el('a', { class: 'chip', 'aria-current': on ? 'true' : null, href: fresh({ tab: 'differences', ...changes }) }, text);
   return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}.${index.runsPrograms ? '' : ' The marks show the text that each reading is based on.'}` }),
     el('nav', { class: 'chips', 'aria-label': 'Kinds of difference' }, chip({}, now === ' ', `all ${count(every.length)}`),
-      kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${outcomeName(official)}, another answer ${count(number)}` : `${outcomeName(official)} → ${outcomeName(careful)} ${count(number)}`); })),
+      kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${outcomeName(official)} in both ${count(number)}` : `${outcomeName(official)} → ${outcomeName(careful)} ${count(number)}`); })),
     table('Samples on which the readings differ', [column(index.unit), column('Official'), column('Careful'), column('Evidence')],
       await difference_rows(found.slice((page - 1) * DIFFERENCES, page * DIFFERENCES)), 'differences'),
     pager(found.length, DIFFERENCES, page, (to) => address({ page: String(to) }))];
