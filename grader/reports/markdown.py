@@ -209,7 +209,7 @@ def _reading(scorer: AnyScorer, reading: Reading) -> Markup:
 
 
 def _evidence(scorer: AnyScorer, sample: SampleResult) -> Markup:
-    """Return why the readings differ, and the first other call."""
+    """Return why the readings differ, and the first call with another answer."""
     why = " ".join(readings_differ(scorer, sample).split())
     found = [_sentence(why)] if why else []
     if (first := sample.other_call(sample.careful)) is not None:
