@@ -122,7 +122,7 @@ def _unscored(report: Report) -> list[str]:
 
 
 def because(report: Report, sample: SampleResult) -> str:
-    """Return in one line what the scorer knows of a sample that lost credit: a failing test, a call with another answer."""
+    """Return in one line what the scorer knows of a sample that lost credit: a failing test, another answer."""
     if sample.official.credit == sample.careful.credit == 1:
         return ""
     return "; ".join(f"{name} {' '.join(value.split())}" for name, value in scorer_of(report).marks(sample).facts)
