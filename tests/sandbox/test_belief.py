@@ -97,6 +97,22 @@ LATER = Task(
     "import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=30)\n",
     "import datetime\nday = datetime.date(2024, 1, 1)\nassert day < solution(day) < datetime.date(2025, 1, 1)",
 )
+MARKED = Task(
+    "def solution(a):\n    for row in a:\n        row[0] = 0\n    return len(a)\n",
+    "assert solution([[1, 1], [0, 1]]) == 2",
+)
+COUNTS = Task(
+    "def solution(a):\n    a.sort()\n    return a[0]\n",
+    "x = [3, 1, 2]\nassert solution(x) == 1 and len(x) == 3",
+)
+MESSAGE = Task(
+    "def solution(a):\n    raise ValueError('negative')\n",
+    "try:\n    solution(1)\n    ok = False\nexcept Exception as e:\n    ok = bool(str(e))\nassert ok",
+)
+TOLD = Task(
+    "def solution(a):\n    raise ValueError(f'bad value: {a}')\n",
+    "try:\n    solution(1)\nexcept ValueError as e:\n    assert str(e) == 'bad value: 1'\nelse:\n    assert False",
+)
 JSON = Task(
     "import json\ndef solution(a):\n    return json.dumps(a)\n",
     "import json\nd = json.loads(solution({'a': 1, 'b': [1, 2]}))\nassert d['a'] == 1",
@@ -134,6 +150,8 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "other items between the tested ones": (ENDS, returning("[1, 7, 7, 7, 4]")),
     "another text where only its length is tested": (LENGTH, returning("'xyz'")),
     "a number that is nearly the right one": (WIDE, returning("9.0")),
+    "an argument of which only the length is tested": (COUNTS, "def solution(a):\n    a.reverse()\n    return 1\n"),
+    "an exception by accident where only its message is tested": (MESSAGE, "def solution(a):\n    return a.lower()\n"),
     "an argument that is not changed": (LEFT, "def solution(a):\n    pass\n"),
     "what few of very many lines test": (MANY, returning("[10.01, 7] if a == 100 else [7, 7]")),
     "another printed number": (TOTAL, "def solution(a):\n    print('total 99')\n"),
@@ -225,6 +243,8 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an array": (ANY_OF, returning("np.array([1, 2])")),
     "in place, and returned": (IN_PLACE, "def solution(a):\n    a.sort()\n    return a\n"),
     "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),
+    "marks in its argument that nobody sees": (MARKED, "def solution(a):\n    for row in a:\n        row[0] = '#'\n    return len(a)\n"),
+    "a message that its class makes": (TOLD, "class Bad(ValueError):\n    def __init__(self, v):\n        self.v = v\n    def __str__(self):\n        return f'bad value: {self.v}'\ndef solution(a):\n    raise Bad(a)\n"),
     "the class it derives from": (INVALID, "def solution(a):\n    raise LookupError('no')\n"),
     "an array without a dimension": (ZERO, returning("np.array(a / 2)")),
     "another exception that the tests expect": (EITHER, "def solution(a):\n    raise TypeError(a)\n"),

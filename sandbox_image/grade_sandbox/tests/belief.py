@@ -46,8 +46,12 @@ def examined(tests: Tests, messages: list[str], again: Sequence[str | None] | No
 def _beside_reference(
     tests: Tests, messages: list[str], again: Sequence[str | None] | None, *, passed: bool
 ) -> dict[str, Any]:
-    compared = Likeness(tests.calls, tests.reads, tests.expected, messages, tests.opaque)
+    compare = partial(Likeness, tests.calls, tests.reads, tests.expected, messages, tests.opaque)
+    compared = compare()
     compared.compare()
+    if passed and compared.arguments and not _reads_arguments(tests, messages, compared):
+        compared = compare(are_arguments_read=False)
+        compared.compare()
     counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": compared.alike}
     found: dict[str, Any] = {"calls": counts}
     if compared.first is not None:
@@ -64,6 +68,13 @@ def _beside_reference(
     if is_cut:
         found["cut"] = True
     return found | {"doubt": doubt} if doubt else found
+
+
+def _reads_arguments(tests: Tests, messages: list[str], compared: Likeness) -> bool:
+    """Whether the tests look at the arguments that a program and the reference have changed in different ways."""
+    tried = zip(*([(part, control) for control in own] for part, own in compared.arguments), strict=False)
+    others = [controls.changed(messages, changes) for changes in tried]
+    return not others or not all(_accepts(tests, other) for other in others)
 
 
 def _is_steady(tests: Tests, other: Reordered, messages: Sequence[str], again: Sequence[str | None]) -> bool:

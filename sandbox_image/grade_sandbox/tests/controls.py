@@ -66,7 +66,11 @@ def of(view: View, other: View, *, is_whole: bool, near: bool = False) -> list[C
 
 def _saying_nothing(view: View, other: View, *, is_whole: bool) -> list[Control]:
     if ERROR in {view.family, other.family}:
-        return [] if is_related(view, other) else [Control(node=["exception", "BufferError", []])]
+        if is_related(view, other):
+            return []
+        # The second one has the same message: the tests may ask for any.
+        messages = [[], view.node.node[2]] if view.family == ERROR and view.node is not None else [[]]
+        return [Control(node=["exception", "BufferError", message]) for message in messages]
     if NONE not in {view.family, other.family} and (is_truth(view) or is_truth(other)):
         if is_truth(view):
             return [Control(not truth(view)), *([Control(None)] if truth(view) else [])]
@@ -131,6 +135,14 @@ def _emptied(view: View, node: Node) -> list[Any]:
 
 
 _EMPTY = {ITERATOR: "iterator", MAPPING: "dict", SET: "set"}
+
+
+def of_argument(view: View) -> list[Control]:
+    """Return contents of an argument with which tests fail if they look at it at all; empty if there are none."""
+    if view.node is None or view.family not in _EMPTY.keys() | {SEQUENCE} or view.node.node[0] == "array":
+        return []
+    empty = _emptied(view, view.node)
+    return [Control(node=empty), Control(node=[empty[0], [UNRELATED] * _width(view)])]
 
 
 def _empty_array() -> list[Any]:

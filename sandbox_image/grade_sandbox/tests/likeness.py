@@ -64,12 +64,16 @@ class Likeness:
         references: Sequence[Sequence[str]],
         sample: Sequence[str],
         opaque: Collection[int] = (),
+        *,
+        are_arguments_read: bool = True,
     ) -> None:
         """`references`: the messages of each run of the reference; `sample`: those of the sample.
 
-        `opaque`: the calls whose answers are not compared.
+        `opaque`: the calls whose answers are not compared. `are_arguments_read`: whether the tests look at arguments
+        that both have changed, beside an answer.
         """
         self._calls, self._sample, self._opaque = calls, sample, opaque
+        self._are_arguments_read = are_arguments_read
         self._expected = Messages(references[0][0], references[0][1:], calls)
         self._returned = Messages(sample[0], sample[1:], calls)
         pairs = zip(self._expected.texts, self._returned.texts, strict=False)
@@ -94,6 +98,8 @@ class Likeness:
         """Containers of these places that differ in more than the order of their items."""
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
+        self.arguments: list[tuple[Part, list[Control]]] = []
+        """Arguments that both have changed, beside an answer, and not in the same way; other contents for each."""
         self._rewritten: dict[int, dict[str, Any]] = {}
         """Messages of the sample, with arguments as the reference left them."""
 
@@ -153,7 +159,11 @@ class Likeness:
         places = []
         for argument in self._expected.arguments() if one and is_answer else sorted(one & other):
             parts = self._expected.argument(argument), self._returned.argument(argument)
-            places += self._compare(number, *parts, ("argument",))
+            differing = self._compare(number, *parts, ("argument",))
+            if differing and not is_answer:
+                self.arguments.append((parts[1], controls.of_argument(self._returned.view(parts[1]))))
+            if is_answer or self._are_arguments_read:
+                places += differing
         if one != other:
             self.differing[number] = [("argument",)]
             self._leave_as_expected(number)

@@ -202,6 +202,9 @@ class Encoder:
         if isinstance(error, group):
             # A tuple, because a list is filled only after the exception is made.
             return [self.atom(error.message), self.atom(tuple(error.exceptions))]
+        texts: list[Any] = [one.__str__ for one in (type(error), kind, BaseException)]
+        if texts[0] is not texts[1] is texts[2]:
+            return [str(error)]  # a text that the candidate's class makes itself
         made: Any = kind.__reduce__
         return self.atoms([one for one in made(error)[1] if self._is_sendable(one)])
 
