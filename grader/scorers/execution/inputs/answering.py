@@ -54,53 +54,68 @@ class Answering:
         """
         open_ = list(wanted)
         if is_decided is not None and not self._limits.slice_seconds:
-            open_ = self._run(phase, open_, is_decided)
+            open_ = self._first_run(phase, open_, is_decided)
         while open_:
             open_ = self._run(phase, open_)
 
-    def _run(
-        self, phase: str, wanted: list[Wanted], is_decided: Callable[[Candidate], bool] | None = None
-    ) -> list[Wanted]:
-        """Run programs; return those that have to run on. With `is_decided`, slow ones stop after `first_seconds`."""
+    def _first_run(self, phase: str, wanted: list[Wanted], is_decided: Callable[[Candidate], bool]) -> list[Wanted]:
+        """Run programs, slow ones only for their `first_seconds`; return those that have to run on."""
+
+        def job(one: Wanted) -> Job:
+            return {**self._job(one), "slice": one.first_seconds}
+
+        # A key leaves out the time slice, but here the slice decides how many calls are answered.
+        items = [(self._settler.key({**job(one), "first": one.first_seconds}), one) for one in wanted]
+        slow, rest = self._settled(phase, items, job, keeps_stopped=True)
+        # They start again: the calls of a function belong to one process, and the cache keeps whole jobs.
+        again = [one for one, _ in slow if not is_decided(one.candidate)]
+        for one in again:
+            self._keys.pop(one.candidate)
+        return [*rest, *again]
+
+    def _run(self, phase: str, wanted: list[Wanted]) -> list[Wanted]:
+        """Run programs; return those of which a part of the calls is not answered."""
+        items = [(self._settler.key(self._job(one)), one) for one in wanted]
+        slow, rest = self._settled(phase, items, self._job)
+        self.stopped |= {one.candidate: stopped for one, stopped in slow}
+        return rest
+
+    def _settled(
+        self,
+        phase: str,
+        items: list[tuple[str, Wanted]],
+        job: Callable[[Wanted], Job],
+        *,
+        keeps_stopped: bool = False,
+    ) -> tuple[list[tuple[Wanted, Stopped]], list[Wanted]]:
+        """Run programs by their keys; return the stopped ones, and those of which a part of the calls is not answered.
+
+        `keeps_stopped`: whether the answers of stopped programs count.
+        """
         counts: dict[str, int] = {}
         stopped: dict[str, Stopped] = {}
 
-        def job(one: Wanted) -> Job:
-            made = self._job(one)
-            return {**made, "slice": one.first_seconds} if is_decided is not None else made
-
-        def key_of(one: Wanted) -> str:
-            # A key leaves out the time slice, but here the slice decides how many calls are answered.
-            made = job(one)
-            return self._settler.key({**made, "first": one.first_seconds} if is_decided is not None else made)
-
         def take(key: str, executed: Executed) -> bool:
-            answers = executed.answer
-            if answers is not None and executed.lane is not None:
-                stopped[key] = Stopped(lane=executed.lane, answered=len(answers.replies))
-            if answers is not None and (executed.lane is None or is_decided is not None):
+            answers, lane = executed.answer, executed.lane
+            if answers is not None and lane is not None:
+                stopped[key] = Stopped(lane=lane, answered=len(answers.replies))
+            if answers is not None and (lane is None or keeps_stopped):
                 self._spool.put(key, answers)
-                counts[key] = 0 if executed.lane is None and _has_ended(answers) else len(answers.replies)
+                counts[key] = len(answers.replies) if lane is None and not _has_ended(answers) else 0
             return False
 
-        items = [(key_of(one), one) for one in wanted]
-        lost = self._settler.settle(phase, items, job, take, keeps_stopped=is_decided is not None)
-        rest = []
+        lost = self._settler.settle(phase, items, job, take, keeps_stopped=keeps_stopped)
+        slow, rest = [], []
         for key, one in items:
-            if key in stopped and is_decided is None:
-                self.stopped[one.candidate] = stopped[key]
-                continue
-            if key not in counts:
+            if key in counts:
+                self._keys.setdefault(one.candidate, []).append(key)
+            if key in stopped:
+                slow.append((one, stopped[key]))
+            elif key not in counts:
                 self.lost[one.candidate] = lost.get(key, "it was not run")
-                continue
-            self._keys.setdefault(one.candidate, []).append(key)
-            if key in stopped and is_decided is not None and not is_decided(one.candidate):
-                # It starts again: the calls of a function belong to one process, and the cache keeps whole jobs.
-                self._keys.pop(one.candidate)
-                rest.append(one)
-            elif key not in stopped and 0 < counts[key] < len(one.calls):
+            elif 0 < counts[key] < len(one.calls):
                 rest.append(one._replace(calls=one.calls[counts[key] :]))
-        return rest
+        return slow, rest
 
     def _job(self, one: Wanted) -> Job:
         limits = msgspec.structs.replace(self._limits, cpu_seconds=one.seconds)
