@@ -194,6 +194,7 @@ sandbox_options = group(
 machine_options = group(_SANDBOX, _RUNTIME, _WORKERS)
 """Execution with the limits of an earlier run."""
 
+GROUPS = click.option("--groups", is_flag=True, help="Show the groups of tasks, however many there are.")
 BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
              help="The benchmark's folder, if it is not a built-in benchmark.")
 

@@ -71,13 +71,17 @@ def folder_of_page(outputs: Sequence[str]) -> Path | None:
 
 
 def show_and_put(
-    document: Document, outputs: Iterable[tuple[str, Callable[[Document], bytes]]], *, quiet: bool
+    document: Document,
+    outputs: Iterable[tuple[str, Callable[[Document], bytes]]],
+    *,
+    quiet: bool,
+    groups: bool = False,
 ) -> None:
-    """Print a document, unless `quiet`, and write it to files, given with their formats."""
+    """Print a document, unless `quiet`, and write it to files, given with their formats. `groups`: print all groups."""
     from grader.reports import terminal
 
     if not quiet:
-        show_table(functools.partial(terminal.render, document))
+        show_table(functools.partial(terminal.render, document, groups=groups))
     put_all(((name, make(document)) for name, make in outputs), quiet=quiet)
 
 

@@ -34,6 +34,7 @@ _data_options = (
 @click.argument("before", type=NAMED_FILE, metavar="[A=]A_RESULTS")
 @click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS", required=False)
 @options.reading_option
+@options.GROUPS
 @options.group(*_data_options)
 @click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
               help="Also write the comparison here: .json, .csv, .md, .tex, .html (every item with both outputs), or "
@@ -50,6 +51,7 @@ def compare_command(
     *,
     readings: bool,
     reading: ReadingName,
+    groups: bool,
     outputs: tuple[str, ...],
     benchmark: str | None,
     data: Path | None,
@@ -81,7 +83,7 @@ def compare_command(
         return _page(runs, benchmark, data, quiet=quiet)
 
     made = ((name, make or page) for name, make in formats.items())
-    output_files.show_and_put(view.document(compared), made, quiet=quiet)
+    output_files.show_and_put(view.document(compared), made, quiet=quiet, groups=groups)
 
 
 @click.command("report", short_help="Write reports of earlier runs, without grading again.")

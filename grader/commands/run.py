@@ -57,7 +57,7 @@ UNCACHED_FILES = (
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
 @click.option("--force", is_flag=True, help="Replace earlier judged results even if this run has no judge.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
-@click.option("--groups", is_flag=True, help="Show the groups of tasks, however many there are.")
+@options.GROUPS
 @click.option("-v", "--verbose", is_flag=True, help="Also show the evidence for every sample's verdict.")
 def run_command(predictions: tuple[str, ...], **given: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).

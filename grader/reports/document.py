@@ -73,6 +73,8 @@ class Table:
     """A sentence below it."""
     is_list: bool = False
     """A list of items, of which a format may show the first ones."""
+    groups: Sequence[str] = ()
+    """The groups (`field=value`) that it is about; a terminal shows many of them only on request."""
     is_card: bool = False
     """Of less weight: pages show it as a card."""
     is_folded: bool = False

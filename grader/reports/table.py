@@ -10,7 +10,7 @@ import msgspec
 from grader.predictions.record import all_of, counted
 from grader.reports import provenance
 from grader.reports.document import Cell, Column, Table, interval
-from grader.reports.terminal import drawn
+from grader.reports.terminal import drawn, groups_hidden
 from grader.reports.text import clean, cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 SHOWN_DIFFERENCES = 10
 LONGEST_REASON = 200
-MOST_GROUPS = 8
-"""More groups than this are only shown on request."""
 
 
 def render(report: Report, *, width: int = 100, colour: bool = False, groups: bool = False) -> str:
@@ -54,12 +52,9 @@ def _groups(report: Report, width: int, *, colour: bool, everything: bool) -> li
             field, _, label = group.partition("=")
             short = report.abbreviations.get(label)
             fields.setdefault(field, {})[f"{label} ({short})" if short else label] = pair
-    count = sum(map(len, fields.values()))
-    if count > MOST_GROUPS and not everything:
-        return [
-            f"{count} groups ({clean(', '.join(fields))}): `--groups` shows them here, `-o FILE.html` on a page.",
-            "",
-        ]
+    hidden = groups_hidden([f"{field}={label}" for field, pairs in fields.items() for label in pairs])
+    if hidden and not everything:
+        return hidden
     tables = (_table(report, f"{headline} by {field}", "", pairs) for field, pairs in fields.items())
     return [line for table in tables for line in drawn(table, table.title, width, colour=colour)]
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10
 """Rows of a list of items; files have all."""
+MOST_GROUPS = 8
+"""More groups than this are only shown on request."""
 HEAD_ROOM = 16
 """A longer heading of words or numbers has several lines."""
 BARS = "▁▂▃▄▅▆▇█"
@@ -26,16 +28,28 @@ INDENT = "  "
 """Of tables, of the further lines of a name, and of values below a name."""
 
 
-def render(document: Document, *, width: int = 100, colour: bool = False) -> str:
-    """Return the document as text. On a narrow terminal names and headings are broken between words, values never."""
+def render(document: Document, *, width: int = 100, colour: bool = False, groups: bool = False) -> str:
+    """Return the document as text. On a narrow terminal names and headings are broken between words, values never.
+
+    `groups`: show all groups, however many there are.
+    """
     lines: list[str] = []
     for place, section in enumerate(document.sections):
         title = section.title or document.title
         lines += [""] if place and lines[-1] else []
         for part in section.texts():
-            lines += _lines(part, title, width, colour=colour)
+            hidden = [] if groups or not isinstance(part, Table) else groups_hidden(part.groups)
+            lines += hidden or _lines(part, title, width, colour=colour)
             title = title if isinstance(part, str) else ""
     return "\n".join([*lines, ""])
+
+
+def groups_hidden(groups: Sequence[str]) -> list[str]:
+    """Return the lines in place of many groups, given as `field=value`; nothing if they are few."""
+    if len(groups) <= MOST_GROUPS:
+        return []
+    fields = ", ".join(dict.fromkeys(group.partition("=")[0] for group in groups))
+    return [f"{len(groups)} groups ({clean(fields)}): `--groups` shows them here, `-o FILE.html` on a page.", ""]
 
 
 def _lines(part: Table | Chart | str, title: str, width: int, *, colour: bool) -> Iterator[str]:

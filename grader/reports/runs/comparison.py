@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from grader.scorers.pairing import Compared
 
 _COLUMNS = [
-    Column(name="metric", kind="name"),
-    Column(name="group", kind="name"),
     Column(name="reading", kind="word"),
     *(Column(name=name) for name in ("A", "B", "change", "95 % interval", "p", "pairs")),
 ]
@@ -26,14 +24,15 @@ _COLUMNS = [
 def document(made: Comparison) -> Document:
     """Return the metrics, the items that changed, and the notes."""
     a, b = made.names()
-    has_groups = any(row.group for row in made.metrics)
-    columns = [column for column in _COLUMNS if has_groups or column.name != "group"]
-    rows = [
-        [cell for cell, column in zip(_cells(row), _COLUMNS, strict=True) if column in columns] for row in made.metrics
-    ]
+    overall, grouped = ([row for row in made.metrics if bool(row.group) is wanted] for wanted in (False, True))
     parts = [
         *(f"{letter}: {name}" for letter, name in (("A", a), ("B", b)) if name),
-        Table(title="Metrics", columns=columns, rows=rows),
+        _table("Metrics", "metric", [(row.name, row) for row in overall]),
+        *(
+            [_table(f"{grouped[0].name} by group", "group", [(row.group or "", row) for row in grouped])]
+            if grouped
+            else []
+        ),
         *_power(made),
         *changed(f"Higher in B ({made.reading})", made.risen, ("A", "B")),
         *changed(f"Lower in B ({made.reading})", made.fallen, ("A", "B")),
@@ -45,6 +44,16 @@ def document(made: Comparison) -> Document:
         records=lambda: _records(made),
         data=lambda: made,
         reading=made.reading,
+    )
+
+
+def _table(title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
+    """Return the table of these rows, which have the names that come first."""
+    return Table(
+        title=title,
+        columns=[Column(name=names, kind="name"), *_COLUMNS],
+        rows=[[Cell(text=name), *_cells(row)] for name, row in rows],
+        groups=list(dict.fromkeys(row.group for _, row in rows if row.group)),
     )
 
 
@@ -81,10 +90,10 @@ def _side(flip: Flip, which: int) -> str:
 def _cells(row: Compared) -> list[Cell]:
     moved = row.difference
     texts = [
-        *(row.name, row.group or "", row.reading, f"{row.before:.1f}", f"{row.after:.1f}", f"{moved.value:+.1f}"),
+        *(row.reading, f"{row.before:.1f}", f"{row.after:.1f}", f"{moved.value:+.1f}"),
         *(f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}", p_value(row.p_value), str(moved.n)),
     ]
-    return [Cell(text=text, tone="strong" if at == 5 and row.is_significant else "") for at, text in enumerate(texts)]
+    return [Cell(text=text, tone="strong" if at == 3 and row.is_significant else "") for at, text in enumerate(texts)]
 
 
 def _power(made: Comparison) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from grader.predictions.record import counted
+from grader.predictions.record import counted, names
 from grader.reports.document import (
     Cell,
     Chart,
@@ -13,6 +14,7 @@ from grader.reports.document import (
     Document,
     Section,
     Table,
+    cells,
     interval,
     p_value,
     page_of,
@@ -42,13 +44,14 @@ def document(made: History, folder: Path | None = None) -> Document:
         lines={reading: [point.metric(reading) for point in made.checkpoints] for reading in READINGS},
         threshold=made.line,
     )
+    earlier = [table] if (table := _earlier(made)).rows else []
     steps = [part for at in range(1, len(made.checkpoints)) for part in _step(made, at, folder)]
     return Document(
         title=f"{made.title}: {made.metric.replace('_', ' ')}{of} over steps",
         facts=[f"split {made.split}", f"protocol {made.protocol}", counted(len(made.checkpoints), "checkpoint")],
         lead=f"In percent, with 95 % intervals. Items that changed are those of the {made.reading} reading; "
         "`grade compare` shows two checkpoints with all outputs.",
-        sections=[Section(title="", parts=[chart, _checkpoints(made, folder), *sentences(made), *steps])],
+        sections=[Section(title="", parts=[chart, _checkpoints(made, folder), *sentences(made), *earlier, *steps])],
         records=lambda: _records(made),
         data=lambda: made,
         reading=made.reading,
@@ -56,13 +59,13 @@ def document(made: History, folder: Path | None = None) -> Document:
 
 
 def _checkpoints(made: History, folder: Path | None) -> Table:
-    names = ["official", "careful", f"95 % interval ({made.reading})", "change", "p", "higher", "lower"]
-    names += ["gate"] if made.line is not None else []
+    heads = ["official", "careful", f"95 % interval ({made.reading})", "change", "p", "higher", "lower"]
+    heads += ["gate"] if made.line is not None else []
     return Table(
         title="Checkpoints",
         columns=[
             Column(name="step"),
-            *(Column(name=name) for name in names),
+            *(Column(name=name) for name in heads),
             Column(name="run", kind="name", where="pages"),
         ],
         rows=[_cells(made, point, folder) for point in made.checkpoints],
@@ -85,6 +88,20 @@ def _cells(made: History, point: Checkpoint, folder: Path | None) -> list[Cell]:
     tone: Literal["", "bad"] = "bad" if point.is_below else ""
     run = Cell(text=point.run.short, link=page_of(point.run.results, folder), tone=tone)
     return [*(Cell(text=text, tone=tone) for text in texts), run]
+
+
+def _earlier(made: History) -> Table:
+    """Return the names of the items that changed before the last step; pages have a table for each step."""
+    return Table(
+        title="Items that changed before",
+        columns=[Column(name="steps", kind="word"), *(Column(name=name, kind="name") for name in ("higher", "lower"))],
+        rows=[
+            cells((f"{before.step} to {after.step}", *(names([flip.item for flip in flips]) for flips in both)))
+            for before, after in pairwise(made.checkpoints[:-1])
+            if (change := after.change) is not None and any(both := (change.risen, change.fallen))
+        ],
+        where="texts",
+    )
 
 
 def _step(made: History, at: int, folder: Path | None) -> Iterator[Table | str]:

@@ -21,7 +21,7 @@ def document(found: Readings, alike: Mapping[str, Sequence[str]]) -> Document:
     `alike`: first name -> names of the published readings that read every sample alike, which are one row.
     """
     shown = [found.rows[0].reader, *alike]
-    heads = (found.metric, "without an answer", "not as careful")
+    heads = (found.metric, "without an answer", "differs from careful")
     table = Table(
         title=f"{found.predictions} under every reading, without a judge",
         columns=[Column(name="reading", kind="name"), *(Column(name=head) for head in heads)],

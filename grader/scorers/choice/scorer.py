@@ -294,12 +294,12 @@ def _samples(
 
 
 def _position_line(letters: dict[str, LetterCounts]) -> str:
-    """Return, in one line, how often each letter was predicted and how often it is gold."""
+    """Return, in one line, how often each letter was predicted, how often it is gold, and then the accuracy."""
     total = sum(counts.chosen for counts in letters.values()) or 1
     gold = sum(counts.right for counts in letters.values()) or 1
     parts = [
         f"{letter} predicted {100 * counts.chosen / total:.0f} %, gold {100 * counts.right / gold:.0f} %"
-        + ("" if counts.accuracy is None else f", accuracy {counts.accuracy:.0f}")
+        + ("" if counts.accuracy is None else f", accuracy when gold {counts.accuracy:.0f} %")
         for letter, counts in sorted(letters.items())
     ]
     return "Position bias (careful): " + "; ".join(parts) + "."

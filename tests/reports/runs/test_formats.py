@@ -279,11 +279,23 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     assert "accuracy: no item differs." in terminal.render(of_comparison.document(comparison(metrics=[row], fallen=[])))
 
 
+def test_many_groups_of_a_comparison_are_only_shown_on_a_terminal_on_request() -> None:
+    row = comparison().metrics[0]
+    groups = [msgspec.structs.replace(row, group=f"kind={n}") for n in range(9)]
+    document = of_comparison.document(comparison(metrics=[row, *groups]))
+    text = terminal.render(document)
+    assert "9 groups (kind): `--groups` shows them here" in text
+    assert ("kind=8" in text, "kind=8" in terminal.render(document, groups=True)) == (False, True)
+    assert b"kind=8" in written(document, ".md")
+
+
 def test_a_history_has_bars_the_gate_and_names_ties() -> None:
     text = terminal.render(DOCUMENTS["history"])
     assert "careful: ▁███" in text
     assert re.search(r"1000 +50\.0 +50\.0 +43\.1 to 56\.9 +below", text)
     assert "Highest careful value: steps 3000 and 4000 (each 76.0)." in text
+    assert re.search(r'1000 to 2000 +"q100", "q101", .* and 4\d more', text)
+    assert "Items that changed before" not in read(written(DOCUMENTS["history"], ".html")).text
     assert "The gate's threshold is 60; below it: step 1000." in text
     assert "significant change at step 2000" in text
 
