@@ -45,7 +45,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(error.format_message())
         return 2
     except click.ClickException as error:
-        said = error.format_message() + _origin(error)
+        said = error.format_message() + _more(error)
         say(said if error.exit_code != 2 else f"error: {said}")
         return 2
     except InterruptedRunError as error:
@@ -256,10 +256,13 @@ def _is_folder(benchmark: str, beside: Path) -> bool:
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 
 
-def _origin(error: click.ClickException) -> str:
-    """Return the source of a bad value, if it is not the command line."""
+def _more(error: click.ClickException) -> str:
+    """Return the source of a bad value, if it is not the command line, or what a missing option is for."""
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""
+    if isinstance(error, click.MissingParameter):
+        meaning = f" {error.param.help}" if isinstance(error.param, click.Option) else ""
+        return f"{meaning} See `{error.ctx.command_path} --help`."
     source = error.ctx.get_parameter_source(error.param.name or "")
     if source is click.core.ParameterSource.ENVIRONMENT:
         return f" (from the environment: {error.param.envvar})"

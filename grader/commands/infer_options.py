@@ -135,8 +135,8 @@ grade_options = options.group(
     options.judge_options,
     options.gate_options,
     click.option("--report", "reports", type=options.FILE, multiple=True, metavar="FILE",
-                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, "
-                      "decision.html; repeatable."),
+                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html "
+                      "(with decision in its name: one printed sheet); repeatable."),
 )
 """Grading."""
 # fmt: on

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("history", short_help="Show a metric over the checkpoints of a training run.")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True), metavar="FOLDER")
 @click.option("-b", "--benchmark", metavar="ID", help="The benchmark, if the folder has results of several.")
 @click.option("--metric", metavar="METRIC", default="", help="The metric; default: the benchmark's first one.")
 @click.option("--fail-under", "line", metavar="METRIC=V", callback=options.parsed(options.metric_line),
@@ -69,6 +69,8 @@ def _reports(folder: Path, benchmark: str | None) -> dict[Path, Report]:
     from grader.decisions.history import ENDING
     from grader.scorers.earlier import read_report
 
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is a file. Name the folder that has the results files of the checkpoints.")
     paths = sorted([*folder.glob(f"*{ENDING}"), *folder.glob(f"*/*{ENDING}")])
     found = {path: report for path in paths if (report := read_report(path)).part is None}
     names = list(dict.fromkeys(report.benchmark for report in found.values()))

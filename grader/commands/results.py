@@ -89,8 +89,8 @@ def compare_command(
 @click.command("report", short_help="Write reports of earlier runs, without grading again.")
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, decision.html, or `-`; repeatable. "
-                   "Several RESULTS: one .html, side by side.")  # fmt: skip
+              help="The report to write: .json, .csv, .md, .xml (JUnit), .html (with decision in its name: one "
+                   "printed sheet), or `-`; repeatable. Several RESULTS: one .html, side by side.")  # fmt: skip
 @options.group(*_data_options)
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, if it is not beside the results.")  # fmt: skip

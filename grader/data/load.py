@@ -294,12 +294,11 @@ def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
                 place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
             )
     except Exception as error:
-        silent = f"the hub ({endpoint()}) did not answer in {SECONDS:.0f} s, and it is not in the hub's cache"
+        silent = f"the hub ({endpoint()}) did not answer in {SECONDS:.0f} s, and its cache does not have them"
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if answered else silent
         mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
         raise DataUnavailableError(
-            f"The data set {place.hub} could not be loaded from the hub ({reason}).\n"
-            f"Without a network, grade and infer with a local copy: --data FILE (.jsonl, .parquet, or a folder written "
-            f"by `datasets`)."
-            f"{mirror}"
+            f"The data of {place.hub} could not be loaded: {reason.removesuffix('.')}.\n"
+            "Without a network, give a local copy with --data FILE: .jsonl, .parquet, or a folder written by "
+            f"`datasets`.{mirror}"
         ) from error

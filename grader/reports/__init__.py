@@ -27,7 +27,10 @@ FORMATS = {
     ".html": "grader.reports.html",
     "decision.html": "grader.reports.decision",
 }
-"""Extension, or end of the name -> module, in the order of messages. A module is imported when it is used."""
+"""Extension -> module, in the order of messages. A module is imported when it is used.
+
+A file `.html` with `decision` in its name is a decision page.
+"""
 
 
 def format_of(name: str) -> Format:
@@ -48,8 +51,10 @@ def format_of_runs(name: str, what: str, *, without: tuple[str, ...] = (".xml",)
 def _module(name: str, what: str, without: tuple[str, ...]) -> Any:
     """Return the module that writes a file of this name; the name `-` means JSON."""
     known = [end for end in FORMATS if end not in without]
-    ends = [end for end in known if end[0] != "." and name.lower().endswith(end)]
-    extension = ends[0] if ends else ".json" if name == "-" else PurePath(name).suffix.lower()
+    file = PurePath(name.lower())
+    extension = ".json" if name == "-" else file.suffix
+    if extension == ".html" and "decision" in file.stem and "decision.html" in known:
+        extension = "decision.html"
     if extension not in known:
         raise UsageError(
             f"-o {name}: {what} written as {', '.join(known)}; name the file with one of these extensions."

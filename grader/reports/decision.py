@@ -1,6 +1,6 @@
 """The page for people who decide: one printed sheet, in plain words, of one run.
 
-A file whose name ends in `decision.html` is this page. It says what was measured, how sure it is, what could not be
+A file `.html` with `decision` in its name is this page. It says what was measured, how sure it is, what could not be
 measured, which samples to look at, and how to check it.
 """
 

@@ -99,6 +99,20 @@ def test_a_benchmark_that_does_not_exist_is_named_with_those_that_do(tmp_path):
     assert ", ".join(declarations.names()) in said.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "helps"),
+    [
+        (["plan", "p.json"], "'--detect'. The change to show, in points. See `grade plan --help`."),
+        (["history", "p.json"], "p.json is a file. Name the folder that has the results files"),
+        (["compare"], "Missing argument '[A=]A_RESULTS'. See `grade compare --help`."),
+    ],
+)
+def test_a_missing_word_is_answered_with_the_next_step(words, helps, tmp_path):
+    (tmp_path / "p.json").touch()
+    said = grade(*words, cwd=tmp_path)
+    assert (said.returncode, helps in said.stderr) == (2, True), said.stderr
+
+
 def test_all_problems_of_a_file_are_reported_at_once_with_their_places(tmp_path):
     path = tmp_path / "p.json"
     path.write_text('[\n {"qid": "q1", "predictions": "text"},\n {"predictions": []},\n {"qid": "q1"}\n]\n')

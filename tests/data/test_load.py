@@ -359,12 +359,9 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_in
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     first, last = str(caught.value).split("\n")
-    assert first.startswith("The data set HumanEval-V/HumanEval-V-Benchmark could not be loaded from the hub (")
-    assert (
-        last
-        == "Without a network, grade and infer with a local copy: --data FILE (.jsonl, .parquet, or a folder written "
-        "by `datasets`)."
-    )
+    assert first.startswith("The data of HumanEval-V/HumanEval-V-Benchmark could not be loaded: ")
+    give = "Without a network, give a local copy with --data FILE"
+    assert last == f"{give}: .jsonl, .parquet, or a folder written by `datasets`."
 
 
 def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def never() -> object:
 
 
 def page(report: Report, *gates: GateResult) -> bytes:
-    return format_of("run1_decision.html")(report, never, gates)
+    return format_of("run1_Decision-for-boss.html")(report, never, gates)
 
 
 def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:

@@ -454,7 +454,8 @@ def test_the_command_says_what_is_wrong_and_exits_with_2(tmp_path: Path, capsys:
     assert command([str(path), "-b", "mmbench", "--data", str(data)]) == 2
     said = capsys.readouterr().err
     assert said == (
-        f'error: {path}: $: 1 of 2 questions without a prediction: "2"; --missing wrong counts them as wrong\n'
+        f'error: {path}: $: 1 of 2 questions without a prediction: "2"; --missing wrong counts them as wrong, '
+        "--id or --limit grades a part\n"
     )
     assert command([str(path), "-b", "mmbench", "--data", str(data), "--missing", "wrong", "-q"]) == 0
 
