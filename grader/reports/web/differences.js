@@ -20,9 +20,10 @@ async function evidence(at) {
   const { parts } = (await chunk(item.chunk))[item.place];
   const part = parts.find((one) => one.qid === index.qids[index.samples.q[at]]);
   const sample = part.samples.find((one) => one.n === index.samples.n[at]);
-  const detail = sample.careful.detail || sample.official.detail;
+  const details = new Map();
+  for (const name of READINGS.filter((one) => sample[one].detail)) details.set(sample[name].detail, [...(details.get(sample[name].detail) ?? []), name]);
   const kind = sample.kind;
-  return [kind ? el('p', {}, el('b', {}, safe(kind))) : null, detail ? el('p', { class: 'detail' }, safe(detail)) : null, excerpt(sample)
+  return [kind ? el('p', {}, el('b', {}, safe(kind))) : null, [...details].map(([detail, names]) => el('p', { class: 'detail' }, el('b', { text: `${names.join(' and ')}: ` }), noted(detail))), excerpt(sample)
     ?? (sample.raw !== undefined && sample.raw.length <= 200 && !index.runsPrograms ? el('div', { class: 'excerpt', dir: 'auto' }, safe(sample.raw)) : null)];
 }
 
@@ -33,7 +34,7 @@ async function difference_rows(shown) {
     const qid = index.qids[index.samples.q[at]];
     const several = item.size > 1 && index.samples.n.some((n, other) => n > 0 && owner(other) === item);
     return el('tr', {}, el('th', { scope: 'row', class: 'id' }, el('a', { class: 'open', title: named(qid), href: fresh({ tab: 'items', differs: '1', item: item.name, sample: String(index.samples.n[at]) }) }, shortId(qid), several ? ` #${index.samples.n[at]}` : null)),
-      READINGS.map((name) => el('td', { class: 'verdict' }, badge(outcomeOf(at, name), answerOf(at, name)),
+      READINGS.map((name) => el('td', { class: 'verdict', 'data-label': name }, badge(outcomeOf(at, name), answerOf(at, name)),
         ruleOf(at, name) ? el('code', { class: 'rule', title: meaning(ruleOf(at, name)) }, safe(ruleOf(at, name))) : null)), el('td', { class: 'evidence' }, found[number]));
   });
 }

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from grader.reports.document import Section
     from grader.results import Metric, ReadingName
 
-WIDTH, HEIGHT = 760, 300
-LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
+WIDTH, HEIGHT = 760, 310
+LEFT, RIGHT, TOP, BOTTOM = 60, 20, 14, 50
+"""Of a chart; its margins have room for the labels of a narrow page, whose letters are larger."""
 MOST_LABELS = 10
 
 _STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100)

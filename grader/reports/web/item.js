@@ -36,7 +36,7 @@ function reading(sample, name) {
   const tick = (value) => (value === null || value === undefined ? '–' : value === true ? '✓' : value === false ? '✕' : named(value));
   return el('div', { class: `reading ${name}` }, el('h4', { text: name }), el('p', {}, badge(read.outcome, read.answer),
     read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${read.credit}` }) : null),
-  read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', { title: meaning(read.rule), class: meaning(read.rule) ? 'explained' : null }, safe(read.rule))) : null,
+  read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', {}, safe(read.rule)), meaning(read.rule) ? [': ', noted(meaning(read.rule))] : null) : null,
   facts.length ? el('p', { class: 'rule' }, facts.map(([key, value]) => el('span', { class: 'fact' }, `${human(named(key))} ${tick(value)}`))) : null,
   read.detail ? el('p', { class: 'detail' }, noted(read.detail)) : null);
 }
@@ -70,7 +70,7 @@ function output(sample, lines) {
   const raw = sample.raw === undefined
     ? el('p', { class: 'notice warn' }, 'The output cannot be shown: ', sample.official.rule === 'missing' ? 'there is none.' : why('predictions', 'the prediction file has none.'))
     : [el('h4', {}, 'Raw output', marks.length ? el('span', { class: 'marks' }, 'evidence for ', marks.map((mark) => el('mark', { class: `by-${mark.reading}`, text: mark.reading }))) : null),
-      sample.raw ? copyable('raw output', sample.raw, marked(el('pre', { class: 'raw', tabindex: '0', dir: 'auto' }), sample.raw, marks, sample.cut)) : el('p', { class: 'faint', text: 'The output is empty.' })];
+      sample.raw ? copyable('raw output', sample.raw, marked(el('pre', { class: 'raw', tabindex: '0', dir: 'auto' }), sample.raw, marks, sample.cut, index.runsPrograms)) : el('p', { class: 'faint', text: 'The output is empty.' })];
   return [el('div', { class: 'readings' }, READINGS.map((name) => reading(sample, name))),
     sample.official.span && sample.raw === undefined ? null : raw, facts(sample), program(sample, lines)];
 }

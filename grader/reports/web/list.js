@@ -78,7 +78,7 @@ function failedTest(item) {
   const found = tally(samplesOf(item).map((at) => index.failed[index.samples.f[at]]).filter(Boolean));
   const [most] = [...found].sort((a, b) => b[1] - a[1]);
   if (!most) return null;
-  return el('div', { class: 'failed-test', title: named(most[0]) }, el('small', { text: item.size > 1 ? `${most[1]} of ${item.size} fail: ` : 'failed: ' }), el('code', {}, safe(most[0])));
+  return el('div', { class: 'failed-test', title: named(most[0]) }, el('small', { text: item.size > 1 ? `${most[1]} of ${item.size} samples ${most[1] === 1 ? 'fails' : 'fail'} at: ` : 'fails at: ' }), el('code', {}, safe(most[0])));
 }
 
 function row(item) {

@@ -28,8 +28,10 @@ const noted = (text) => String(text).split(/`([^`]+)`/).map((part, number) => (n
 const named = (text) => String(text).replace(UNSEEN, (character) => nameOf(character));
 
 // marks: [{ start, end, reading }], which may overlap. cut: [position, number of omitted characters] or undefined.
-function marked(parent, text, marks, cut) {
-  const edges = new Set([0, text.length]);
+// Code between fences keeps its lines if `hasCode`: broken ones would lose their indentation.
+function marked(parent, text, marks, cut, hasCode = false) {
+  const fences = hasCode ? [...text.matchAll(/```[^]*?(?:```|$)/g)].map((found) => [found.index, found.index + found[0].length]) : [];
+  const edges = new Set([0, text.length, ...fences.flat()]);
   for (const mark of marks) edges.add(mark.start).add(mark.end);
   if (cut) edges.add(cut[0]);
   const places = [...edges].filter((at) => at >= 0 && at <= text.length).sort((a, b) => a - b);
@@ -40,7 +42,8 @@ function marked(parent, text, marks, cut) {
     const end = places[number + 1];
     if (end === undefined) return;
     const inside = marks.filter((mark) => mark.start <= at && mark.end >= end).map((mark) => mark.reading);
-    if (!inside.length) plain(parent, text.slice(at, end));
+    if (fences.some(([start, last]) => start <= at && last >= end)) parent.append(plain(el('span', { class: 'fenced' }), text.slice(at, end)));
+    else if (!inside.length) plain(parent, text.slice(at, end));
     else {
       const names = inside.join(' and ');
       parent.append(plain(el('mark', { class: inside.map((name) => `by-${name}`).join(' '), title: `read by ${names}`,

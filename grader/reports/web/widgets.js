@@ -7,7 +7,7 @@ const toneOf = (outcome) => TONES.get(outcome) ?? 'bad';
 
 // Names and meanings of outcomes.
 const outcomeName = (outcome) => words.get(outcome) ?? human(outcome);
-const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test’s assertion failed.', error: 'The program raised an exception other than a failed assertion.',
+const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test failed.', error: 'The program raised an exception other than a failed assertion.',
   timeout: 'The program used more time than allowed.', out_of_memory: 'The program used more memory than allowed.', crashed: 'The program ended by a signal that it caused itself.',
   lint_failed: 'The linter rejected the program.', suspect: 'It passes officially, but the check in separate processes does not confirm the pass.',
   correct: 'The answer is correct.', wrong: 'The answer is wrong.', no_answer: 'The output gives no answer.', ambiguous: 'The output gives several answers.',

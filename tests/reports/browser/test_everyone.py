@@ -80,6 +80,17 @@ def test_the_theme_follows_the_system_and_then_the_button(watch: Callable[..., W
     assert (button.inner_text(), paper()) == ("Theme: auto", light)
 
 
+def test_a_narrow_page_says_which_column_a_value_is_of(watch: Callable[..., Watched], made: Path) -> None:
+    watched = watch(made, viewport={"width": 390, "height": 800})
+    page = watched.open("tab=differences")
+    label = "(at) => getComputedStyle(document.querySelectorAll('.differences td')[at], '::before').content"
+    assert [page.evaluate(label, at) for at in (0, 1)] == ['"official"', '"careful"']
+    page = watched.open("tab=items")
+    left = "nodes => nodes.slice(-4).map((node) => Math.round(node.getBoundingClientRect().left))"
+    heads, cells = (page.locator(rows).evaluate_all(left) for rows in (".items thead th", ".items tr:last-child td"))
+    assert heads == cells
+
+
 def test_on_paper_there_are_no_controls_and_nothing_is_cut(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open("tab=items&item=q1&sample=1")
     page.emulate_media(media="print")

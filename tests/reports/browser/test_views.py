@@ -259,6 +259,16 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
 
+def test_the_evidence_of_a_difference_names_the_reading_that_it_is_of(watch, graded_page) -> None:
+    page = watch(graded_page("mr-ben")[0]).open("tab=differences")
+    row = page.locator("table.differences tbody tr", has_text="math-4/writer-b#2")
+    assert row.locator(".detail").all_inner_texts() == [
+        "official: the first error step is wrong",
+        "careful: the error reason is wrong",
+    ]
+    assert row.locator(".verdict .answer").first.inner_text() == "incorrect; no step read"
+
+
 def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
     from grader.reports import html, material
     from grader.results import Report
@@ -322,9 +332,22 @@ def test_the_list_says_which_test_failed(watch: Callable[..., Watched], tmp_path
     path = tmp_path / "report.html"
     path.write_bytes(html.render(msgspec.structs.replace(report, samples=[*samples, report.samples[2]]), material))
     page = watch(path).open("tab=items")
-    assert page.locator(".failed-test").inner_text() == "2 of 3 fail: assert solution(1) == 2"
+    assert page.locator(".failed-test").inner_text() == "2 of 3 samples fail at: assert solution(1) == 2"
     page.locator("#search").fill("solution(1) ==")
     _count(page, "1 task")
+
+
+def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    report, material = big.made(tasks=1, samples=1)
+    long = "word " * 99
+    texts = {qid: [f"{long}\n```python\n    {long}\n```\n{long}"] for qid in material.predictions}
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, msgspec.structs.replace(material, predictions=texts)))
+    raw = watch(path).open(f"tab=items&item={report.samples[0].qid}").locator("pre.raw").first
+    assert (
+        raw.locator(".fenced").evaluate("node => new Set([...node.getClientRects()].map((box) => box.top)).size") == 3
+    )
+    assert raw.evaluate("node => node.scrollWidth > node.clientWidth && node.clientHeight > 5 * 19")
 
 
 @pytest.mark.parametrize("how", ["clipboard", "fallback"])
@@ -384,5 +407,6 @@ def test_metrics_rules_and_outcomes_are_explained_on_hover(watch: Callable[..., 
     page = watched.open("tab=items&item=physics-1/writer-b")
     assert page.locator(".reading.careful .badge").inner_text() == "✓\ncredited\ncorrect"
     assert page.locator(".reading.careful .fact").all_inner_texts() == ["answer correct", "step n/a", "reason n/a"]
-    assert page.locator(".reading.careful code").get_attribute("title") == "The verdict is under a heading."
+    rule = page.locator(".reading.careful .rule").first
+    assert rule.inner_text() == "rule heading: The verdict is under a heading."
     assert page.locator(".reading.careful .badge").get_attribute("title")
