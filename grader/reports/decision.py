@@ -187,7 +187,7 @@ def _who_is_right(different: Sequence[SampleResult]) -> str:
     words = {
         "careful": ("gets more credit", "get more credit", "in the careful reading"),
         "official": ("gets more credit", "get more credit", "from the benchmark's own scorer"),
-        "same": ("gets", "get", "the same credit from both, although they read different answers"),
+        "same": ("gets", "get", "the same credit from both, for different reasons"),
         "unscored": ("is", "are", "not scored by at least one of them"),
     }
     return ", ".join(

@@ -51,7 +51,7 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     different = len(report.differences())
     who = (
         "5 get more credit in the careful reading, 1 gets more credit from the benchmark's own scorer, 1 gets the same "
-        "credit from both, although they read different answers."
+        "credit from both, for different reasons."
     )
     assert f"disagree on {different} of {len(report.samples)} answers: {who}" in text
     sample = report.differences()[0]
