@@ -178,6 +178,7 @@ def _page(
     quiet: bool,
 ) -> bytes:
     """Return the page of several runs side by side; `predictions`: the file of which they are the readings."""
+    from grader.decisions.comparison import told_apart
     from grader.reports import html
     from grader.reports.material import load_beside
     from grader.reports.web.sides import Side
@@ -190,7 +191,7 @@ def _page(
                 predictions or Path(name.results), report, data, benchmark=benchmark, predictions=predictions
             ),
         )
-        for name, report in runs
+        for name, (_, report) in zip(told_apart([name for name, _ in runs]), runs, strict=True)
     ]
     page = html.side_by_side(sides, unit="run" if predictions is None else "reading")
     for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +18,9 @@ from grader.scorers.pairing import Compared, NothingPairedError
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
 from grader.statistics.paired import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAX_LABELS = 40
 """A breakdown with more labels than this is not compared group by group."""
@@ -68,6 +73,30 @@ def _stem(file: str) -> str:
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
     return name
+
+
+def told_apart(names: Sequence[RunName]) -> list[RunName]:
+    """Return the names of runs; those that are called alike get the part of their paths that differs.
+
+    It follows a name that the user or the prediction file gave: `tiny (step300)`.
+    """
+    alike: dict[str, list[RunName]] = {}
+    for run in names:
+        alike.setdefault(run.short, []).append(run)
+    parts = {run.path: part for runs in alike.values() if len(runs) > 1 for run, part in _differing(runs)}
+    return [msgspec.structs.replace(run, name=part) if (part := parts.get(run.path)) else run for run in names]
+
+
+def _differing(runs: list[RunName]) -> Iterator[tuple[RunName, str]]:
+    paths = [PurePath(run.path).parts for run in runs]
+    start, end = (
+        sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, zip(*each, strict=False)))
+        for each in (paths, [path[::-1] for path in paths])
+    )
+    middles = [str(PurePath(*path[start : len(path) - end])) if len(path) > start + end else "" for path in paths]
+    for run, middle in zip(runs, middles if all(middles) else [run.path for run in runs], strict=True):
+        given = run.name or run.model
+        yield run, f"{given} ({middle})" if given and middle else middle
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

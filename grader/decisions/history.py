@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.comparison import Comparison, Flip, RunName, compare
+from grader.decisions.comparison import Comparison, Flip, RunName, compare, told_apart
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.receipts import STRENGTH
@@ -123,6 +123,7 @@ def history(
     first = runs[0][2]
     name = metric or next((one.name for _, _, report in runs for one in report.metrics), "")
     _check_metric(runs, name, group)
+    names = told_apart([run for _, run, _ in runs])
     changes = _changes(runs, name, group, reading)
     points = [
         Checkpoint(
@@ -133,7 +134,7 @@ def history(
             is_below=_is_below(report.metric(name, reading, group), line),
             change=change,
         )
-        for (step, run, report), change in zip(runs, [None, *changes], strict=True)
+        for (step, _, report), run, change in zip(runs, names, [None, *changes], strict=True)
     ]
     values = [found.value if (found := point.metric(reading)) else None for point in points]
     scored = [at for at, value in enumerate(values) if value is not None]

@@ -6,13 +6,12 @@ comparisons (Holm): the probability that a ranking reports a difference that doe
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.comparison import RunName, check_comparable, fields_shown
+from grader.decisions.comparison import RunName, check_comparable, fields_shown, told_apart
 from grader.decisions.made_differently import differences, in_words
 from grader.errors import UsageError
 from grader.predictions.record import counted
@@ -147,17 +146,9 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Lea
 
 
 def _named_apart(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs; those without a model and a name get their path if another run has the same file name.
-
-    So two unrelated files are not taken for one model on two benchmarks.
-    """
-    short = Counter(name.short for name, _ in runs)
-    return [
-        (msgspec.structs.replace(name, name=name.path), report)
-        if short[name.short] > 1 and not (name.name or name.model)
-        else (name, report)
-        for name, report in runs
-    ]
+    """Return the runs; two unrelated files of one name are not taken for one model on two benchmarks."""
+    apart = iter(told_apart([name for name, _ in runs if not (name.name or name.model)]))
+    return [(name if name.name or name.model else next(apart), report) for name, report in runs]
 
 
 def _place(run: Run, boards: list[list[Run]]) -> tuple[int | None, str]:
@@ -197,7 +188,7 @@ def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
         protocol=first.protocol,
         part=first.part,
         metric=metric,
-        runs=_distinct([name for name, _ in ordered]),
+        runs=told_apart([name for name, _ in ordered]),
         rankings=list(_rankings(reports, scorer_of(first), metric)),
         notes=[*([reason] if reason else []), *_notes(ordered)],
     )
@@ -207,15 +198,6 @@ def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, 
     found = report.metric(metric, reading)
     value = None if found is None else found.value
     return value is None, -(value or 0.0)
-
-
-def _distinct(names: list[RunName]) -> list[RunName]:
-    """Return the names; add the results file to names that several runs share."""
-    short = [name.short for name in names]
-    return [
-        msgspec.structs.replace(name, name=f"{name.short} ({name.results})") if short.count(name.short) > 1 else name
-        for name in names
-    ]
 
 
 # --- rankings -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.decisions.comparison import Comparison, Flip, check_comparable, compare, same_outputs
+from grader.decisions.comparison import Comparison, Flip, RunName, check_comparable, compare, same_outputs, told_apart
 from grader.errors import InputError, UsageError
 from grader.results import Provenance, Report, write_facts
 from grader.scorers.means import each_task, metric_rows
@@ -264,3 +264,20 @@ def test_the_first_metric_is_not_corrected_and_the_page_says_what_was_done() -> 
     assert (first.group, first.corrected, first.is_significant) == (None, None, True)
     assert all(row.corrected is not None and row.corrected >= row.difference.p_value for row in others)
     assert made.notes[0].startswith("The p values of the other metrics and of the categories are corrected for 3")
+
+
+@pytest.mark.parametrize(
+    ("paths", "model", "names"),
+    [
+        (["a/step1/p_results.json", "a/step2/p_results.json"], "", ["step1", "step2"]),
+        (["x/1/p_results.json", "y/1/p_results.json", "x/2/p_results.json"], "", ["x/1", "y/1", "x/2"]),
+        (["p_results.json", "a/p_results.json"], "", ["p", "a/p"]),
+        (["step1/p_results.json", "step2/p_results.json"], "tiny", ["tiny (step1)", "tiny (step2)"]),
+        (["", ""], "tiny", ["tiny", "tiny"]),
+    ],
+)
+def test_runs_that_are_called_alike_are_named_by_the_part_of_their_paths_that_differs(
+    paths: list[str], model: str, names: list[str]
+) -> None:
+    runs = [RunName(results=path, predictions="p.json", model=model) for path in paths]
+    assert [run.short for run in told_apart([*runs, RunName(name="other")])] == [*names, "other"]

@@ -115,7 +115,7 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
 def test_runs_of_one_name_are_told_apart_by_their_files() -> None:
     runs = [(RunName(model="tiny", results=f"{n}_results.json"), questions(100 + n)) for n in (1, 2)]
     (made,) = leaderboard(runs).boards
-    assert [run.short for run in made.runs] == ["tiny (2_results.json)", "tiny (1_results.json)"]
+    assert [run.short for run in made.runs] == ["tiny (2)", "tiny (1)"]
 
 
 def test_files_of_two_benchmarks_with_one_name_are_one_model_only_if_the_user_or_the_file_says_so() -> None:
@@ -128,7 +128,7 @@ def test_files_of_two_benchmarks_with_one_name_are_one_model_only_if_the_user_or
             ]
         ).models()
 
-    assert models() == ["vstar/p", "groups/p"]
+    assert models() == ["vstar", "groups"]
     assert models(model="m") == models(name="m") == ["m"]
 
 
