@@ -348,6 +348,9 @@ def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..
         raw.locator(".fenced").evaluate("node => new Set([...node.getClientRects()].map((box) => box.top)).size") == 3
     )
     assert raw.evaluate("node => node.scrollWidth > node.clientWidth && node.clientHeight > 5 * 19")
+    assert "gradient" in raw.evaluate("node => getComputedStyle(node).backgroundImage")  # the shade: it scrolls
+    raw.page.emulate_media(media="print")
+    assert raw.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 @pytest.mark.parametrize("how", ["clipboard", "fallback"])
