@@ -511,6 +511,8 @@ class _Reader:
 
     def _call_of_library(self, name: str, node: ast.Call) -> _Kind:
         given, only = list(node.args), node.args[0] if len(node.args) == 1 else None
+        # The memory of `deepcopy` has addresses in it.
+        _require(not name.startswith("copy.") or (only is not None and not node.keywords))
         if name in {"set", "frozenset"}:
             _require(not node.keywords)
             self._expect(_ASKED, *given)

@@ -6,7 +6,8 @@ Only plain answers count. Whatever is in doubt has no outcome here; the program 
 from __future__ import annotations
 
 import math
-import sys
+import os
+import resource
 import time
 
 from grade_sandbox.official.official_run import lines_of
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
     from grade_sandbox.tests.replay import Tests
 
-MOST_FRAMES = 32
+MOST_LEVELS_OF_CALLS = 32
 """Tests that call a program from deeper may see another recursion error than it has answered with."""
+MOST_MEMORY = 32 << 10
+"""Kilobytes that tests may take for themselves, beside what the program has needed."""
 MOST_CHARACTERS = 10_000
 WAITING = "waiting"
 """The kind of the outcome if the tests make a call whose answer was not recorded."""
@@ -58,7 +61,7 @@ class _Plain(Replay):
 
     def __init__(self, tests: Tests, code: CodeType, answers: list[str]) -> None:
         super().__init__(tests.spec, code, code, tests.calls, answers, tuple, recording.RECENT)
-        self._base = 0
+        self._room = 0
         self._is_waiting = False
         """Whether the tests have made a call whose answer was not recorded."""
 
@@ -70,10 +73,10 @@ class _Plain(Replay):
         self.replies, self.context = Replies({}, self.note, self.called, self._recent), CallContext(self.refusal)
         self.names = {name: Proxy(name, None, self.called) for name in functions}
         namespace: dict[str, Any] = {name: self._function(proxy) for name, proxy in self.names.items()}
-        start = time.process_time()
+        start, memory = time.process_time(), _memory()
         ended: BaseException | None = None
         try:
-            self._base = _depth()
+            self._room = _room()
             exec(self._tests, namespace)
         except BaseException as error:
             ended = error
@@ -82,6 +85,8 @@ class _Plain(Replay):
             return {"kind": WAITING, "seconds": seconds}
         # The limits of this process are not those of the program.
         if self.error is not None or isinstance(ended, (RecursionError, MemoryError)):
+            return None
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory > MOST_MEMORY:
             return None
         if self.replies.ours.has_missed() or not (ended is None or isinstance(ended, Exception)):
             return None
@@ -94,10 +99,13 @@ class _Plain(Replay):
 
     def _function(self, proxy: Proxy) -> Callable[..., Any]:
         def asked(*args: Any, **kwargs: Any) -> Any:
-            if _depth() - self._base > MOST_FRAMES:
+            if self._room - _room() > MOST_LEVELS_OF_CALLS:
                 self.refuse("the tests call it from too deep")
             return self.called(proxy, args, kwargs)
 
+        # Python's own messages name a function like this.
+        asked.__name__ = asked.__qualname__ = proxy.__name__
+        asked.__module__ = "builtins"
         return asked
 
     def _begin(self, call: dict[str, Any], values: list[Any]) -> None:
@@ -113,11 +121,18 @@ class _Plain(Replay):
         return super()._reply()
 
 
-def _depth() -> int:
-    frame, count = sys._getframe(1), 0
-    while frame is not None:
-        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
-    return count
+def _room(count: int = 0) -> int:
+    """Return how many more calls are possible, whatever counts towards the limit of this Python."""
+    try:
+        return _room(count + 1)
+    except RecursionError:
+        return count
+
+
+def _memory() -> int:
+    """Return the memory of this process, in kilobytes."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 10
 
 
 def _is_plain_call(call: dict[str, Any]) -> bool:

@@ -81,6 +81,7 @@ WILD = {
     "set that a type's method changes": "T = {1}\n\ndef f(x):\n    set.update(T, [x])\n    return len(T)",
     "set in the target of a comprehension": "def f(x):\n    s = {None}\n    d = {}\n    return [y for d[s] in [1] for y in s]",
     "table in the target of a comprehension": "T = [0]\n\ndef f(x):\n    return [1 for T[0] in [x]]",
+    "memory of a copy": "import copy\n\ndef f(x):\n    m = {}\n    copy.deepcopy([x], m)\n    return sorted(m)",
     "key of a comparison as a value": "import functools\n\ndef f(x):\n    return str(list(map(functools.cmp_to_key(lambda a, b: 0), x)))",
     "function as a field of a format": "def f(x):\n    return '{key}'.format(key=f)",
     "function as an item by name": "def f(x):\n    return str(dict(key=lambda: 0))",
