@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -78,13 +79,19 @@ def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, ob
         "wholeUnits": material.whole_units,
         "unscored": report.unscored,
         "why_unscored": why_unscored(report),
-        "excluded_from": excluded_from(report),
+        "excluded_from": _with_words(excluded_from(report), report),
         "mark": provenance.official_mark(report),
-        "notes": [*readings_in_words(report), *provenance.notes(report)],
+        "notes": [_with_words(note, report) for note in (*readings_in_words(report), *provenance.notes(report))],
         "made": finite(provenance.made_with(report)),
         "tables": [msgspec.to_builtins(block) for block in summary.tables],
         "curve": finite(msgspec.to_builtins(summary.curve)),
     }
+
+
+def _with_words(note: str, report: Report) -> str:
+    """Return a note that names metrics as the tables do: `parse success rate`."""
+    names = "|".join({re.escape(metric.name) for metric in report.metrics})
+    return re.sub(rf"\b(?:{names})\b", lambda name: name[0].replace("_", " "), note)
 
 
 # --- the index --------------------------------------------------------------------------------------------------

@@ -222,7 +222,8 @@ class Settler:
             # It is shown when the linter has ended: only these keys, and those from the cache, have a result.
             known = one.arriving.known
             one.total = sum(times for key, times in one.times.items() if key in known or key not in one.todo)
-        self._observer.phase(one.name, one.total)
+        if one.total:
+            self._observer.phase(one.name, one.total)
         if one.steps:
             self._observer.advance(one.steps, passed=one.passed)
 

@@ -9,8 +9,9 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
+from grader.predictions.record import counted
 from grader.results import read_facts, write_facts
-from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, no_results
+from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, no_results
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben import probes as selftest_probes
@@ -215,6 +216,11 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Return the weights, the number of judged rows, why the readings differ, and the counts."""
         table: dict[str, Any] = msgspec.to_builtins(_facts_of(report))
         return table
+
+    def summary(self, report: Report) -> Summary:
+        """Return what the metrics count, in contrast to the samples."""
+        number = counted(len({sample.cluster for sample in report.samples}), "question")
+        return Summary(lines=[f"n counts questions: {number} with {counted(len(report.samples), 'graded solution')}."])
 
     def marks(self, sample: SampleResult) -> Marks:
         """Return what each reading found, the gold step, and the judge's reply."""

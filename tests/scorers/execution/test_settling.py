@@ -255,3 +255,6 @@ def test_one_phase_at_a_time_is_shown_and_the_one_beside_it_when_it_is_done() ->
     assert [name for name, *_ in shown.phases] == [
         "linting", "recording calls", "answering", "judging", "running official tests",
     ]  # fmt: skip
+    shown = Shown()
+    graded(Overlapping(overlaps=False), {"plain": []}, shown)
+    assert shown.phases == [], "a phase without steps is not shown"

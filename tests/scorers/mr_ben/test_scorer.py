@@ -14,6 +14,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
+from grader.scorers.mr_ben.scorer import MrScore
 from tests.scorers.mr_ben.made import (
     MATH,
     NO,
@@ -51,6 +52,7 @@ def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
         "headings not read", "wording of the verdict", "wording of the step", "bare digit", "code line",
         '"Incorrect" credited', "empty gold step",
     }  # fmt: skip
+    assert MrScore().summary(report).lines == ["n counts questions: 12 questions with 25 graded solutions."]
     listed = ", ".join(f"{kind} ({n})" for kind, n in kinds.items())
     assert report.notes[-1] == f"Why the readings differ: {listed}."
 
