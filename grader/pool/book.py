@@ -54,6 +54,8 @@ class Book:
 
     def task_of(self, one: Asked) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
+        if one.refused:
+            raise UsageError(one.refused)
         with self._lock:
             base = self._from_row(one) if one.row else self._of_benchmark(one.qid)
             given = {name: value for name in LIMITS if (value := getattr(one, name))}

@@ -116,7 +116,7 @@ class Pool:
                 raise UsageError(f"rows[{number}] has no column {column or ' or '.join(IDS)} with the id of its task")
             try:
                 self._rows[str(row[found])] = row_of(row)
-            except TypeError as error:
+            except ValueError as error:
                 raise UsageError(f"rows[{number}]: {error}") from None
 
     def grade_samples(

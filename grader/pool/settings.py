@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 from collections import Counter
@@ -136,14 +137,26 @@ def given_of(samples: Iterable[Sample], *, official: bool, added: Mapping[str, b
 
 
 def row_of(row: Mapping[str, Any]) -> bytes:
-    """Return a row as JSON; raises TypeError for a value that JSON does not have. Arrays become lists."""
-    return msgspec.json.encode(dict(row), enc_hook=_plain)
+    """Return a row as JSON; raises ValueError for a value that JSON does not have. Arrays become lists."""
+    try:
+        return json.dumps(_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its row cannot be written as JSON: {error}") from None
 
 
 def _plain(value: Any) -> Any:
+    """Return a value with mappings, sequences and arrays as dictionaries and lists."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Mapping):
+        if other := next((key for key in value if not isinstance(key, str)), None):
+            raise ValueError(f"the key {other!r:.80} is no text")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
     if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"its row has a value of type {type(value).__name__}, which JSON does not have")
+        return _plain(value.tolist())
+    raise ValueError(f"it has a value of type {type(value).__name__}")
 
 
 def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[Asked, bytes | None]:
@@ -160,7 +173,12 @@ def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[
     qid = str(fields.qid)
     if row is not None and not qid:
         qid = str(next((row[name] for name in IDS if name in row), "row"))
-    data = added.get(qid) if row is None else row_of(row)
+    data, refused = added.get(qid), ""
+    if row is not None:
+        try:
+            data = row_of(row)
+        except ValueError as error:
+            data, refused = None, str(error)
     # Half a surrogate pair is not a character: it could not be sent or written.
     text = fields.text.encode("utf-8", "replace").decode()
     memory = parse_size(fields.memory) if isinstance(fields.memory, str) else fields.memory
@@ -175,6 +193,7 @@ def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[
         verbatim=fields.verbatim,
         printed=fields.printed,
         each=fields.each,
+        refused=refused,
     ), data
 
 

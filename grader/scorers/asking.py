@@ -39,6 +39,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the row with its task; empty: `qid` is a task of the benchmark."""
     data: bytes = b""
     """That row as JSON."""
+    refused: str = ""
+    """Why the row that came with it is no task; empty if it may be one."""
     wait: float = 0.0
     """Seconds after which it is unscored; 0: as the others of its call."""
     timeout: float = 0.0

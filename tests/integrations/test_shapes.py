@@ -149,17 +149,20 @@ def test_references_and_limits_come_with_the_row(backend: str) -> None:
         {"row": tests, "text": f"import time\ntime.sleep(99)\n{right}", "wall": 0.5},
         {"row": tests, "text": f"while True: pass\n{right}", "timeout": 0.2},
         (tests | {"memory": "much"}, right),
+        (tests | {"solution": "def add(a, b):\n    while True: pass", "timeout": 0.3}, right),
+        ({"inputs": [[0]], "outputs": [float("nan")], "function": "f"}, "def f(x):\n    return None"),
     ]
     with grader.Pool(benchmark="rows", sandbox=backend, shared=False) as pool:
         results = [result.careful for result in pool.grade_samples(samples)]
     assert [reading.outcome.value for reading in results] == [
         "unscored", "passed", "unscored", "passed", "failed", "out_of_memory", "out_of_memory", "timeout", "timeout",
-        "unscored",
+        "unscored", "unscored", "unscored",
     ]  # fmt: skip
     assert "reference solution does not pass" in results[0].detail
     assert "assert add(1, 2) == 3" in results[0].detail
     assert "ValueError: no" in results[2].detail
-    assert "the memory is" in results[-1].detail
+    assert "the memory is" in results[9].detail
+    assert "reference solution does not pass" in results[10].detail
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import grader
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import starting
-from grader.pool.settings import PoolSettings, decode, encode, settings_of
+from grader.pool.settings import PoolSettings, decode, encode, given_of, settings_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,3 +99,20 @@ def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
         assert (held, second, other) == (True, False, True)
     with starting.locked("a", 0) as held:
         assert held
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"outputs": [float("nan")]}, "Out of range float values"),
+        ({"outputs": [{1: 2}]}, "the key 1 is no text"),
+        ({"outputs": [{3}]}, "a value of type set"),
+        ({"outputs": [b"ab"]}, "a value of type bytes"),
+        ({"inputs": ["\ud800"]}, "surrogates not allowed"),
+        ({"outputs": [10**5000]}, "Exceeds the limit"),
+    ],
+)
+def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[str, Any], why: str) -> None:
+    first, second = given_of([(row, "x"), ({"outputs": [[1, (2,)]]}, "y")], official=False, added={}).samples
+    assert why in first.refused
+    assert (first.row, second.refused) == ("", "")

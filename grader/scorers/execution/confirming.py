@@ -412,9 +412,9 @@ def _why(confirmed: Confirmed | None) -> str:
 
 
 def _fails(confirmed: Confirmed | None) -> bool:
-    """Whether the tests reject a reference solution, or it does not even load."""
+    """Whether the tests reject a reference solution, or it does not load or does not end."""
     split = None if confirmed is None else confirmed.split
-    return split is not None and not split.confirmed and split.kind in {"assertion", "error", "load", "ended"}
+    return split is not None and not split.confirmed and split.kind in {"", "assertion", "error", "load", "ended"}
 
 
 def _passes(confirmed: Confirmed | None) -> bool | None:

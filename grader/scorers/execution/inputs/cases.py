@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from grader.scorers.execution.declaration import ExecutionColumns
 
 
+MOST_INPUT, MOST_OUTPUT = 16 << 20, 4_000_000
+"""Bytes of a standard input that a run can have, and of an output that is read, as in the sandbox."""
+
+
 class BadRowError(ValueError):
     """Raised if a row has no cases; the text says what is wrong with it."""
 
@@ -48,8 +52,8 @@ def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
     if function:
         inputs, outputs = _of_function(inputs, outputs, columns)
     else:
-        for name, texts in ((columns.inputs, inputs), (columns.outputs, outputs or [])):
-            _check_texts(name, texts)
+        for name, texts, most in ((columns.inputs, inputs, MOST_INPUT), (columns.outputs, outputs or [], MOST_OUTPUT)):
+            _check_texts(name, texts, most)
     more = _list(row, columns.more_inputs) if columns.more_inputs is not None else []
     every = [*inputs, *more]
     if not every:
@@ -128,16 +132,27 @@ def _of_function(
     _check_texts(columns.inputs, inputs)
     _check_texts(columns.outputs, outputs or [])
     try:
-        arguments = [[json.loads(line) for line in text.split("\n")] for text in inputs]
-        return arguments, None if outputs is None else [json.loads(text) for text in outputs]
+        arguments = [[_json(line) for line in text.split("\n")] for text in inputs]
+        return arguments, None if outputs is None else [_json(text) for text in outputs]
     except (ValueError, RecursionError) as error:
         raise BadRowError(f"an input or output of {columns.inputs} is not JSON ({error})") from None
 
 
-def _check_texts(name: str | None, found: list[Any]) -> None:
+def _json(text: str) -> Any:
+    """Return a value that is given as JSON; raises ValueError, also for NaN and infinity, which JSON does not have."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no number of JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def _check_texts(name: str | None, found: list[Any], most: int | None = None) -> None:
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
             raise BadRowError(f"column {name}: item {number} is {_kind(text)}, not a text")
+        if most is not None and 4 * len(text) > most and len(text.encode("utf-8", "surrogatepass")) > most:
+            raise BadRowError(f"column {name}: item {number} has more than {most:,} bytes, which no run can have")
 
 
 def _list(row: Row, name: str) -> list[Any]:
@@ -147,7 +162,7 @@ def _list(row: Row, name: str) -> list[Any]:
         return []
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = _json(value)
         except (ValueError, RecursionError) as error:
             raise BadRowError(f"column {name} is a text, but not a list in JSON ({error})") from None
     if not isinstance(value, (list, tuple)):
