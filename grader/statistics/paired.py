@@ -81,7 +81,9 @@ def of_changes(
         low, high = (scale * end + rest for end in interval(changes, level))
         return agreeing(max(-reach, low), min(reach, high), value, p_value, level)
 
-    wide, narrow = around(1 - LEVEL), around(1 - 2 * LEVEL)
+    narrow, wide = around(1 - 2 * LEVEL), around(1 - LEVEL)
+    # Where only one of them had to agree with the test, they may not lie in each other.
+    wide = min(wide[0], narrow[0]), max(wide[1], narrow[1])
     return Difference(
         value=100 * value,
         ci95=(100 * wide[0], 100 * wide[1]),
