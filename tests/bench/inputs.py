@@ -56,9 +56,17 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
 def standard_inputs(place: Path, backend: str) -> None:
     """Time a trivial program, which runs once for each input."""
     (place / "benchmark.toml").write_text(DECLARATION)
-    inputs, outputs = [f"{n} 1\n" for n in range(INPUTS)], [f"{n + 1}\n" for n in range(INPUTS)]
     names = [f"t{number}" for number in range(TASKS)]
-    _write(place / "tasks.jsonl", [{"id": name, "inputs": inputs, "outputs": outputs} for name in names])
+    rows = [
+        # Equal programs with equal inputs would run once.
+        {
+            "id": name,
+            "inputs": [f"{n} {number}\n" for n in range(INPUTS)],
+            "outputs": [f"{n + number}\n" for n in range(INPUTS)],
+        }
+        for number, name in enumerate(names)
+    ]
+    _write(place / "tasks.jsonl", rows)
     texts = [f"```python\n# {number}\n{SOURCE}```" for number in range(PROGRAMS)]
     given = _write(place / "sums.jsonl", [{"qid": name, "predictions": texts} for name in names])
     options = "-b", place, "--no-cache", "--sandbox", backend
