@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 import os
 import threading
 from pathlib import Path
@@ -78,6 +80,7 @@ def reward_of(result: SampleResult, name: RewardName = "passed") -> float | None
     worth its credit.
     """
     if is_unscored(result):
+        _warn_once(result.careful.detail)
         return None
     credit = float(result.careful.credit)
     if name == "passed" or is_suspect(result) or credit:
@@ -86,6 +89,12 @@ def reward_of(result: SampleResult, name: RewardName = "passed") -> float | None
         return sum(result.tests) / max(1, len(result.tests))
     calls = result.calls
     return calls.same / calls.n if isinstance(calls, Calls) and calls.n else credit
+
+
+@functools.lru_cache(maxsize=1024)
+def _warn_once(why: str) -> None:
+    """Log why a sample is unscored, each reason once: the numbers of a trainer do not show it."""
+    logging.getLogger("grade").warning("A sample is unscored, so its reward means nothing: %s", why)
 
 
 def is_unscored(result: SampleResult) -> bool:

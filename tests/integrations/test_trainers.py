@@ -136,9 +136,12 @@ def test_a_row_that_names_no_task_is_an_error() -> None:
         verl.compute_score("any", RIGHT, None, {})
 
 
-def test_a_ground_truth_that_is_no_task_costs_its_sample_the_score() -> None:
-    score = verl.compute_score("any", RIGHT, {"answer": 3}, {}, grade=OPTIONS)
-    assert (score["score"], score["unscored"]) == (0.0, 1.0)
+def test_a_ground_truth_that_is_no_task_costs_its_sample_the_score(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        score = verl.compute_score("any", RIGHT, {"answer": 3}, {}, grade=OPTIONS)
+        assert (score["score"], score["unscored"]) == (0.0, 1.0)
+    (said,) = caplog.messages
+    assert "its row is not a task" in said
 
 
 def result(outcome: Outcome, credit: float = 0.0) -> SampleResult:
