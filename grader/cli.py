@@ -262,7 +262,8 @@ def _more(error: click.ClickException) -> str:
         return ""
     if isinstance(error, click.MissingParameter):
         meaning = f" {error.param.help}" if isinstance(error.param, click.Option) else ""
-        return f"{meaning} See `{error.ctx.command_path} --help`."
+        gap = "\n" if "\n" in error.format_message() else " "
+        return f"{meaning}{gap}See `{error.ctx.command_path} --help`."
     source = error.ctx.get_parameter_source(error.param.name or "")
     if source is click.core.ParameterSource.ENVIRONMENT:
         return f" (from the environment: {error.param.envvar})"

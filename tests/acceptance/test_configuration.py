@@ -181,7 +181,7 @@ def test_completion_prints_what_the_shell_sources(shell):
 def test_completion_without_a_shell_names_the_shells_in_readable_characters():
     said = grade("completion")
     assert said.returncode == 2
-    assert said.stderr.splitlines()[1:] == ["  bash,", "  zsh,", "  fish"]
+    assert said.stderr.splitlines()[1:] == ["  bash,", "  zsh,", "  fish", "See `grade completion --help`."]
 
 
 def test_the_shell_completes_commands_and_options():

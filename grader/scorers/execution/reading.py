@@ -146,7 +146,7 @@ def _unconfirmed(split: Split, words: Texts) -> tuple[Outcome, str]:
         return Outcome.FAILED, split.reason
     if split.kind in {"error", "load"}:
         return Outcome.ERROR, split.reason
-    if split.kind == "ended" or not split.reason:
+    if split.kind == "ended" or split.evidence.status is not None:
         return Outcome.CRASHED, _end_words(split.evidence.status)
     return Outcome.SUSPECT, f"it cannot be judged apart from its tests: {split.reason}"
 

@@ -31,6 +31,8 @@ SCRATCH = "/scratch"
 SHM = "/dev/shm"
 LINT_FOLDER = "lint"
 LINTER_SLOT = 9
+ENDED = 126
+"""The exit code of a process that has come to its end by itself."""
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
     0x00020000,
     0x08000000,
@@ -249,7 +251,7 @@ def _run_body(become: Callable[[], object], body: Callable[[], object]) -> NoRet
         become()
         body()
     finally:
-        os._exit(126)
+        os._exit(ENDED)
 
 
 def empty(*directories: str) -> None:

@@ -307,7 +307,8 @@ class Supervisor:
 
     @staticmethod
     def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
-        if observed.reason is None and status == 0 - signal.SIGKILL and observed.done:
+        # After its last message, a process is killed or ends by itself first.
+        if observed.reason is None and observed.done and status in {0 - signal.SIGKILL, isolation.ENDED}:
             status = None
         return {
             "stopped": observed.reason or (observed.alarmed if observed.result else None),

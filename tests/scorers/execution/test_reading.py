@@ -227,13 +227,6 @@ def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> 
     assert careful_alone(Lint(), right, attempt(code), V2).outcome is Outcome.PASSED
 
 
-def test_tests_that_have_ended_by_themselves_have_not_crashed() -> None:
-    """Whether the process that ran them is killed or ends first is chance."""
-    split = Split(evidence=evidence(status=126), reason="the tests pass without a call", kind="unconfirmed")
-    found = careful_alone(Lint(), Apart(completion=Confirmed(split=split)), attempt(DROPS), V2)
-    assert found.outcome is Outcome.SUSPECT
-
-
 @pytest.mark.parametrize(
     "written",
     [
