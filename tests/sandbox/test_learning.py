@@ -118,7 +118,15 @@ def test_the_reference_of_the_attacked_task_is_right(attack: Attack) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_what_a_sample_learns_does_not_reach_the_next(lessons: Lessons, attack: Attack) -> None:
-    earns_nothing(lessons.of("samples", ATTACKS)[attack.name])
+    """A counter of the whole machine stands for the rule by chance, once in some hundred samples; so it is asked again.
+
+    Others move it, too: what a sample reads there is as good as random. A channel would show the rule each time.
+    """
+    try:
+        earns_nothing(lessons.of("samples", ATTACKS)[attack.name])
+    except EarnedError:
+        for number in range(2):
+            earns_nothing(lessons.of(f"{attack.name} {number}", [attack])[attack.name])
 
 
 @pytest.mark.parametrize("attack", SECOND_RUNS, ids=lambda attack: attack.name)
