@@ -149,8 +149,8 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
-        if other := next((key for key in value if not isinstance(key, str)), None):
-            raise ValueError(f"the key {other!r:.80} is no text")
+        if others := [key for key in value if not isinstance(key, str)]:
+            raise ValueError(f"the key {others[0]!r:.80} is not a text")
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]

@@ -40,7 +40,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes = b""
     """That row as JSON."""
     refused: str = ""
-    """Why the row that came with it is no task; empty if it may be one."""
+    """Why the row of the sample is not a task; empty if nothing is known against it."""
     wait: float = 0.0
     """Seconds after which it is unscored; 0: as the others of its call."""
     timeout: float = 0.0

@@ -105,7 +105,8 @@ def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
     ("row", "why"),
     [
         ({"outputs": [float("nan")]}, "Out of range float values"),
-        ({"outputs": [{1: 2}]}, "the key 1 is no text"),
+        ({"outputs": [{1: 2}]}, "the key 1 is not a text"),
+        ({"outputs": [{0: 2}]}, "the key 0 is not a text"),
         ({"outputs": [{3}]}, "a value of type set"),
         ({"outputs": [b"ab"]}, "a value of type bytes"),
         ({"inputs": ["\ud800"]}, "surrogates not allowed"),
