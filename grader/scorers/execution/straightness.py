@@ -53,9 +53,12 @@ def straight(tests: str, asked: tuple[str, ...]) -> frozenset[str] | None:
     tree = parse(tests)
     if tree is None or "\r" in tests:
         return None
+    try:
+        table = symtable.symtable(tests, "tests", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return None  # the parser accepts more than Python does
     nodes = list(ast.walk(tree))
     parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-    table = symtable.symtable(tests, "tests", "exec")
     taken = frozenset(one.get_name() for one in table.get_symbols() if _is_bound(one))
     scopes = list(_scopes(table))
     bound = {symbol.get_name() for scope in scopes for symbol in scope.get_symbols() if not symbol.is_global()}

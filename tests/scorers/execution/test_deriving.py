@@ -262,6 +262,8 @@ def test_one_difference_is_an_error_and_all_are_executed(tmp_path: Path, monkeyp
         ("assert '{.__name__}'.format(f) == f(1)\n", None),
         ("def check(c):\n    assert str(c) == c(1)\n\ncheck(f)\n", None),
         ("def check(c):\n    return c\n\nassert check(f)(1)\n", None),
+        ("def check(a, a):\n    assert f(a)\n", None),
+        ("x = '\ud800'\nassert f(x)\n", None),
         ("candidate = f\nassert list(map(candidate, [1])) == [1]\n", {"candidate"}),
         ("candidate = f\nassert [candidate][0](1)\n", None),
         ("a = {1: 2}\nfor k in a:\n    assert f(a) == k\n", None),
