@@ -202,9 +202,10 @@ class Encoder:
         if isinstance(error, group):
             # A tuple, because a list is filled only after the exception is made.
             return [self.atom(error.message), self.atom(tuple(error.exceptions))]
-        texts: list[Any] = [one.__str__ for one in (type(error), kind, BaseException)]
-        if texts[0] is not texts[1] is texts[2]:
-            return [str(error)]  # a text that the candidate's class makes itself
+        classes: list[Any] = [type(error), kind, BaseException]
+        own, built_in, usual = (each.__str__ for each in classes)
+        if own is not built_in and built_in is usual:
+            return self.atoms([str(error)])  # the candidate's class makes the text itself
         made: Any = kind.__reduce__
         return self.atoms([one for one in made(error)[1] if self._is_sendable(one)])
 
