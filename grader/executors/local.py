@@ -124,7 +124,7 @@ class Local(Cached):
             self._backend.describe(),
             workers=self._pool.workers,
             cpu_seconds=self._limits.cpu_seconds,
-            wall_seconds=self._limits.wall_seconds if self._limits.is_wall_given else None,
+            wall_seconds=self._limits.given_wall,
             memory_bytes=self._limits.memory_bytes,
             canaries=self._pool.canaries.described() if self._pool.canaries is not None else None,
         )

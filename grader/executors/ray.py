@@ -135,7 +135,7 @@ class Cluster(Cached):
             user=_alike(sandbox.user for sandbox in sandboxes),
             workers=sum(facts.workers for facts in self._facts),
             cpu_seconds=self._asked.limits.cpu_seconds,
-            wall_seconds=self._asked.limits.wall_seconds if self._asked.limits.is_wall_given else None,
+            wall_seconds=self._asked.limits.given_wall,
             memory_bytes=self._asked.limits.memory_bytes,
             canaries=nodes.canaries(self._dispatcher.nodes),
             nodes=[*used, *self._left_out],

@@ -64,8 +64,8 @@ class Merger:
             yield f"{some} with a record that is identical to another one (was the file joined twice?): {names(joined)}"
         else:
             yield from _equal_samples(records)
-        # If each of several qids has several records, every sample has its own.
-        several = [qid for qid in merged if qid not in joined] if not 1 < len(merged) == len(self._first) else []
+        is_by_sample = 1 < len(merged) == len(self._first)  # each of several qids has several records
+        several = [] if is_by_sample else [qid for qid in merged if qid not in joined]
         if several:
             some = counted(len(several), "duplicate qid")
             yield f"{some}: the predictions of all its records count as its samples: {names(several)}"

@@ -33,6 +33,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time after which a program is stopped without a verdict, to run again later; 0: it runs up to its limits."""
 
     @property
+    def given_wall(self) -> float | None:
+        """The maximum duration, if the user has set it."""
+        return self.wall_seconds if self.is_wall_given else None
+
+    @property
     def sandbox_bytes(self) -> int:
         """Memory that a sandbox has for a program."""
         return max(self.memory_bytes, self.most_memory_bytes)
