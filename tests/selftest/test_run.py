@@ -47,7 +47,7 @@ def tasks(path: Path, tests: dict[str, str]) -> Path:
 
 
 # One worker: to start a sandbox costs more than the few programs of a task.
-QUICK: dict[str, Any] = {"sandbox": "bubblewrap", "timeout": 1, "workers": 1}
+QUICK: dict[str, Any] = {"sandbox": "bubblewrap", "timeout": 0.5, "workers": 1}
 FLAKY = "import os\n\ndef test():\n    solution([[1]])\n    assert os.urandom(1)[0] % 2\n\ntest()\n"
 
 
@@ -100,8 +100,7 @@ def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path, monkeyp
     # A dozen programs: that none of their verdicts changes is one case in thousands.
     monkeypatch.setattr(probes, "MUTANTS", 2)
     monkeypatch.setattr(probes, "HOSTILE", {"ends its process": probes.HOSTILE["ends its process"]})
-    # A program that never ends times out in every run. Half a second of CPU time is enough to see that.
-    (tested,) = selftest([Options(data=data, **QUICK | {"timeout": 0.5})], Silent(), repeats=2).tested
+    (tested,) = selftest([Options(data=data, **QUICK)], Silent(), repeats=2).tested
     assert verdict.CHANGING in {problem.mend for problem in tested.problems}
 
 

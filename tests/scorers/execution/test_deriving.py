@@ -143,7 +143,7 @@ EXECUTED: dict[str, tuple[str, str, str]] = {
 
 def _samples(folder: Path, official: str) -> tuple[dict[str, dict[str, Any]], grader.Report]:
     report = grader.grade(
-        folder / "predictions.json", benchmark=str(folder), sandbox="bubblewrap", workers=1, cache=False, timeout=1.0,
+        folder / "predictions.json", benchmark=str(folder), sandbox="bubblewrap", workers=1, cache=False, timeout=0.5,
         official=official, output_dir=folder / official, write=True,
     )  # fmt: skip
     text = (folder / official / "predictions_results.json").read_text()
