@@ -121,13 +121,20 @@ def _meaning(name: str, glossary: Mapping[str, str]) -> str:
 def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:
     """Yield (question, answer) about what was measured."""
     provenance, items = report.provenance, len({sample.cluster for sample in report.samples})
-    yield "Model", report.model or 'not recorded (a field "model" in each record of the prediction file names it)'
+    unknown = 'not recorded, so nothing here says whose answers these are (a field "model" in each record names it)'
+    yield "Model", report.model or unknown
     if report.benchmark_description:
         yield "Benchmark", report.benchmark_description
     of = counted(items, "task") if report.part is None else f"{items:,} of the {counted(report.part.of, 'task')}"
     yield "Tasks", f"{of} of {name} ({report.split})"
-    yield "Answers", f"{counted(len(report.samples), 'answer')} in {provenance.predictions or 'an unnamed file'}"
-    rules = f"by the benchmark's own scorer (version {report.protocol}), and as an attentive person reads it (careful)"
+    each, more = divmod(len(report.samples), items or 1)
+    several = f", {each} for each task" if each > 1 and not more else ""
+    file = provenance.predictions or "an unnamed file"
+    yield "Answers", f"{counted(len(report.samples), 'answer')} in {file}{several}"
+    rules = (
+        f"by the rules of the benchmark's own scorer (version {report.protocol}), and by rules that read as an "
+        "attentive person would (careful)"
+    )
     yield "Graded", f"with grade {provenance.grade}, each answer twice: {rules}"
     if provenance.sandbox is not None:
         yield "Programs ran in", f"a sandbox ({provenance.sandbox.backend}, Python {provenance.sandbox.python})"
@@ -143,17 +150,19 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
     if first is not None and first.ci95 is not None:
         low, high = first.ci95
         yield (
-            f"With other tasks of this kind, the {_plain_name(first.name)} would differ by chance. Values from "
-            f"{low:.1f} to {high:.1f} fit these answers (95 % interval). Do not read more into "
-            f"{first.value:.1f} than this range allows."
+            f"With other tasks of this kind, the {_plain_name(first.name)} would differ by chance: values from "
+            f"{low:.1f} to {high:.1f} fit these answers (95 % interval; how an answer is read is not part of it)."
         )
+        if first.n < FEW:
+            yield (
+                f"{counted(first.n, 'task')} {'is' if first.n == 1 else 'are'} few: between two models, a difference "
+                f"of {(high - low) / 2:.0f} points can still be chance."
+            )
     elif first is not None and first.value is None and first.bounds is not msgspec.UNSET:
         yield (
             f"{in_percent(first)} is not an uncertainty interval. It is the worst and the best case for the answers "
             "that were not scored. Chance comes on top of it."
         )
-    if first is not None and first.n < FEW:
-        yield f"{first.n} tasks are few: small differences between models cannot be shown with them."
     if not report.samples:
         return
     if not different:
@@ -161,24 +170,25 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
         yield f"The benchmark's own scorer and the careful reading agree on {agreed}."
     else:
         of = counted(len(report.samples), "answer")
+        main = "" if first is None or first.value is None else f" ({_plain_name(first.name)} {first.value:.1f})"
         yield (
             f"The benchmark's own scorer and the careful reading disagree on {len(different):,} of {of}: "
-            f"{_who_is_right(different)}. Use the careful value to decide; use the benchmark's "
-            "own value only to compare with published results."
+            f"{_who_is_right(different)}. To decide, look at some of them below and use the careful value{main}. Use "
+            "the benchmark's own value only to compare with published results."
         )
     suspects = sum(sample.careful.outcome is Outcome.SUSPECT for sample in report.samples)
     if suspects:
         yield (
-            f"{counted(suspects, 'answer')} {'is' if suspects == 1 else 'are'} not believed: the program passes while "
-            "it runs together with its tests, and this is not confirmed when the tests get only its answers. Such "
-            "programs often manipulate their tests."
+            f"{counted(suspects, 'answer')} {'is' if suspects == 1 else 'are'} not believed, and counted as not "
+            "solved: the program passes in one process with its tests, but not when they get only the values that it "
+            "returns. Programs that manipulate their tests look like this, and some honest ones."
         )
     yield from (
         note.removeprefix(f"{OFFICIAL_MARK} ") for note in provenance.notes(report) if note.startswith(_OF_VALUES)
     )
     best = max(report.baselines.get("all", {}).values(), default=None)
     if best is not None and first is not None and first.ci95 is not None and first.ci95[0] <= best:
-        yield f"The 95 % interval begins below {best:.1f}. So the result is not shown to be better than this baseline."
+        yield f"The 95 % interval begins below {best:.1f}: the result is not shown to be better than this baseline."
 
 
 def _who_is_right(different: Sequence[SampleResult]) -> str:
@@ -219,7 +229,8 @@ def _open(report: Report) -> Iterator[str]:
                 name = _plain_name(metric.name)
                 yield f"If all of them were wrong, {name} would be {low:.1f}; if all were right, {high:.1f}."
     else:
-        yield f"No answer is left out: {len(report.samples):,} of {len(report.samples):,} were scored."
+        is_one = len(report.samples) == 1
+        yield f"{all_of(len(report.samples), 'answer').capitalize()} {'was' if is_one else 'were'} scored."
     if report.part is not None:
         yield f"Only {report.part.n} of {report.part.of} tasks were graded. This value is not that of the benchmark."
     notes = [note for note in provenance.notes(report) if not note.startswith((PARTIAL, *_OF_VALUES))]
@@ -275,5 +286,5 @@ def _checks(report: Report) -> Iterator[tuple[str, str]]:
     yield "See all answers", f"grade report {results}{own} -o report.html"
     if report.part is None:
         again = f"grade {shlex.quote(predictions.name)} -b {bench} --score-only"
-        yield "Compute the values again from the saved verdicts", again
+        yield "Compute the values again, without running programs or asking a judge", again
     yield "Check that this machine grades correctly (takes minutes)", "grade selftest"

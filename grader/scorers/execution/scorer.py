@@ -220,12 +220,17 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def marks(self, sample: SampleResult) -> Marks:
         """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
-        shown = [*_calls(sample), *([("failed test (official run)", facts.failed_test)] if facts.failed_test else [])]
-        return Marks(facts=shown, failed_line=facts.failed_line)
+        failed = [("failed test (official run)", facts.failed_test)] if facts.failed_test else []
+        return Marks(facts=[*_tests(sample), *_calls(sample), *failed], failed_line=facts.failed_line)
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
         return executed.programs_of(report, path)
+
+
+def _tests(sample: SampleResult) -> Iterator[tuple[str, str]]:
+    if isinstance(sample.tests, list):
+        yield "right tests", f"{sum(sample.tests)} of {len(sample.tests)}"
 
 
 def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
@@ -259,14 +264,14 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
     official = sandbox.official_python
     is_here = interpreters.choose(official).version.startswith(f"{official}.") and bubblewrap.executable() is not None
     if sandbox.backend == "docker" and is_here:
-        advice = "`--sandbox bubblewrap` has this version on this machine"
+        advice = "`--sandbox bubblewrap`, which finds it on this machine"
     else:
         advice = (
             f"under Docker, run `grade image build --python {official}`; under bubblewrap, install Python {official}"
         )
     return [
         f"{OFFICIAL_MARK} Programs ran on Python {sandbox.python}; the official environment of this protocol has "
-        f"{official}, so single official verdicts may differ. To use {official}: {advice}."
+        f"{official}, so a few official verdicts may differ. To use {official}: {advice}."
     ]
 
 

@@ -56,10 +56,12 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     assert f"disagree on {different} of {len(report.samples)} answers: {who}" in text
     sample = report.differences()[0]
     assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
-    assert "No answer is left out: 10 of 10 were scored." in text
+    assert "All 10 answers were scored." in text
     assert "Without an answer in it, such an output counts as wrong." in text
-    assert "The 95 % interval begins below 40.0. So the result is not shown to be better than this baseline." in text
-    assert 'a field "model" in each record of the prediction file names it' in text
+    assert "The 95 % interval begins below 40.0: the result is not shown to be better than this baseline." in text
+    assert "a difference of 25 points can still be chance" in text
+    assert "use the careful value (accuracy 70.0)" in text
+    assert 'nothing here says whose answers these are (a field "model" in each record names it)' in text
     assert "Multiple-choice questions about small details in large photographs." in text
 
 
@@ -156,7 +158,7 @@ def test_a_sample_has_its_number_only_if_a_task_has_several() -> None:
 
 def test_answers_that_are_not_believed_are_explained() -> None:
     report = made.report([made.sample("q1", made.read("passed"), made.read("suspect"))])
-    assert "1 answer is not believed: the program passes while" in read(page(report)).text
+    assert "1 answer is not believed, and counted as not solved: the program passes" in read(page(report)).text
 
 
 @pytest.mark.browser
