@@ -137,7 +137,7 @@ def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a test a cache folder of its own, with the machine's sandbox packages and code: to fetch and compile them takes half a minute."""
+    """Give a test a cache folder of its own, with the machine's sandbox packages: to fetch them takes half a minute."""
     folder = tmp_path_factory.mktemp("own-cache") / "grade"
     folder.mkdir(mode=0o700)
     for pattern in ("site-*[0-9]", "code-*[0-9]"):

@@ -97,7 +97,7 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     calls: Calls | msgspec.UnsetType = msgspec.UNSET
     """Code: the program's answers beside the reference solution's, if the task has one."""
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
-    """Code in a pool, if requested: whether each test of a program that fails is right, in the order of the tests."""
+    """Code with a list of tests, and in a pool if requested: whether each test of a program that fails is right."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
     """The scorer's own data of the sample; `read_facts` reads it. Its `official` and `careful`, if it has them, are the
     parts of the credit that metrics count."""

@@ -157,6 +157,17 @@ def test_tests_that_call_by_name_need_no_signature(own, tmp_path):
     assert outcomes(tmp_path / "p.json", "official")["lcm"] == ["error", "passed", "failed"]
 
 
+def test_each_assertion_of_a_list_is_judged(own, tmp_path):
+    tests = ["assert twice(3) == 6", "assert twice(0) == 0", "assert twice(2) == 4"]
+    (own / "tasks.jsonl").write_text(json.dumps({**TASKS[0], "asserts": tests}))
+    (tmp_path / "p.json").write_text(json.dumps([{"qid": "twice", "predictions": ["    return 2 * abs(x) % 5\n"]}]))
+    assert grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP).returncode == 0
+    (sample,) = json.loads((tmp_path / "p_results.json").read_text())["samples"]
+    assert sample["tests"] == [False, True, True]
+    shown = grade("show", own, "twice", "--sample", "0", "--results", tmp_path / "p_results.json")
+    assert "right tests: 2 of 3" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

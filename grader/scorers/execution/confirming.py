@@ -63,11 +63,11 @@ class Confirmation:
         limits: Limits,
         known: Known | None = None,
         *,
-        each: bool = False,
+        each: bool | None = None,
     ) -> None:
         """Prepare; `known`: what is already known of tasks, whose calls are then not recorded again.
 
-        `each`: of candidates that fail, find out which assertions hold.
+        `each`: of candidates that fail, find out which assertions hold; None: if the tests are a list of them.
         """
         self._each = each
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
@@ -255,9 +255,9 @@ class Confirmation:
             expected, own = self.known.answered_again(qid), self._answered(_again(candidate))
             again = jobs.Again(other, expected, own) if expected is not None and own is not None else None
         recorded, reference = self._recorded(candidate), self.known.reference(qid)
-        return jobs.judge_job(
-            self._tasks[qid], recorded, answers, self._limits, expected=reference, again=again, each=self._each
-        )
+        task = self._tasks[qid]
+        each = task.lists_tests if self._each is None else self._each
+        return jobs.judge_job(task, recorded, answers, self._limits, expected=reference, again=again, each=each)
 
     # --- answering ---
 

@@ -219,6 +219,7 @@ def sample_result(
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
         calls=calls_of(apart),
+        tests=tests_of(apart) or msgspec.UNSET,
         facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
 
@@ -230,6 +231,13 @@ def calls_of(apart: Apart) -> Calls | msgspec.UnsetType:
         if split is not None and split.likeness is not None and split.likeness.calls is not None:
             return split.likeness.calls
     return Calls(n=apart.calls, same=0) if apart.calls else msgspec.UNSET
+
+
+def tests_of(apart: Apart) -> list[bool]:
+    """Return whether each test of a program that fails is right; nothing if that was not asked or is not known."""
+    verdicts = (apart.completion, apart.written)
+    found = [verdict.split.right for verdict in verdicts if verdict is not None and verdict.split is not None]
+    return next(filter(None, found), [])
 
 
 def _as_too_long(reading: Reading) -> Reading:

@@ -28,7 +28,7 @@ from grader.scorers.execution.facts import Printed, SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs, References
 from grader.scorers.execution.known import Known
 from grader.scorers.execution.phases import Phases, limits_of, result_of
-from grader.scorers.execution.reading import calls_of, careful_alone, unscored
+from grader.scorers.execution.reading import calls_of, careful_alone, tests_of, unscored
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.oddities import marked
@@ -249,9 +249,7 @@ class Rounds:
 
 def _tests_of(sample: Sample, one: Asked) -> list[bool] | msgspec.UnsetType:
     """Return whether each test of a program that fails is right, if that was requested and is known."""
-    verdicts = (sample.apart.completion, sample.apart.written)
-    found = [verdict.split.right for verdict in verdicts if verdict is not None and verdict.split is not None]
-    right = sample.judged.right if sample.judged is not None else next(filter(None, found), [])
+    right = sample.judged.right if sample.judged is not None else tests_of(sample.apart)
     return right if one.each and right else msgspec.UNSET
 
 

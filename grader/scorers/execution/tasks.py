@@ -10,7 +10,7 @@ import json
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -57,6 +57,8 @@ class CodeTask(Task, frozen=True, kw_only=True):
     """Memory of one program; 0: as for the other tasks."""
     wall: float = 0.0
     """Maximum duration of one run in seconds, whatever the load; 0: as for the other tasks."""
+    lists_tests: bool = False
+    """Whether the tests are a list of assertions. Of a program that fails, each one is then judged."""
     opaque: bool = False
     """Whether an answer that goes back into another call may be any value."""
 
@@ -200,22 +202,29 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         seconds=_seconds(row.get(columns.timeout or "")),
         memory_bytes=_memory(row.get(columns.memory or "")),
         wall=_seconds(row.get(columns.wall or ""), "wall"),
+        lists_tests=not isinstance(_listed(row, columns), str),
         opaque=_is_opaque(row, columns),
     )
 
 
 def _tests(row: Row, columns: ExecutionColumns) -> str:
     """Return the tests as one script; a list of them follows its set-up code."""
-    tests = row.get(columns.tests or "") or ""
-    if isinstance(tests, str) and tests.lstrip().startswith("["):
-        with contextlib.suppress(ValueError):
-            tests = json.loads(tests)
+    tests = _listed(row, columns)
     if isinstance(tests, str):
         return tests
     for number, test in enumerate(tests, 1):
         if not isinstance(test, str):
             raise BadRowError(f"column {columns.tests}: item {number} is not a text with an assertion")
     return "\n".join([str(row.get(columns.setup or "") or ""), *tests, ""]).lstrip("\n").replace("\r\n", "\n")
+
+
+def _listed(row: Row, columns: ExecutionColumns) -> str | list[Any]:
+    """Return the tests as they are given: a script, or a list, which may be written as JSON."""
+    tests = row.get(columns.tests or "") or ""
+    if isinstance(tests, str) and tests.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            return list(json.loads(tests))
+    return tests
 
 
 def _is_opaque(row: Row, columns: ExecutionColumns) -> bool:
