@@ -7,7 +7,6 @@ all calls before; others come in batches (dialogue.py).
 import contextlib
 import os
 import resource
-import socket
 import struct
 import sys
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 
 BUFFER = 1 << 16
+_FUNCTION = type(lambda: None)
 LEVELS = 64
 """How many calls deeper than usual a program with less room answers. Tests call a program from fewer (official.py)."""
 
@@ -93,14 +93,15 @@ class _Channel:
     """Sends answers when no further call is there, and not one by one."""
 
     def __init__(self, fd: int) -> None:
-        self._socket = socket.socket(fileno=fd)
+        # To make a socket object would write to forty more pages, which a fork copies first.
+        self._fd = fd
         self._received, self._waiting = memoryview(b""), bytearray()
 
     def receive(self, count: int) -> memoryview:
         """Return at most so many bytes; none at the end of the stream."""
         if not self._received:
             self.flush()
-            self._received = memoryview(self._socket.recv(BUFFER))
+            self._received = memoryview(os.read(self._fd, BUFFER))
         found, self._received = self._received[:count], self._received[count:]
         return found
 
@@ -114,7 +115,7 @@ class _Channel:
         """Send what waits."""
         view, self._waiting = memoryview(self._waiting), bytearray()
         while view:
-            view = view[self._socket.send(view) :]
+            view = view[os.write(self._fd, view) :]
 
     def announce(self) -> None:
         """Tell that a large answer comes."""
@@ -171,7 +172,7 @@ class _Answerer:
         return value_format.dumps(
             {
                 "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
-                "imported": [n for n in self._names if n in space and _is_imported(n, space[n])],
+                "imported": [n for n in self._names if n in space and _is_imported(n, space)],
                 "errors": errors,
                 "values": values,
                 "n": encoder.nodes,
@@ -296,10 +297,14 @@ def _without_frames(error: "BaseException") -> "BaseException":
     return error
 
 
-def _is_imported(name: str, value: "Any") -> bool:
+def _is_imported(name: str, namespace: "dict[str, Any]") -> bool:
     """Whether a value is a module, or some module has it under this name."""
+    value = namespace[name]
     if type(value) is type(sys):
         return True
+    if type(value) is _FUNCTION and value.__globals__ is namespace:
+        # To look through all modules would write to a page for each, which a fork copies first.
+        return False
     return any(getattr(module, "__dict__", {}).get(name) is value for module in list(sys.modules.values()))
 
 
