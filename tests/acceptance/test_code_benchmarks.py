@@ -168,6 +168,22 @@ def test_each_assertion_of_a_list_is_judged(own, tmp_path):
     assert "right tests: 2 of 3" in shown.stdout
 
 
+def test_programs_may_use_the_names_of_the_code_before_a_list_of_tests(own, tmp_path):
+    setup = "import math\nK = 2\n\n\ndef helper(x):\n    return K * x\n\n\nclass Node:\n    def __init__(self, value):\n        self.value = value\n"
+    bodies = {"math.ceil(x) * K": "twice(3) == 6", "helper(x)": "twice(3) == 6", "Node(2 * x)": "twice(3).value == 6"}
+    (own / "benchmark.toml").write_text(OWN.replace('groups = ["level"]', 'setup = "first"\nsolution = "known"'))
+    rows = [
+        {**TASKS[0], "name": body, "first": setup, "asserts": [f"assert {test}"], "known": f"    return {body}\n"}
+        for body, test in bodies.items()
+    ]
+    (own / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "p.json").write_text(json.dumps([{"qid": row["name"], "predictions": [row["known"]]} for row in rows]))
+    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    for reading in ("official", "careful"):
+        assert outcomes(tmp_path / "p.json", reading) == {body: ["passed"] for body in bodies}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

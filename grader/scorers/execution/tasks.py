@@ -195,7 +195,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         row=row,
         signature_text=signature,
         tests=tests,
-        signature=completed(read_signature(signature), tests, signature, solution),
+        signature=_after(_setup(row, columns), completed(read_signature(signature), tests, signature, solution)),
         tested=(cases.function,) if cases is not None and cases.function else open_names(tests, signature),
         solution=solution,
         cases=cases,
@@ -215,7 +215,20 @@ def _tests(row: Row, columns: ExecutionColumns) -> str:
     for number, test in enumerate(tests, 1):
         if not isinstance(test, str):
             raise BadRowError(f"column {columns.tests}: item {number} is not a text with an assertion")
-    return "\n".join([str(row.get(columns.setup or "") or ""), *tests, ""]).lstrip("\n").replace("\r\n", "\n")
+    return "\n".join([_setup(row, columns), *tests, ""]).lstrip("\n").replace("\r\n", "\n")
+
+
+def _setup(row: Row, columns: ExecutionColumns) -> str:
+    """Return the code before a list of tests."""
+    return "" if isinstance(_listed(row, columns), str) else str(row.get(columns.setup or "") or "")
+
+
+def _after(setup: str, signature: Signature) -> Signature:
+    """Return a signature with the set-up code before it: in the official run, programs can use its names, too."""
+    source = f"{setup}\n{signature.source}"
+    if not setup or parse(source) is None:
+        return signature
+    return msgspec.structs.replace(signature, source=source, classes=read_signature(source).classes)
 
 
 def _listed(row: Row, columns: ExecutionColumns) -> str | list[Any]:
