@@ -65,6 +65,8 @@ def separator(data: bytes) -> str | None:
 def not_named(head: bytes) -> str:
     """Return what is missing in the first line of a text that looks like a table; empty if it looks like none."""
     line = head.splitlines()[0].decode(errors="replace")
+    if line.startswith("sep="):
+        return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
     mark = max("\t,;", key=line.count)
     names = [name.strip().strip('"') for name in line.split(mark)]
     if len(names) < 2 or len(head.splitlines()) < 2 or not all(map(str.isidentifier, names)):

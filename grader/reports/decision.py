@@ -6,6 +6,7 @@ measured, which samples to look at, and how to check it.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -156,7 +157,7 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
         if first.n < FEW:
             yield (
                 f"{counted(first.n, 'task')} {'is' if first.n == 1 else 'are'} few: between two models, a difference "
-                f"of {(high - low) / 2:.0f} points can still be chance."
+                f"of {math.sqrt(2) * (high - low) / 2:.0f} points can still be chance."
             )
     elif first is not None and first.value is None and first.bounds is not msgspec.UNSET:
         yield (

@@ -49,7 +49,7 @@ def load(reference: str) -> Benchmark:
     except UsageError as error:
         raise InputError([f"{path}: {error}"]) from error
     except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
-        hint = _nearest_field(str(error), known)
+        hint = _hint(str(error), known)
         raise InputError([f"{path}: {error}{hint}"]) from error
     if problem := _default_problem(declared) or scorer.check_declaration(declared):
         raise InputError([f"{path}: {problem}"])
@@ -68,26 +68,37 @@ def _default_problem(declared: Benchmark) -> str:
 
 
 _UNKNOWN_FIELD = re.compile(r"unknown field `(.+?)`")
+_UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `.*\.(\w+)`")
 
 
-def _nearest_field(error: str, declaration: object) -> str:
-    """Return a question about the field that an error calls unknown; empty if none is similar."""
+def _hint(error: str, declaration: object) -> str:
+    """Return a question about the field that an error calls unknown, or the values of the field of an unknown value."""
+    fields = _fields(declaration)
+    if value := _UNKNOWN_VALUE.search(error):
+        return f"; the values are {', '.join(map(str, _values(fields.get(value[1]))))}"
     unknown = _UNKNOWN_FIELD.search(error)
-    near = difflib.get_close_matches(unknown[1], _fields(declaration) - {unknown[1]}, 1, 0.7) if unknown else []
+    near = difflib.get_close_matches(unknown[1], fields.keys() - {unknown[1]}, 1, 0.7) if unknown else []
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
-def _fields(declaration: object) -> set[str]:
-    """Return the names of the fields of a declaration, on any level."""
-    found: set[str] = set()
+def _fields(declaration: object) -> dict[str, object]:
+    """Return name -> type of the fields of a declaration, on any level."""
+    found: dict[str, object] = {}
     types: list[Any] = [declaration]
     while types:
         one = types.pop()
         if isinstance(one, type) and issubclass(one, msgspec.Struct):
-            found |= {field.name for field in msgspec.structs.fields(one)}
+            found |= {field.name: field.type for field in msgspec.structs.fields(one)}
             types += [field.type for field in msgspec.structs.fields(one)]
         types += typing.get_args(one)
     return found
+
+
+def _values(kind: object) -> list[object]:
+    """Return the values that a type lists."""
+    if typing.get_origin(kind) is typing.Literal:
+        return list(typing.get_args(kind))
+    return [value for part in typing.get_args(kind) for value in _values(part)]
 
 
 def name_of(report: Report) -> str:

@@ -51,8 +51,8 @@ def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Pl
         probes.setdefault(probe.qid, []).append(probe)
     if not any(probe.careful for own in probes.values() for probe in own):
         raise NothingToTestError(
-            f"{declared.id}: there is nothing to test: the data has no gold answers or reference solutions, or the "
-            f"scorer {declared.scoring!r} has no probes. Name data with answers: --data PATH."
+            f"{declared.id}: there is nothing to test, because the data has no gold answers or reference solutions. "
+            "Name data that has them: --data PATH."
         )
     return Plan(benchmark=declared, scorer=scorer, options=options, probes=probes)
 

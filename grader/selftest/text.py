@@ -19,7 +19,7 @@ KINDS = {
     "reference": "reference solutions pass",
     "canary": "honest programs that need memory, packages, or ran after hostile ones pass",
     "calibration": "programs that do a known amount of work pass",
-    "python": "programs that need the official Python",
+    "python": "programs that need the official Python pass if the sandbox has it",
     "stub": "programs without a body get the same verdict in both readings",
     "mutant": "mutants of references get the same verdict in both readings",
     "hostile": "hostile programs get no credit",

@@ -301,6 +301,7 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
         'a.csv:1: $: the file has the columns "id", "answer": rename the id of the task to "qid", and the answer to "prediction"'
     ]
     assert "separated by semicolons" in refusal(b"qid;prediction\n1;A\n", "a.csv")[0]
+    assert 'begins with "sep=;"; remove this line' in refusal(b"sep=;\nqid;prediction\n1;A\n", "a.csv")[0]
 
 
 # EvalPlus

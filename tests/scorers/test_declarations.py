@@ -85,6 +85,11 @@ def test_humaneval_v_has_both_official_protocols() -> None:
         ),
         (MINIMAL.replace('scoring = "multiple_choice"', ""), "benchmark.toml: Object missing required field `scoring`"),
         ('subjects = []\n' + MINIMAL, "benchmark.toml: Object contains unknown field `subjects`"),
+        (
+            MINIMAL.replace("multiple_choice", "execution") + 'assembly = "plane"\n',
+            "benchmark.toml: Invalid enum value 'plane' - at `$.protocols[...].assembly`; the values are "
+            "humaneval-v-v1, humaneval-v-v2, livecodebench, plain",
+        ),
         (MINIMAL.replace('name = "Own"', "name = 3"), "benchmark.toml: Expected `str`, got `int` - at `$.name`"),
         (MINIMAL.replace('name = "Own"', ""), "benchmark.toml: Object missing required field `name`"),
         ('letters = "AABC"\n' + CHOICE, 'benchmark.toml: letters = "AABC": A is a duplicate'),

@@ -246,7 +246,8 @@ def unknown_reader(version: str) -> str:
     from grader.scorers.choice.official import FORMER_VERSIONS
 
     known = sorted(official_readers())
-    return "" if version in {*known, *FORMER_VERSIONS} else f"reader {version!r} is unknown; known: {', '.join(known)}"
+    what = f"{version!r} is unknown" if version else "is missing"
+    return "" if version in {*known, *FORMER_VERSIONS} else f"reader {what}; known: {', '.join(known)}"
 
 
 class Reply(msgspec.Struct, kw_only=True):

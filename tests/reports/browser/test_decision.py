@@ -59,7 +59,7 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     assert "All 10 answers were scored." in text
     assert "Without an answer in it, such an output counts as wrong." in text
     assert "The 95 % interval begins below 40.0: the result is not shown to be better than this baseline." in text
-    assert "a difference of 25 points can still be chance" in text
+    assert "a difference of 35 points can still be chance" in text
     assert "use the careful value (accuracy 70.0)" in text
     assert 'nothing here says whose answers these are (a field "model" in each record names it)' in text
     assert "Multiple-choice questions about small details in large photographs." in text
