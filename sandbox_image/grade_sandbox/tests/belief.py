@@ -54,8 +54,8 @@ def _beside_reference(
         compared.compare()
     counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": compared.alike}
     found: dict[str, Any] = {"calls": counts}
-    if compared.first is not None:
-        counts["first"] = compared.first
+    if first := (passed and compared.doubted) or compared.first:
+        counts["first"] = first
     if not passed:
         return found
     if compared.problem:

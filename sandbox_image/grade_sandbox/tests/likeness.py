@@ -93,6 +93,8 @@ class Likeness:
         """How the first answer that is not like the reference's differs."""
         self.first: dict[str, str] | None = None
         """The first call that is not the same: `call`, `expected` and `returned`, as texts."""
+        self.doubted: dict[str, str] | None = None
+        """The same of the first call whose answer is not alike either."""
         self.doubts: list[Doubt] = []
         self.holders: list[Doubt] = []
         """Containers of these places that differ in more than the order of their items."""
@@ -212,10 +214,13 @@ class Likeness:
         """Note a call that is not the same, and where it differs; `problem`: why it is not alike either."""
         if answers:
             self.alike += not problem
-            if self.first is None or (problem and not self.problem):
+            is_doubted = bool(problem) and not self.problem
+            if self.first is None or is_doubted:
                 call = shown.call(self._expected, self._calls, self._calls[number])
                 texts = self._texts(place, answers)
-                self.first = dict(zip(("call", "expected", "returned"), (call, *texts), strict=True))
+                made = dict(zip(("call", "expected", "returned"), (call, *texts), strict=True))
+                self.first = self.first or made
+                self.doubted = made if is_doubted else self.doubted
         self.problem = self.problem or problem
 
     def _texts(self, place: Place | None, answers: Sequence[Answer]) -> Sequence[str]:
