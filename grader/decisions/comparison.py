@@ -13,7 +13,7 @@ from grader.decisions.made_differently import MadeDifferently, check_judges, dif
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, Outcome, ReadingName, Report, SampleResult, by_observation, excluded_from
-from grader.scorers.interface import mean_credit
+from grader.scorers.interface import mean_credit, official_notes
 from grader.scorers.pairing import Compared, NothingPairedError
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
@@ -47,6 +47,8 @@ class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str = ""
     name: str = ""
     """The user's name for it: NAME of `NAME=RESULTS`."""
+    official_notes: list[str] = []
+    """The notes on its official values."""
 
     @property
     def short(self) -> str:
@@ -164,7 +166,8 @@ def compare(
     rows = []
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
     fields = fields_shown(after)
-    for metric in after.metrics:
+    # Both readings of a metric are adjacent.
+    for metric in (metric for pair in after.pairs().values() for metric in pair if metric is not None):
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
             continue
         was = before.metric(metric.name, metric.reading, metric.group)
@@ -219,7 +222,13 @@ def _correction(rows: list[Compared]) -> list[str]:
 
 def named(report: Report, results: str, name: str = "") -> RunName:
     """Return the names of a run; `name` is the user's name for it."""
-    return RunName(results=results, predictions=report.provenance.predictions, model=report.model or "", name=name)
+    return RunName(
+        results=results,
+        predictions=report.provenance.predictions,
+        model=report.model or "",
+        name=name,
+        official_notes=official_notes(report),
+    )
 
 
 def fields_shown(report: Report) -> set[str]:

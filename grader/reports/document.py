@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from grader.results import in_percent
+from grader.scorers.interface import OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -166,10 +167,35 @@ def page_of(results: str, folder: Path | None, item: str = "") -> str:
     return quote(os.path.relpath(page, folder)) + (f"#tab=items&item={quote(item, safe='')}" if item else "")
 
 
-def value(metric: Metric | None) -> str:
-    """Return a value with one decimal, and a star if unscored samples are excluded from it."""
-    starred = metric is not None and metric.value is not None and metric.bounds is not msgspec.UNSET
-    return f"{in_percent(metric)}{'*' if starred else ''}"
+def value(metric: Metric | None, official_notes: Sequence[str] = ()) -> str:
+    """Return a value with one decimal, a star if unscored samples are excluded from it, and the mark of a note on it.
+
+    `official_notes`: the notes on the official values of its run.
+    """
+    if metric is None or metric.value is None:
+        return in_percent(metric)
+    starred = "*" if metric.bounds is not msgspec.UNSET else ""
+    return marked(f"{in_percent(metric)}{starred}", metric.reading, official_notes)
+
+
+def marked(text: str, reading: ReadingName, official_notes: Sequence[str]) -> str:
+    """Return a value as text, with the mark of the notes on official values if it is one."""
+    return f"{text}{OFFICIAL_MARK}" if reading == "official" and official_notes else text
+
+
+def notes_below(runs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return the notes on the official values of runs, given as (name, notes). A note on some of them names these."""
+    names: dict[str, list[str]] = {}
+    every = dict(runs)
+    for name, notes in every.items():
+        for note in notes:
+            names.setdefault(note, []).append(name)
+    return [
+        note
+        if len(of) == len(every)
+        else f"{OFFICIAL_MARK} {', '.join(of)}: {note.removeprefix(OFFICIAL_MARK).strip()}"
+        for note, of in names.items()
+    ]
 
 
 def interval(metric: Metric | None) -> str:

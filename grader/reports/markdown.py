@@ -21,7 +21,7 @@ from grader.reports.markdown_text import code, prose
 from grader.reports.terminal import bars
 from grader.reports.text import cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
-from grader.results import excluded_from, in_percent, is_same
+from grader.results import excluded_from, in_percent, is_same, observations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _metric_row(report: Report, name: str, group: str | None, pair: Pair) -> Mar
     is_plain = None in (official, careful) or is_same(official, careful)
     figure = in_percent(careful) if is_plain else Markup("**{}**").format(in_percent(careful))
     names = [code(name)] if group is None else [code(name), _group(group, report.abbreviations)]
-    return _row([*names, in_percent(official), figure, interval(one), str(one.n)])
+    return _row([*names, in_percent(official), figure, interval(one), observations(official, careful)])
 
 
 def _group(group: str, abbreviations: Mapping[str, str]) -> Markup:

@@ -8,7 +8,7 @@ import msgspec
 
 from grader.predictions.record import counted
 from grader.results import READINGS
-from grader.scorers.interface import OFFICIAL_MARK
+from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def made_with(report: Report) -> dict[str, Any]:
 
 def official_mark(report: Report) -> str:
     """Return the text after the heading of official values: a blank and the mark if a note is about them."""
-    return f" {OFFICIAL_MARK}" if any(note.startswith(OFFICIAL_MARK) for note in report.notes) else ""
+    return f" {OFFICIAL_MARK}" if official_notes(report) else ""
 
 
 def notes(report: Report) -> list[str]:

@@ -13,7 +13,7 @@ from grader.reports.document import Cell, Column, Table, interval
 from grader.reports.terminal import drawn, groups_hidden
 from grader.reports.text import clean, cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
-from grader.results import excluded_from, in_percent, is_same
+from grader.results import excluded_from, in_percent, is_same, observations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair]) ->
         shown = careful or official
         assert shown is not None
         is_bold = official is not None and careful is not None and not is_same(official, careful)
-        texts = (name, _figure(official), _figure(careful), interval(shown), str(shown.n))
+        texts = (name, _figure(official), _figure(careful), interval(shown), observations(official, careful))
         rows.append([Cell(text=text, tone="strong" if is_bold else "") for text in texts])
     return Table(title=title, columns=columns, rows=rows)
 

@@ -214,6 +214,22 @@ def is_same(official: Metric | None, careful: Metric | None) -> bool:
     return abs(official.value - careful.value) < 1e-9
 
 
+def change(official: Metric | None, careful: Metric | None) -> float | None:
+    """Return careful minus official, in points; None if unscored samples are excluded from one of them.
+
+    Both values may then count different samples, and their difference is not that of the readings.
+    """
+    if official is None or careful is None or official.value is None or careful.value is None:
+        return None
+    is_whole = official.bounds is msgspec.UNSET and careful.bounds is msgspec.UNSET
+    return careful.value - official.value if is_whole else None
+
+
+def observations(official: Metric | None, careful: Metric | None) -> str:
+    """Return the number of observations as text; two numbers if the readings count different ones."""
+    return " and ".join(dict.fromkeys(str(metric.n) for metric in (official, careful) if metric is not None))
+
+
 class UnscoredCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Number of unscored samples, by reading."""
 
@@ -330,7 +346,8 @@ def _in_a_line(name: str, official: Metric | None, careful: Metric | None) -> st
     shown = careful or official
     assert shown is not None
     interval = "" if shown.ci95 is None else f", 95 % interval {shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
-    return f"{_cut(name)}: official {in_percent(official)}, careful {in_percent(careful)}{interval}, n {shown.n}"
+    values = f"official {in_percent(official)}, careful {in_percent(careful)}"
+    return f"{_cut(name)}: {values}{interval}, n {observations(official, careful)}"
 
 
 def _cut(text: str) -> str:

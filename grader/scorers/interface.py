@@ -462,6 +462,13 @@ WHY_DIFFERENT = "Why the readings differ: "
 """Beginning of a note that counts the kinds of differences."""
 OFFICIAL_MARK = "\N{DAGGER}"
 """Beginning of a note on the official values; reports put it beside them, too."""
+
+
+def official_notes(report: Report) -> list[str]:
+    """Return the notes on the official values of a report."""
+    return [note for note in report.notes if note.startswith(OFFICIAL_MARK)]
+
+
 MISSING_RULE = "missing"
 """The rule of a reading without a prediction."""
 

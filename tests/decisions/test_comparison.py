@@ -155,6 +155,15 @@ def test_both_readings_are_compared_and_flips_follow_the_one_asked_for() -> None
     assert flips(compare(before, after, reading="official")) == (["a"], [])
 
 
+def test_both_readings_of_a_metric_are_adjacent() -> None:
+    official, careful = zip(figures("pass@1", 100, 1), figures("pass@2", 100, 1), strict=True)
+    made = msgspec.structs.replace(tasks([2], samples=2), metrics=[*official, *careful])
+    assert [(row.name, row.reading) for row in compare(made, made).metrics] == [
+        *(("pass@1", "official"), ("pass@1", "careful")),
+        *(("pass@2", "official"), ("pass@2", "careful")),
+    ]
+
+
 def test_flips_go_from_the_furthest_to_the_nearest_and_say_what_happened() -> None:
     made = compare(tasks([2, 2, 0, 1], samples=2), tasks([1, 0, 2, 1], samples=2))
     assert made.risen == [Flip(item="t2", before=0, after=1, outcomes=(["failed", "failed"], ["passed", "passed"]))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from grader.errors import InputError
@@ -10,8 +11,10 @@ from grader.results import (
     UnscoredCounts,
     by_group,
     by_observation,
+    change,
     count_unscored,
     is_same,
+    observations,
     other_than,
     read_facts,
     write_facts,
@@ -81,3 +84,11 @@ def test_a_scorers_facts_are_read_back_and_damaged_ones_are_named() -> None:
     assert read_facts(write_facts(SampleFacts(gold="A")), SampleFacts, "sample q #0") == SampleFacts(gold="A")
     with pytest.raises(InputError, match=r"^sample q #0: .* at `\$.gold`; grade the predictions again$"):
         read_facts(write_facts(SampleFacts(gold="A")).__class__(b'{"gold": 1}'), SampleFacts, "sample q #0")
+
+
+def test_values_over_other_samples_have_no_difference_and_two_numbers_of_observations() -> None:
+    official, careful = figures("accuracy", 10, 10)
+    fewer = msgspec.structs.replace(careful, value=70, n=7, bounds=(50, 80))
+    assert [change(official, careful), observations(official, careful)] == [0, "10"]
+    assert [change(official, fewer), observations(official, fewer)] == [None, "10 and 7"]
+    assert [change(None, careful), observations(None, careful)] == [None, "10"]

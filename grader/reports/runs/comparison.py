@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from grader.reports.document import Cell, Column, Document, Section, Table, p_value, page_of
+from grader.reports.document import Cell, Column, Document, Section, Table, marked, notes_below, p_value, page_of
 from grader.statistics.paired import detectable_in_words
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def document(made: Comparison) -> Document:
     overall, grouped = ([row for row in made.metrics if bool(row.group) is wanted] for wanted in (False, True))
     parts = [
         *(f"{letter}: {name}" for letter, name in (("A", a), ("B", b)) if name),
-        _table("Metrics", "metric", [(row.name, row) for row in overall]),
+        _table(made, "Metrics", "metric", [(row.name, row) for row in overall]),
         *(
-            [_table(f"{grouped[0].name} by group", "group", [(row.group or "", row) for row in grouped])]
+            [_table(made, f"{grouped[0].name} by group", "group", [(row.group or "", row) for row in grouped])]
             if grouped
             else []
         ),
@@ -37,6 +37,7 @@ def document(made: Comparison) -> Document:
         *changed(f"Higher in B ({made.reading})", made.risen, ("A", "B")),
         *changed(f"Lower in B ({made.reading})", made.fallen, ("A", "B")),
         *made.notes,
+        *notes_below((letter, run.official_notes) for letter, run in (("A", made.a), ("B", made.b))),
     ]
     return Document(
         title=f"{made.benchmark} · {made.split} · {made.protocol}: A to B",
@@ -47,12 +48,12 @@ def document(made: Comparison) -> Document:
     )
 
 
-def _table(title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
+def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
     """Return the table of these rows, which have the names that come first."""
     return Table(
         title=title,
         columns=[Column(name=names, kind="name"), *_COLUMNS],
-        rows=[[Cell(text=name), *_cells(row)] for name, row in rows],
+        rows=[[Cell(text=name), *_cells(made, row)] for name, row in rows],
         groups=list(dict.fromkeys(row.group for _, row in rows if row.group)),
     )
 
@@ -87,10 +88,13 @@ def _side(flip: Flip, which: int) -> str:
     return words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})"
 
 
-def _cells(row: Compared) -> list[Cell]:
+def _cells(made: Comparison, row: Compared) -> list[Cell]:
     moved = row.difference
+    sides = ((row.before, made.a), (row.after, made.b))
     texts = [
-        *(row.reading, f"{row.before:.1f}", f"{row.after:.1f}", f"{moved.value:+.1f}"),
+        row.reading,
+        *(marked(f"{value:.1f}", row.reading, run.official_notes) for value, run in sides),
+        f"{moved.value:+.1f}",
         *(f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}", p_value(row.p_value), str(moved.n)),
     ]
     return [Cell(text=text, tone="strong" if at == 3 and row.is_significant else "") for at, text in enumerate(texts)]

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.reports.csv import records
-from grader.reports.document import Column, Document, GradedFile, Section, Table, cells, interval, value
+from grader.reports.document import Column, Document, GradedFile, Section, Table, cells, interval, notes_below, value
+from grader.results import observations
 from grader.results.file import encode_report
+from grader.scorers.interface import official_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,9 +32,10 @@ _COLUMNS = [
 def document(files: Sequence[GradedFile], *, reading: ReadingName = "careful") -> Document:
     """Return the table of all files."""
     table = Table(title="", columns=_COLUMNS, rows=list(map(cells, _rows(files))))
+    notes = notes_below((name, _official_notes(graded)) for graded, name in _named(files) if graded.report is not None)
     return Document(
         title="",
-        sections=[Section(title="", parts=[table])],
+        sections=[Section(title="", parts=[table, *notes])],
         records=lambda: _records(files),
         data=lambda: {"runs": list(map(_run, files))},
         reading=reading,
@@ -42,15 +45,25 @@ def document(files: Sequence[GradedFile], *, reading: ReadingName = "careful") -
 
 def _rows(files: Sequence[GradedFile]) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each row; a file's name and its gates are in its first row."""
-    short = [PurePath(graded.file).name for graded in files]
-    names = short if len(set(short)) == len(short) else [graded.file for graded in files]
-    for graded, name in zip(files, names, strict=True):
+    for graded, name in _named(files):
         if graded.report is None:
             yield name, "not graded", "", "", "", "", _short(graded.problem)
             continue
         pairs = graded.report.overall() or {"": (None, None)}
         for place, (metric, pair) in enumerate(pairs.items()):
-            yield ("" if place else name, metric, *_values(*pair), "" if place else _gates(graded))
+            values = _values(*pair, _official_notes(graded))
+            yield ("" if place else name, metric, *values, "" if place else _gates(graded))
+
+
+def _named(files: Sequence[GradedFile]) -> list[tuple[GradedFile, str]]:
+    """Return each file with its name; with its path, if two of them have the same name."""
+    short = [PurePath(graded.file).name for graded in files]
+    names = short if len(set(short)) == len(short) else [graded.file for graded in files]
+    return list(zip(files, names, strict=True))
+
+
+def _official_notes(graded: GradedFile) -> list[str]:
+    return [] if graded.report is None else official_notes(graded.report)
 
 
 def _gates(graded: GradedFile) -> str:
@@ -64,9 +77,9 @@ def _short(problem: str) -> str:
     return re.split(r" \(|[.:;](?: |$)|\n", problem, maxsplit=1)[0]
 
 
-def _values(official: Metric | None, careful: Metric | None) -> tuple[str, ...]:
+def _values(official: Metric | None, careful: Metric | None, notes: Sequence[str]) -> tuple[str, ...]:
     shown = careful or official
-    return value(official), value(careful), interval(shown), str(shown.n) if shown else ""
+    return value(official, notes), value(careful), interval(shown), observations(official, careful)
 
 
 def _records(files: Sequence[GradedFile]) -> Iterator[dict[str, object]]:

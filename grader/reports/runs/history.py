@@ -16,6 +16,7 @@ from grader.reports.document import (
     Table,
     cells,
     interval,
+    notes_below,
     p_value,
     page_of,
     value,
@@ -79,8 +80,7 @@ def _cells(made: History, point: Checkpoint, folder: Path | None) -> list[Cell]:
     gate = [] if made.line is None else [{None: "", True: "below", False: "met"}[point.is_below]]
     texts = [
         str(point.step),
-        value(point.official),
-        value(point.careful),
+        *(value(metric, point.run.official_notes) for metric in (point.official, point.careful)),
         interval(point.metric(made.reading)),
         *moved,
         *gate,
@@ -122,9 +122,10 @@ def sentences(made: History) -> list[str]:
     """Return what the data show: the highest value, the threshold, significant changes, notes."""
     lines = []
     if made.best is not None:
-        best = made.value(made.best)
-        steps = [str(point.step) for at, point in enumerate(made.checkpoints) if made.value(at) == best]
-        shown = value(made.checkpoints[made.best].metric(made.reading))
+        highest = made.value(made.best)
+        steps = [str(point.step) for at, point in enumerate(made.checkpoints) if made.value(at) == highest]
+        best = made.checkpoints[made.best]
+        shown = value(best.metric(made.reading), best.run.official_notes)
         tied = f"steps {', '.join(steps[:-1])} and {steps[-1]} (each {shown})"
         which = f"step {steps[0]} ({shown})" if len(steps) == 1 else tied
         lines.append(f"Highest {made.reading} value: {which}.{_lead(made)}")
@@ -141,7 +142,11 @@ def sentences(made: History) -> list[str]:
             f"{counted(tested, 'comparison')} with Holm's method, level {100 * LEVEL:g} %). The columns higher and "
             "lower count the items that changed."
         )
-    return [*lines, *made.notes]
+    return [
+        *lines,
+        *made.notes,
+        *notes_below((f"step {point.step}", point.run.official_notes) for point in made.checkpoints),
+    ]
 
 
 def _lead(made: History) -> str:

@@ -15,13 +15,14 @@ from grader.reports.document import (
     Section,
     Table,
     interval,
+    notes_below,
     p_value,
     page_of,
     signed,
     value,
 )
 from grader.reports.why import about_readings
-from grader.results import READINGS
+from grader.results import READINGS, change, observations
 from grader.statistics.corrections import letters
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _board(board: Board, made: Leaderboard, folder: Path | None) -> Section:
     cards = [*_groups(board, order), *_matrix(board, order), *_others(board), *_categories(board, made)]
     return Section(
         title=f"{board.title} · {board.split} · {board.protocol}{part}: {board.metric.replace('_', ' ')}",
-        parts=[_ranked(board, made, order, folder), *_method(made, order), *board.notes, *_star(board), *cards],
+        parts=[_ranked(board, made, order, folder), *_method(made, order), *board.notes, *_signs(board), *cards],
     )
 
 
@@ -73,7 +74,7 @@ def _overview(made: Leaderboard) -> Table:
     for model in made.models():
         rows.append([Cell(text=model)])
         for board in made.boards:
-            rows[-1] += [_cell(board.ranking(board.metric, reading), board.place(model)) for reading in READINGS]
+            rows[-1] += [_cell(board, board.ranking(board.metric, reading), board.place(model)) for reading in READINGS]
     heads = [Column(name=f"{board.title}, {reading}") for board in made.boards for reading in READINGS]
     return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
 
@@ -85,8 +86,12 @@ def _ranked(board: Board, made: Leaderboard, order: Ranking | None, folder: Path
         Column(name="", kind="drawn", where="pages"),
         *(Column(name=reading) for reading in READINGS),
         Column(name=f"95 % interval ({made.reading})", where="texts"),
-        Column(name="careful \N{MINUS SIGN} official", where="pages", title="In points"),
-        Column(name="n", title="Number of items"),
+        Column(
+            name="careful \N{MINUS SIGN} official",
+            where="pages",
+            title="In points; – if unscored samples are excluded from one of them",
+        ),
+        Column(name="n", title="Number of items (official and careful, if they differ)"),
     ]
     rows = [_run(board, order, at, folder) for at in range(len(board.runs))]
     return Table(title="Runs", columns=columns, rows=rows)
@@ -97,16 +102,16 @@ def _run(board: Board, order: Ranking | None, at: int, folder: Path | None) -> l
     both = {reading: board.ranking(board.metric, reading) for reading in READINGS}
     metrics = {reading: ranking.values[at] if ranking else None for reading, ranking in both.items()}
     shown = order.values[at] if order else None
-    official, careful = (metric.value if metric else None for metric in metrics.values())
-    change = NOTHING if official is None or careful is None else signed(careful - official)
+    moved = change(*metrics.values())
+    text = NOTHING if moved is None else signed(moved)
     return [
         Cell(text=_rank(order.ranks[at] if order else None)),
         Cell(text=run.short, title=run.results, link=page_of(run.results, folder)),
         Cell(metrics=metrics),
-        *(_cell(ranking, at) for ranking in both.values()),
+        *(_cell(board, ranking, at) for ranking in both.values()),
         Cell(text=interval(shown)),
-        Cell(text=change, tone="faint" if change == "0.0" else "strong"),
-        Cell(text="" if shown is None else str(shown.n)),
+        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "strong"),
+        Cell(text=observations(*metrics.values())),
     ]
 
 
@@ -116,11 +121,12 @@ def _rank(ranks: tuple[int, int] | None) -> str:
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
-def _cell(ranking: Ranking | None, at: int | None) -> Cell:
+def _cell(board: Board, ranking: Ranking | None, at: int | None) -> Cell:
     if ranking is None or at is None:
         return Cell(text=NOTHING)
     metric = ranking.values[at]
-    return Cell(text=value(metric), letters=ranking.letters[at], reading=ranking.reading, below=interval(metric))
+    text = value(metric, board.runs[at].official_notes)
+    return Cell(text=text, letters=ranking.letters[at], reading=ranking.reading, below=interval(metric))
 
 
 def _method(made: Leaderboard, ranking: Ranking | None) -> list[str]:
@@ -137,10 +143,12 @@ def _method(made: Leaderboard, ranking: Ranking | None) -> list[str]:
     ]
 
 
-def _star(board: Board) -> list[str]:
+def _signs(board: Board) -> list[str]:
+    """Return what the signs beside values mean."""
     metrics = (metric for ranking in board.rankings for metric in ranking.values)
     starred = any(metric is not None and metric.bounds is not msgspec.UNSET for metric in metrics)
-    return ["* Unscored samples are excluded."] if starred else []
+    notes = notes_below((run.short, run.official_notes) for run in board.runs)
+    return [*(["* Unscored samples are excluded."] if starred else []), *notes]
 
 
 def _groups(board: Board, order: Ranking | None) -> Iterator[Table]:
@@ -195,7 +203,7 @@ def _others(board: Board) -> Iterator[Table]:
         return
     rankings = [board.ranking(name, reading) for name in names for reading in READINGS]
     heads = [Column(name=f"{name.replace('_', ' ')}, {reading}") for name in names for reading in READINGS]
-    rows = [[Cell(text=run.short), *(_cell(one, at) for one in rankings)] for at, run in enumerate(board.runs)]
+    rows = [[Cell(text=run.short), *(_cell(board, one, at) for one in rankings)] for at, run in enumerate(board.runs)]
     yield Table(title="Other metrics", columns=[_MODEL, *heads], rows=rows, is_card=True)
 
 
@@ -213,7 +221,7 @@ def _category(board: Board, reading: ReadingName, field: str, groups: list[str],
     rankings = [board.ranking(board.metric, reading, group) for group in groups]
     labels = [group.partition("=")[2].replace("_", " ") for group in groups]
     names = [run.short for run in board.runs]
-    cells = [[_cell(ranking, at) for ranking in rankings] for at in range(len(names))]
+    cells = [[_cell(board, ranking, at) for ranking in rankings] for at in range(len(names))]
     number = next((ranking.comparisons for ranking in rankings if ranking), 0)
     corner, heads, left = "model", labels, names
     if is_turned := len(groups) > MOST_ACROSS:

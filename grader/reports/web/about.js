@@ -44,7 +44,7 @@ function about() {
   const row = ([name, thing]) => el('div', {}, el('dt', {}, safe(human(name))), el('dd', {}, value(thing)));
   return [missing(), el('h2', { text: 'How it was made' }), el('dl', { class: 'facts' }, flat.map(row)),
     deep.map(([name, thing]) => el('details', { open: true }, el('summary', {}, safe(human(name))), value(thing))),
-    index.notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, noted(note))))) : null,
+    index.notes.length ? el('section', {}, el('h2', { text: 'Notes' }), listed(index.notes)) : null,
     lost(), el('section', {}, el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' },
       el('div', {}, el('dt', { text: 'official' }), el('dd', { text: index.aboutOfficial })),
       el('div', {}, el('dt', { text: 'careful' }), el('dd', { text: 'The verdict of an attentive person on the same output. It never guesses: no answer and ambiguous are outcomes. Use this number to gate a checkpoint.' })),

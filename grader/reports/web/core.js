@@ -54,7 +54,15 @@ const imageUrl = (number) => byId(`image-${number}`).textContent;
 // A map without inherited keys, because names from data are looked up in it.
 const lookup = (pairs) => new Map(Object.entries(pairs));
 
-const fixed = (value, digits = 1) => (value === null || value === undefined ? '–' : value.toFixed(digits).replace('-', '−'));
+// Rounds as the other formats do, that is as Python does: half of the last digit goes to the even neighbour (81.25 is 81.2).
+function rounded(value, digits) {
+  const text = value.toFixed(digits);
+  const isHalf = Math.abs((value * 2 ** (digits + 1)) % 2) === 1;
+  return isHalf && Number(text.at(-1)) % 2 ? (value - Math.sign(value) * 10 ** -digits / 4).toFixed(digits) : text;
+}
+
+const fixed = (value, digits = 1) => (value === null || value === undefined ? '–' : rounded(value, digits).replace('-', '−'));
+const signed = (value) => (Math.abs(value) < 0.05 ? '0.0' : `${value > 0 ? '+' : ''}${fixed(value)}`);
 const count = (value) => value.toLocaleString('en-US');
 const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 const human = (name) => name.replaceAll('_', ' ');

@@ -79,7 +79,7 @@ function program(sample, lines) {
   if (!index.runsPrograms) return null;
   if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
   return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'Result of the official evaluator' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
-    el('details', { open: true }, el('summary', {}, 'Assembled program of the official run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks the model’s lines' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
+    el('details', { open: true }, el('summary', {}, 'Assembled program of the official run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${fixed(sample.seconds, 2)} s of CPU${sample.program.own ? '; the bar marks the model’s lines' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
       copyable('program', sample.program.lines.map((number) => lines[number][0]).join('\n'), source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed)))];
 }
 

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports.document import marked
 from grader.reports.web.highlight import lines
 from grader.reports.web.packing import finite
 from grader.reports.why import about_readings
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Reading, SampleResult, change
 from grader.scorers import declarations
+from grader.scorers.interface import official_notes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.reports.material import Material
     from grader.reports.web.texts import Texts
     from grader.results import Metric, Report
@@ -154,16 +158,19 @@ def _reading(sample: SampleResult, reading: Reading, texts: Texts) -> dict[str, 
 
 def breakdown(report: Report) -> list[dict[str, object]]:
     """Return one row per metric and group, in the report's order, overall metrics first."""
+    notes = official_notes(report)
     rows: list[dict[str, object]] = [
-        {"name": name, "group": group} | {metric.reading: _figure(metric) for metric in pair if metric is not None}
+        {"name": name, "group": group, "change": change(*pair)}
+        | {metric.reading: _figure(metric, notes) for metric in pair if metric is not None}
         for (name, group), pair in report.pairs().items()
     ]
     return sorted(rows, key=lambda row: row["group"] is not None)
 
 
-def _figure(metric: Metric) -> dict[str, object]:
+def _figure(metric: Metric, official_notes: Sequence[str]) -> dict[str, object]:
     value = metric.value if metric.value is not None and math.isfinite(metric.value) else None
-    made: dict[str, object] = {"value": value, "n": metric.n}
+    mark = marked("", metric.reading, official_notes)
+    made: dict[str, object] = {"value": value, "mark": mark, "n": metric.n}
     if metric.ci95 is not None:
         made["ci"] = metric.ci95
     if metric.bounds is not msgspec.UNSET:

@@ -87,7 +87,7 @@ function row(item) {
     el('th', { scope: 'row', class: 'id' }, el('a', { href: link, class: 'open', title: named(item.name) }, shortId(item.name))),
     el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb)), failedTest(item)), READINGS.map((name) => el('td', { class: 'verdict' }, verdict(item, name))),
     el('td', { class: 'num' }, item.differing ? el('span', { class: 'delta', text: String(item.differing) }) : el('span', { class: 'faint', text: '·' })),
-    timed ? el('td', { class: 'num', text: item.seconds.toFixed(2) }) : null);
+    timed ? el('td', { class: 'num', text: fixed(item.seconds, 2) }) : null);
 }
 
 const LIST_CLASS = 'items';

@@ -80,7 +80,6 @@ def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, ob
         "unscored": report.unscored,
         "why_unscored": why_unscored(report),
         "excluded_from": _with_words(excluded_from(report), report),
-        "mark": provenance.official_mark(report),
         "notes": [_with_words(note, report) for note in (*readings_in_words(report), *provenance.notes(report))],
         "made": finite(provenance.made_with(report)),
         "tables": [msgspec.to_builtins(block) for block in summary.tables],

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.comparison import Comparison, RunName, compare, item_values
+from grader.reports.document import marked, notes_below
 from grader.reports.provenance import made_with
 from grader.reports.web.items import Lines, Page, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
+from grader.scorers.interface import official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def _head(runs: _Runs) -> dict[str, object]:
         **head(runs.sides[0].report, runs.shared, runs.scorer),
         "metric": runs.metric,
         "reading": _first_reading(runs.sides),
-        "mark": "",
+        "marked": notes_below((side.name.short, official_notes(side.report)) for side in runs.sides),
     }
 
 
@@ -138,6 +140,7 @@ def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
             "group": row.group,
             "before": row.before,
             "after": row.after,
+            "marks": [marked("", row.reading, run.official_notes) for run in (made.a, made.b)],
             "value": row.difference.value,
             "ci": row.difference.ci95,
             "p": row.p_value,

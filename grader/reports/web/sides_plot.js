@@ -16,5 +16,4 @@ function forest(row, scale) {
   return drawing;
 }
 
-const signed = (value) => (Math.abs(value) < 0.05 ? '0.0' : `${value > 0 ? '+' : '−'}${Math.abs(value).toFixed(1)}`);
-const pValue = (value) => (value < 0.001 ? '<0.001' : value.toFixed(3));
+const pValue = (value) => (value < 0.001 ? '<0.001' : fixed(value, 3));

@@ -25,7 +25,7 @@ function about() {
   });
   return [missingOfRuns(), el('h2', { text: 'How they were made' }), el('p', { class: 'lead', text: 'Marked rows differ between the runs.' }),
     table('How they were made', [column('Fact'), index.runs.map((run, at) => el('th', { scope: 'col' }, runTag(at), safe(run.name)))], rows, 'made wrapped'),
-    index.runs.map((run, at) => (run.notes.length ? el('section', {}, el('h3', {}, runTag(at), safe(run.name)), el('ul', { class: 'notes' }, run.notes.map((note) => el('li', {}, safe(note))))) : null))];
+    index.runs.map((run, at) => (run.notes.length ? el('section', {}, el('h3', {}, runTag(at), safe(run.name)), listed(run.notes)) : null))];
 }
 
 const VIEWS = { summary, items: () => (state.item ? one() : list()), about };

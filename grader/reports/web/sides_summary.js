@@ -15,7 +15,7 @@ const chosenPair = () => {
 function comparison(a, b) {
   const kept = index.pairs.find((pair) => pair.a === Math.min(a, b) && pair.b === Math.max(a, b));
   if (a < b) return kept;
-  const turn = (row) => ({ ...row, before: row.after, after: row.before, value: -row.value, ci: [-row.ci[1], -row.ci[0]] });
+  const turn = (row) => ({ ...row, before: row.after, after: row.before, marks: [...row.marks].reverse(), value: -row.value, ci: [-row.ci[1], -row.ci[0]] });
   return { ...kept, rows: kept.rows.map(turn) };
 }
 
@@ -49,7 +49,7 @@ function runsTable() {
     metricCells(row, scale)));
   return el('section', { 'aria-labelledby': 'h-runs' }, el('div', { class: 'heading' }, el('h2', { id: 'h-runs', text: `Runs: ${human(index.metric)}` }), legend()),
     el('p', { class: 'lead', text: index.lead }),
-    table('Runs in both readings', metricHead('Run', scale), body, 'figures'));
+    table('Runs in both readings', metricHead('Run', scale), body, 'figures'), listed(index.marked));
 }
 
 function movedCells(row, a, b) {
@@ -67,7 +67,7 @@ function forestRows(rows, scale, label, a, b) {
   return rows.map((row) => {
     const one = row[state.reading] ?? row.careful ?? row.official;
     return el('tr', {}, el('th', { scope: 'row' }, label(row)), el('td', { class: 'plot' }, forest(row, scale)),
-      el('td', { class: 'num', 'data-label': LETTERS[a], text: fixed(one.before) }), el('td', { class: 'num', 'data-label': LETTERS[b], text: fixed(one.after) }),
+      el('td', { class: 'num', 'data-label': LETTERS[a], text: `${fixed(one.before)}${one.marks[0]}` }), el('td', { class: 'num', 'data-label': LETTERS[b], text: `${fixed(one.after)}${one.marks[1]}` }),
       el('td', { class: 'num', 'data-label': 'change' }, el('span', { class: 'figure' }, el('b', { class: one.significant ? 'told' : 'faint', text: signed(one.value) }), el('small', { text: `${signed(one.ci[0])} to ${signed(one.ci[1])}` }))),
       el('td', { class: 'num', 'data-label': 'p', text: pValue(one.p) }), movedCells(row, a, b), el('td', { class: 'num', 'data-label': 'pairs', text: count(one.n) }));
   });
@@ -119,7 +119,7 @@ function movedCard() {
 function notesOf() {
   const [a, b] = chosenPair();
   const notes = comparison(a, b).notes;
-  return notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, noted(note))))) : null;
+  return notes.length ? el('section', {}, el('h2', { text: 'Notes' }), listed(notes)) : null;
 }
 
 function summary() {

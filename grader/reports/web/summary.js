@@ -9,7 +9,7 @@ function overall() {
   return el('section', { 'aria-labelledby': 'h-figures' }, el('div', { class: 'heading' },
     el('h2', { id: 'h-figures', text: 'Metrics' }), legend()),
   el('p', { class: 'lead', text: index.lead }),
-  table('Metrics in both readings', metricHead('Metric', scale, index.mark), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
+  table('Metrics in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
   index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). They are excluded from ${index.excluded_from}; "between" shows the worst case (all of them wrong) and the best case (all correct). `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
@@ -106,7 +106,7 @@ function categories() {
   return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', title: meaning(chosen), text: `By category: ${human(chosen)}` }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },
       names.map((name) => el('option', { value: name, selected: name === chosen, text: human(name) })))) : null),
-  [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale, index.mark), metricRows(members, scale, label), 'figures')));
+  [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale), metricRows(members, scale, label), 'figures')));
 }
 
 function grouped(rows) {
@@ -128,8 +128,7 @@ function tables() {
 
 function summary() {
   return [missing(), headline(), overall(), el('div', { class: 'cards' }, curveCard(), all.length ? outcomes() : null, tables()), categories(),
-    index.notes.length ? el('section', { 'aria-labelledby': 'h-notes' }, el('h2', { id: 'h-notes', text: 'Notes' }),
-      el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, noted(note))))) : null];
+    index.notes.length ? el('section', { 'aria-labelledby': 'h-notes' }, el('h2', { id: 'h-notes', text: 'Notes' }), listed(index.notes)) : null];
 }
 
 // A list of what cannot be shown, at the top of two tabs; the view of an item lists its own gaps.

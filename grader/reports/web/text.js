@@ -24,6 +24,7 @@ function plain(parent, text) {
 const safe = (text) => plain(document.createDocumentFragment(), String(text));
 // A message of the program: text between backticks is shown as code.
 const noted = (text) => String(text).split(/`([^`]+)`/).map((part, number) => (number % 2 ? el('code', {}, safe(part)) : safe(part)));
+const listed = (notes) => (notes.length ? el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, noted(note)))) : null);
 // The same as safe for attributes and options, which cannot contain elements.
 const named = (text) => String(text).replace(UNSEEN, (character) => nameOf(character));
 

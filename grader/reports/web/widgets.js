@@ -91,14 +91,16 @@ function axis(scale, label = (value) => fixed(value, 0)) {
 
 // The cells of a metric, after its name: drawn, both readings, their difference, n.
 const metricCells = (row, scale) => [el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num', 'data-label': name }, figure(row[name]))),
-  el('td', { class: 'num', 'data-label': 'careful − official' }, difference(row)), el('td', { class: 'num', 'data-label': 'n', text: count((row.careful || row.official)?.n ?? 0) })];
+  el('td', { class: 'num', 'data-label': 'careful − official' }, difference(row)), el('td', { class: 'num', 'data-label': 'n', text: observations(row) })];
+// One number, or those of the official and the careful reading if they differ.
+const observations = (row) => [...new Set(READINGS.filter((name) => row[name]).map((name) => row[name].n))].map(count).join(' and ');
 const plotHead = (scale, label) => el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale, label));
-const metricHead = (first, scale, mark = '') => [column(first), plotHead(scale), column(`Official${mark}`, 'num'), column('Careful', 'num'),
-  el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Number of observations' }, 'n')];
+const metricHead = (first, scale) => [column(first), plotHead(scale), column('Official', 'num'), column('Careful', 'num'),
+  el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points; – if unscored samples are excluded from one of them' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Number of observations (official and careful, if they differ)' }, 'n')];
 
 function figure(one) {
   if (!one) return el('span', { class: 'faint', text: '–' });
-  return el('span', { class: 'figure' }, el('b', { text: fixed(one.value) }),
+  return el('span', { class: 'figure' }, el('b', { text: `${fixed(one.value)}${one.mark}` }),
     one.ci ? el('small', { text: `${fixed(one.ci[0])} to ${fixed(one.ci[1])}` }) : null,
     one.bounds ? el('small', { class: 'warn', text: `between ${fixed(one.bounds[0])} and ${fixed(one.bounds[1])}` }) : null);
 }
@@ -108,10 +110,9 @@ const legend = () => el('p', { class: 'legend' },
   baselines.size ? el('span', {}, el('i', { class: 'key chance', 'aria-hidden': 'true' }), 'chance') : null);
 
 function difference(row) {
-  const [a, b] = READINGS.map((name) => row[name]?.value ?? null);
-  if (a === null || b === null) return '–';
-  if (Math.abs(a - b) < 0.05) return el('span', { class: 'faint', text: '0.0' });
-  return el('span', { class: 'delta', text: `${b > a ? '+' : '−'}${Math.abs(b - a).toFixed(1)}` });
+  if (row.change === null || row.change === undefined) return '–';
+  const text = signed(row.change);
+  return el('span', { class: text === '0.0' ? 'faint' : 'delta', text });
 }
 
 const table = (caption, head, body, name = '') => el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },

@@ -95,6 +95,20 @@ def test_an_item_shows_the_question_once_and_both_outputs_beside_each_other(page
     assert "A correct, B wrong (careful)" in opened.locator(".chips").inner_text()
 
 
+def test_values_are_rounded_as_in_other_formats_and_official_ones_with_a_note_are_marked(
+    page: Callable[..., Page],
+) -> None:
+    right, lost = ["correct"] * 13 + ["wrong"] * 3, ["unscored"] + ["correct"] * 12 + ["wrong"] * 3
+    noted = run(right, notes=["\N{DAGGER} Run with `python`."])
+    opened = page(side("old", noted), side("new", run(lost)))
+    values = opened.locator(".figures tbody .figure b").all_inner_texts()
+    assert values == ["81.2\N{DAGGER}", "81.2", "80.0", "80.0"]
+    rows = [row.split() for row in opened.locator(".figures tbody tr").all_inner_texts()]
+    assert [row[-2:] for row in rows] == [["0.0", "16"], ["\N{EN DASH}", "15"]]
+    assert opened.locator("ul.notes li").first.inner_text() == "\N{DAGGER} old: Run with python."
+    assert opened.locator("ul.notes code").first.inner_text() == "python"
+
+
 def test_the_summary_has_names_differences_and_what_moved_by_category(page: Callable[..., Page]) -> None:
     opened = page(side("old", run(A)), side("new", run(B)))
     assert opened.locator(".masthead").inner_text().split("\n")[0] == "V*Bench: 2 runs side by side"

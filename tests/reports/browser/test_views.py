@@ -48,7 +48,7 @@ def test_the_summary_has_both_readings_with_their_intervals_drawn(watch: Callabl
     assert [cell.split() for cell in row.locator("td.num").all_inner_texts()] == [
         ["51.0", "42.0", "to", "60.0", "between", "40.0", "and", "60.0"],
         ["46.0", "37.0", "to", "55.0", "between", "40.0", "and", "60.0"],
-        ["\N{MINUS SIGN}5.0"],
+        ["\N{EN DASH}"],
         ["4"],
     ]
     for reading, value in (("official", 51.0), ("careful", 46.0)):

@@ -15,14 +15,15 @@ import pytest
 from cmarkgfm.cmark import Options
 from hypothesis import given, settings
 
-from grader.decisions.comparison import Compared, Comparison, Flip, RunName
-from grader.decisions.history import History
+from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
+from grader.decisions.history import History, history
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
-from grader.reports.document import Cell, Column, Table, cells
+from grader.reports.document import Cell, Column, GradedFile, Table, cells
 from grader.reports.runs import comparison as of_comparison
+from grader.reports.runs import files as of_files
 from grader.reports.runs import history as of_history
 from grader.reports.runs import leaderboard as of_leaderboard
 from grader.results import READINGS, Report
@@ -139,6 +140,23 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
     rows = rows_of(DOCUMENTS["leaderboard"])
     (row,) = [r for r in rows if (r["model"], r["reading"], r["group"]) == ("middle", "careful", "")]
     assert (row["rank_best"], row["rank_worst"], row["letters"], float(row["value"])) == ("2", "2", "b", 71)
+
+
+def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() -> None:
+    noted, plain = questions(150, notes=["\N{DAGGER} Another Python."]), questions(100)
+    first, second = runs = [(named(noted, "a_results.json"), noted), (named(plain, "b_results.json"), plain)]
+    documents = {
+        "a": of_leaderboard.document(leaderboard(runs)),
+        "A": of_comparison.document(compare(noted, plain)),
+        "step 1": of_history.document(history([(1, *first), (2, *second)])),
+        "a.json": of_files.document(
+            [GradedFile(file=f"{name}.json", report=made) for name, (_, made) in zip("ab", runs, strict=True)]
+        ),
+    }
+    for name, document in documents.items():
+        text = terminal.render(document)
+        assert set(re.findall(r"[\d.]+\N{DAGGER}", text)) == {"75.0\N{DAGGER}"}
+        assert f"\N{DAGGER} {name}: Another Python." in text.splitlines()
 
 
 @settings(max_examples=cases(24))

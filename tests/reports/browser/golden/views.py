@@ -33,7 +33,7 @@ _MASKS = (
     (re.compile(r"\d+\.\d+\s+s\b"), "… s"),
     (re.compile(r"(\| )\d+\.\d\d$", re.MULTILINE), r"\1…"),  # the last column of the items: CPU seconds
     (re.compile(r"(?:#* ?Notes\s+)?-? ?† Programs ran on Python .*"), ""),
-    (re.compile(r"(?<=[oO]fficial) †"), ""),
+    (re.compile(r"(?<=official) †|(?<=\d)†"), ""),
     (re.compile(r"\bgrade \d[\w.+]*"), "grade …"),
     (re.compile(r"^sandbox verdicts from cache$\n?", re.MULTILINE), ""),  # only if the cache has some
     (
