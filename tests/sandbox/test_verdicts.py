@@ -262,6 +262,15 @@ def test_tests_whose_calls_depend_on_answers_cannot_be_recorded_without_a_refere
     assert recorded.why == "the calls depend on the answers"
 
 
+@pytest.mark.parametrize("change", ["r.append(0)", "r[0].append(0)", "import bisect\nbisect.insort(r, 0)"])
+def test_an_answer_that_tests_change_is_passed_on_beside_the_candidate(change: str) -> None:
+    """The candidate's own answer is another value then. One that is changed and only looked at is no reason."""
+    test = f"r = solution([3, 1])\n{change}\n"
+    refused = phases.record(phases.task(f"{test}assert solution(r)"))["truthy"]["refused"]
+    assert refused == "the tests change what the candidate returned"
+    assert "refused" not in phases.record(phases.task(f"{test}assert r"))["truthy"]
+
+
 def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None:
     test = "import threading\nassert solution(threading.Event()) == 1"
     why = "the tests pass a threading.Event, which cannot be serialized"

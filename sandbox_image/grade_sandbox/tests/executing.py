@@ -1,7 +1,8 @@
 """Texts that tests execute (`eval(solution(3)) == 24`). An answer's text is never executed.
 
 It is computed here if it is an expression of literals and arithmetic. The texts of the tests themselves, and those that
-the reference solution answered, are executed as usual.
+the reference solution answered, are executed as usual. A pickle that tests load can name only classes of plain data: a
+name of anything else could execute code.
 """
 
 import ast
@@ -11,7 +12,8 @@ import re
 import sys
 import types
 
-from grade_sandbox.values.value_format import UnconfirmedError
+from grade_sandbox.values import constructed
+from grade_sandbox.values.value_format import BUILTIN_TYPES, UnconfirmedError
 
 # No `from __future__ import annotations` here: `eval` and `exec` would pass it on to texts of the tests.
 TYPE_CHECKING = False
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-_EXECUTES = re.compile(r"\b(eval|exec)\b")
+_EXECUTES = re.compile(r"\b(eval|exec|compile)\b")
+_UNPICKLES = re.compile(r"pickle|shelve|dill|joblib")
+_DATA = [*BUILTIN_TYPES.values(), *(entry.kind for entry in constructed.TYPES.values())]
+_OF_ARRAYS = {"_reconstruct", "_frombuffer", "scalar", "ndarray", "dtype"}
 _OPERATORS: "dict[type[ast.AST], Callable[..., Any]]" = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -41,12 +46,16 @@ def namespace(
     `text` and `codes`: signature and tests. `note` gets the reason why nothing can be confirmed, and returns the
     exception. `trusted` returns the texts in the answers of the reference solution.
     """
+    if _UNPICKLES.search(text):
+        _watch_pickles(note)
     if not _EXECUTES.search(text):
         return {}
     own = {constant for code in codes for constant in _texts(code.co_consts)} | set(trusted())
 
+    compiled: list[Any] = []
+
     def is_trusted(source: "Any") -> bool:
-        return isinstance(source, types.CodeType) or (isinstance(source, str) and source in own)
+        return any(source is code for code in compiled) or (isinstance(source, str) and source in own)
 
     def refuse() -> "Any":
         raise note(UnconfirmedError("the tests execute a text that does more than compute with numbers and literals"))
@@ -62,8 +71,31 @@ def namespace(
     def checked_exec(source: "Any", *spaces: "Any", **more: "Any") -> "Any":
         return exec(source, *_spaces(spaces), **more) if is_trusted(source) else refuse()
 
-    checked_eval.__name__, checked_exec.__name__ = "eval", "exec"
-    return {"__builtins__": vars(builtins) | {"eval": checked_eval, "exec": checked_exec}}
+    def checked_compile(source: "Any", *given: "Any", **more: "Any") -> "Any":
+        code = compile(source, *given, **more)
+        compiled.extend([code] * is_trusted(source))
+        return code
+
+    made = {"eval": checked_eval, "exec": checked_exec, "compile": checked_compile}
+    for name, function in made.items():
+        function.__name__ = name
+    return {"__builtins__": vars(builtins) | made}
+
+
+def _watch_pickles(note: "Callable[[BaseException], BaseException]") -> None:
+    """Let this process load no pickle that names anything but a class of plain data. It cannot be undone."""
+
+    def audit(event: str, given: "tuple[Any, ...]") -> None:
+        if event == "pickle.find_class" and not _is_data(*given):
+            raise note(UnconfirmedError(f"the tests load a pickle that names {'.'.join(map(str, given))[:200]}"))
+
+    sys.addaudithook(audit)
+
+
+def _is_data(module: str, name: str) -> bool:
+    found = getattr(sys.modules.get(module), name, None)
+    is_of_array = str(module).partition(".")[0] == "numpy" and name in _OF_ARRAYS
+    return is_of_array or any(found is kind for kind in _DATA)
 
 
 def _spaces(given: "tuple[Any, ...]") -> "tuple[Any, ...]":

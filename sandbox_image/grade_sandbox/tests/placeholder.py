@@ -187,6 +187,8 @@ def expression_of(value: Placeholder) -> Any:
     """Return a placeholder's expression; raises UnrecordableError if it has none."""
     if value._expression is None:
         raise UnrecordableError("the tests call with what they computed from an answer")
+    if value._recorder.is_changed(value):
+        raise UnrecordableError("the tests change what the candidate returned")
     return value._expression
 
 

@@ -143,6 +143,8 @@ class Recorder:
         self._asked = False
         """Whether the tests have used a placeholder: a name that they only mention is not tested."""
         self._answers: list[weakref.ref[Any]] = []
+        self._changed: set[int] = set()
+        """The calls whose answers a method has changed. The candidate's own answer is then another value."""
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return the recording."""
@@ -265,6 +267,8 @@ class Recorder:
         method = self._method(expression)
         if self._tested and method in _CHANGING:
             self.refuse("the tests change what the candidate returned")
+        if method in _CHANGING:
+            self._changed.add(_call_of(expression))
         if method and (args or kwargs or placeholder.is_local(method, self._classes.values())):
             return self.derived(target)
         if self._tested and len(args) == 1 and not kwargs and self._may_be_object(args[0]):
@@ -276,6 +280,10 @@ class Recorder:
         kind, key = expression[0], expression[-1]
         name: str = key if kind == "attr" else self._read.get(key, "") if kind == "ans" else ""
         return "" if any(hasattr(tested, name) for tested in self._tested) else name
+
+    def is_changed(self, value: Placeholder) -> bool:
+        """Whether a method of the tests may have changed the answer that a value is a part of."""
+        return value._expression is not None and _call_of(value._expression) in self._changed
 
     def identical(self, left: Any, right: Any) -> bool:
         """Return the answer to `left is right`."""
@@ -372,6 +380,13 @@ def _expression(value: Any) -> list[Any]:
     """Return the expression of a placeholder or a substitute for an object."""
     found: list[Any] = value._expression if type(value) is Placeholder else value.__expression__
     return found
+
+
+def _call_of(expression: list[Any]) -> int:
+    """Return the number of the call whose answer an expression is, or is a part of; -1 for a name."""
+    while expression[0] not in {"ans", "name", "op"}:
+        expression = expression[1]
+    return int(expression[1]) if expression[0] == "ans" else -1
 
 
 def _target(value: Any) -> list[Any]:
