@@ -199,8 +199,8 @@ def _undecided(change: Difference, drop: MaxDrop) -> str:
     if change.n < FEWEST_FOR_POWER or not 0 < needed < 100:
         return said
     return (
-        f"{said}, and {change.n} items decide a gate (80 % power) if the true change is {needed:.1f} points or more "
-        "from it: allow more, or grade more items or samples"
+        f"{said}, but {change.n} items decide a gate reliably (80 % power) only at {needed:.1f} points or more: "
+        "allow a larger drop, or grade more items or samples"
     )
 
 
@@ -268,7 +268,7 @@ def _lowest(metric: Metric) -> float:
 def _bounds(metric: Metric) -> str:
     if metric.bounds is msgspec.UNSET:
         return ""
-    return f"; with them it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"
+    return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"
 
 
 CHANGING = 0.1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.comparison import RunName, check_comparable, fields_shown, told_apart
-from grader.decisions.made_differently import differences, in_words
+from grader.decisions.made_differently import differences, in_words, judge_of
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
@@ -82,6 +82,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     protocol: str
     part: Part | None = None
+    judge: str = ""
     metric: str
     """The benchmark's first metric, which orders the runs."""
     runs: list[RunName]
@@ -187,6 +188,7 @@ def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
         split=first.split,
         protocol=first.protocol,
         part=first.part,
+        judge=judge_of(first),
         metric=metric,
         runs=told_apart([name for name, _ in ordered]),
         rankings=list(_rankings(reports, scorer_of(first), metric)),

@@ -11,7 +11,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.results import JudgeProvenance, Report, SandboxProvenance
+    from grader.results import Report, SandboxProvenance
 
 _RECORDED = "recorded replies"
 _NONE = "no judge"
@@ -33,7 +33,7 @@ class MadeDifferently(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_judges(before: Report, after: Report) -> None:
     """Raise UsageError if two runs had different judges, because the judge may have caused a change."""
-    first, second = _judge(before.provenance.judge), _judge(after.provenance.judge)
+    first, second = judge_of(before), judge_of(after)
     if first == second:
         return
     if _RECORDED in (first, second) and _NONE not in (first, second):
@@ -62,7 +62,9 @@ def in_words(found: list[MadeDifferently]) -> str:
     return "; ".join(map(str, found))
 
 
-def _judge(judge: JudgeProvenance | None) -> str:
+def judge_of(report: Report) -> str:
+    """Return the name of a run's judge; `no judge` if none judged anything."""
+    judge = report.provenance.judge
     if judge is None or (judge.model and not judge.questions):
         return _NONE  # a model that got no questions has judged nothing
     return judge.model or _RECORDED

@@ -19,8 +19,8 @@ from grader.predictions.select import PARTIAL
 from grader.reports import provenance
 from grader.reports.document import interval
 from grader.reports.text import cut
+from grader.reports.why import also_found, readings_differ, reason, why_unscored
 from grader.reports.why import outcome as outcome_name
-from grader.reports.why import readings_differ, reason, why_unscored
 from grader.results import Outcome, excluded_from, in_percent, is_same
 from grader.results.destination import results_path, stem_in
 from grader.scorers import declarations
@@ -79,7 +79,7 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
         open=list(_open(report)),
         is_sampled=_is_sampled(report),
         samples=[_sample(report, scorer, sample) for sample in looked_at[:MOST_SAMPLES]],
-        left=max(0, len(looked_at) - MOST_SAMPLES),
+        left=_left(looked_at[MOST_SAMPLES:]),
         checks=list(_checks(report)),
         folder="" if report.benchmark in declarations.names() else report.benchmark,
     )
@@ -250,6 +250,17 @@ def _to_look_at(report: Report) -> list[SampleResult]:
     return [*different, *more]
 
 
+def _left(samples: Sequence[SampleResult]) -> str:
+    """Return how many samples are not shown, and why one would look at them; empty if there are none."""
+    different = sum(sample.differs for sample in samples)
+    unclear = len(samples) - different
+    kinds = [
+        *([f"{counted(different, 'answer')} on which the two disagree"] if different else []),
+        *([f"{counted(unclear, 'answer')} on which they agree, but unclear or not scored"] if unclear else []),
+    ]
+    return " and ".join(kinds)
+
+
 def _is_sampled(report: Report) -> bool:
     """Whether a task has several samples."""
     return any(sample.sample for sample in report.samples)
@@ -258,9 +269,10 @@ def _is_sampled(report: Report) -> bool:
 def _sample(report: Report, scorer: AnyScorer, sample: SampleResult) -> dict[str, str]:
     why = readings_differ(scorer, sample, "benchmark's own scorer", LONGEST_REASON)
     why = why or reason(sample.careful, scorer.glossary)
-    readings = {
-        name: f"{cut(reading.answer, LONGEST_ANSWER)}, {outcome}" if reading.answer else outcome
-        for name, reading in (("official", sample.official), ("careful", sample.careful))
+    readings: dict[str, str] = {
+        name: ", ".join(filter(None, (cut(reading.answer or "", LONGEST_ANSWER), outcome, more)))
+        for name, more in also_found(scorer, sample).items()
+        for reading in [sample.reading(name)]
         for outcome in [_PLAIN.get(reading.outcome, outcome_name(scorer, reading).replace("_", " "))]
     }
     name = cut(sample.qid, LONGEST_NAME)

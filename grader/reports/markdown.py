@@ -20,7 +20,7 @@ from grader.reports.document import Chart, Table, interval
 from grader.reports.markdown_text import code, prose
 from grader.reports.terminal import bars
 from grader.reports.text import cut
-from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
+from grader.reports.why import also_found, bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same, observations
 from grader.scorers.registry import scorer_of
 
@@ -198,14 +198,15 @@ def _differences(report: Report) -> list[Markup]:
 
 
 def _difference(scorer: AnyScorer, sample: SampleResult) -> Markup:
-    readings = (_reading(scorer, reading) for reading in (sample.official, sample.careful))
+    readings = (_reading(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items())
     name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
     return _row([code(name, 80), *readings, _evidence(scorer, sample)])
 
 
-def _reading(scorer: AnyScorer, reading: Reading) -> Markup:
+def _reading(scorer: AnyScorer, reading: Reading, more: str) -> Markup:
     name = code(outcome(scorer, reading))
-    return Markup("{}: {}").format(name, code(reading.answer, 60)) if reading.answer else name
+    shown = Markup("{}: {}").format(name, code(reading.answer, 60)) if reading.answer else name
+    return Markup("{}, {}").format(shown, prose(more)) if more else shown
 
 
 def _evidence(scorer: AnyScorer, sample: SampleResult) -> Markup:

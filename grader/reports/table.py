@@ -12,7 +12,7 @@ from grader.reports import provenance
 from grader.reports.document import Cell, Column, Table, interval
 from grader.reports.terminal import drawn, groups_hidden
 from grader.reports.text import clean, cut
-from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
+from grader.reports.why import also_found, bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same, observations
 from grader.scorers.registry import scorer_of
 
@@ -96,8 +96,10 @@ def _differences(report: Report, scorer: AnyScorer) -> list[str]:
 
 def _difference(scorer: AnyScorer, sample: SampleResult) -> str:
     official, careful = (
-        f"{clean(reading.answer)} ({outcome(scorer, reading)})" if reading.answer else outcome(scorer, reading)
-        for reading in (sample.official, sample.careful)
+        f"{clean(reading.answer)} ({named})" if reading.answer else named
+        for name, more in also_found(scorer, sample).items()
+        for reading in [sample.reading(name)]
+        for named in [", ".join(filter(None, (outcome(scorer, reading), clean(more))))]
     )
     why = cut(readings_differ(scorer, sample), LONGEST_REASON)
     return f"  {clean(sample.qid)} #{sample.sample}: {official} -> {careful}{f'  ({why})' if why else ''}"

@@ -81,15 +81,15 @@ def bars(chart: Chart) -> str:
 def drawn(table: Table, title: str, width: int, *, colour: bool = False) -> Iterator[str]:
     """Yield the lines of a table. No word is broken, and no column is left out.
 
-    If the columns do not fit side by side, the names of a row are a line above its values. If the numbers do not fit
-    in one line even so, all rows are repeated with the next numbers.
+    If the columns do not fit side by side, the first name of a row is a line above its values, then all its names. If
+    the numbers do not fit in one line even so, all rows are repeated with the next numbers.
     """
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
     columns = [_column(column, [row[at] for row in rows]) for at, column in enumerate(table.columns)]
     names = [column for column in columns if column.kind == "name"]
     layouts = [
         (above, _fitting([column for column in columns if column not in above], above, width))
-        for above in ([], names if len(names) < len(columns) else names[:1])
+        for above in ([], names[:1], names if len(names) < len(columns) else [])
     ]
     above, blocks = min(layouts, key=lambda each: (any(_wide(b, each[0]) > width for b in each[1]), len(each[1])))
     bold = _BOLD if colour else ""
@@ -153,7 +153,8 @@ def _block(
     yield from (_styled(f"{margin}{line}", head_style) for line in _side_by_side(beside, rooms, heads))
     yield " " + "─" * (len(margin) - 1 + sum(rooms) + len(GAP) * (len(rooms) - 1))
     for at, style in enumerate(styles):
-        before, label = label, GAP.join(filter(None, (column.cells[at] for column in above)))
+        # A row without names belongs to the row before.
+        before, label = label, GAP.join(filter(None, (column.cells[at] for column in above))) or label
         yield from [_styled(f"{INDENT}{label}", style)] if label != before else []
         cells = [
             folded(column.cells[at], room, INDENT) if column.kind == "name" else [column.cells[at]]

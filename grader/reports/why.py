@@ -9,12 +9,12 @@ import msgspec
 
 from grader import resources
 from grader.reports.text import clean, cut
-from grader.results import READINGS, Outcome
+from grader.results import READINGS, Outcome, other_than
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from grader.results import Metric, Reading, Report, SampleResult
+    from grader.results import Metric, Reading, ReadingName, Report, SampleResult
     from grader.scorers.registry import AnyScorer
 
 _CAUSES = {
@@ -53,6 +53,24 @@ def outcome(scorer: AnyScorer, reading: Reading) -> str:
     return scorer.outcome_names.get(reading.outcome.value, reading.outcome.value)
 
 
+def also_found(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str]:
+    """Return what else tells the readings apart if they have the same outcome and answer: credit, and facts."""
+    if (sample.official.outcome, sample.official.answer) != (sample.careful.outcome, sample.careful.answer):
+        return dict.fromkeys(READINGS, "")
+    marks = scorer.marks(sample)
+    facts: dict[ReadingName, list[str]] = {
+        "official": _facts(sample.official, marks.official),
+        "careful": _facts(sample.careful, marks.careful),
+    }
+    return {name: ", ".join(fact for fact in facts[name] if fact not in facts[other_than(name)]) for name in READINGS}
+
+
+def _facts(reading: Reading, facts: Iterable[tuple[str, str | bool | None]]) -> list[str]:
+    words = {True: "credited", False: "not credited", None: "not judged"}
+    shown = (f"{name} {value if isinstance(value, str) else words[value]}" for name, value in facts)
+    return [f"credit {reading.credit:g}", *shown]
+
+
 def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
     """Return what led a reading to its outcome: its detail, else the meaning of its rule."""
     rule = reading.rule_name
@@ -72,9 +90,14 @@ def causes(report: Report) -> dict[str, int]:
 
 
 def why_unscored(report: Report) -> str:
-    """Return the causes in one line: `not judged 12, infrastructure failed 1`; a single cause has no number."""
+    """Return the causes in one line: `not judged 12, infrastructure failed 1`; a single cause has no number.
+
+    If the readings have different numbers of unscored samples, these come first.
+    """
     found = causes(report)
-    return next(iter(found)) if len(found) == 1 else ", ".join(f"{cause} {number}" for cause, number in found.items())
+    listed = next(iter(found)) if len(found) == 1 else ", ".join(f"{cause} {number}" for cause, number in found.items())
+    lost = report.unscored_by_reading
+    return listed if lost.official == lost.careful else f"official {lost.official}, careful {lost.careful}; {listed}"
 
 
 def bounds_in_words(metric: Metric) -> str:

@@ -197,21 +197,25 @@ def test_a_line_is_not_met_on_what_was_lost() -> None:
     found = line(made, "accuracy=60")
     assert found.state == "unscored"
     assert found.reason.startswith("it is 66.67 (95 % interval ")
-    assert found.reason.endswith(", but 1 of 4 samples are unscored; with them it is between 50.00 and 75.00")
+    assert found.reason.endswith(
+        ", but 1 of 4 samples are unscored; with the unscored samples it is between 50.00 and 75.00"
+    )
 
 
 def test_a_line_is_not_failed_by_what_was_lost_either() -> None:
     made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
     found = line(made, "accuracy=60")
     assert found.state == "unscored"
-    assert found.reason.endswith(", but 1 of 3 samples are unscored; with them it is between 33.33 and 66.67")
+    assert found.reason.endswith(
+        ", but 1 of 3 samples are unscored; with the unscored samples it is between 33.33 and 66.67"
+    )
 
 
 def test_a_line_that_nothing_lost_could_meet_is_failed() -> None:
     made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
     found = line(made, "accuracy=67")
     assert found.state == "failed"
-    assert found.reason.endswith("; with them it is between 33.33 and 66.67")
+    assert found.reason.endswith("; with the unscored samples it is between 33.33 and 66.67")
 
 
 def test_a_dead_judge_is_no_regression() -> None:
@@ -222,7 +226,10 @@ def test_a_dead_judge_is_no_regression() -> None:
     )
     found = drop(before, now, "1")
     assert found.state == "unscored"
-    assert found.reason == "it was not judged; with them it is between 20.00 and 53.33; name a judge (--judge-model)"
+    assert (
+        found.reason
+        == "it was not judged; with the unscored samples it is between 20.00 and 53.33; name a judge (--judge-model)"
+    )
 
 
 @pytest.mark.parametrize(("lost", "state"), [(100, "unscored"), (20, "failed")])
@@ -390,7 +397,7 @@ def test_a_baseline_without_a_margin_is_refused_with_one_that_an_unchanged_model
 
 def test_an_undecided_drop_says_how_far_it_is_from_the_margin() -> None:
     reason = drop(mostly(150, 41), choice([False] * 4 + [True] * 146 + [False] * 41), "2").reason
-    assert "this is 0.09 points from the allowed drop, and 191 items decide a gate (80 % power)" in reason
+    assert "this is 0.09 points from the allowed drop, but 191 items decide a gate reliably (80 % power)" in reason
 
 
 # --- with confidence ----------------------------------------------------------------------------------------------

@@ -51,8 +51,13 @@ def test_the_terminal_shows_the_bounds_as_values_and_the_cause() -> None:
     said = render(_unjudged(), width=120)
     row = next(line for line in said.splitlines() if line.split()[:1] == ["mr_score"])
     assert row.split()[1:7] == ["15.2", "to", "44.2", "31.0", "to", "76.3"]
-    assert "12 of 25 samples unscored (not judged): excluded from mr_score, acc_step and acc_reason. Worst" in said
+    assert "12 of 25 samples unscored (official 7, careful 12; not judged): excluded from mr_score, acc_step" in said
     assert "infrastructure" not in said
+
+
+def test_readings_of_the_same_answer_say_what_each_of_them_credits() -> None:
+    said = next(line for line in render(_unjudged(), width=120).splitlines() if line.startswith("  coding-1/writer-a"))
+    assert "(unscored, step not judged) -> incorrect; return total / len(values) (unscored, step credited)" in said
 
 
 @pytest.mark.parametrize("name", ["x.md", "x.html", "x.csv", "x.xml", "x.json"])
@@ -61,14 +66,14 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
     if name == "x.md":
         assert "| `mr_score` | 15.2 to 44.2 | **31.0 to 76.3** |  | 12 |" in made
-        assert "Why: not judged. Excluded from `mr_score`, `acc_step` and `acc_reason`." in made
+        assert "Why: official 7, careful 12; not judged. Excluded from `mr_score`, `acc_step` and `acc_reason`." in made
     assert "xcluded from all metrics" not in made
 
 
 def test_a_gate_on_what_was_not_judged_is_open_and_says_so() -> None:
     (result,) = judge(_unjudged(), lines=[parse_fail_under("mr_score=1")])
     assert result.state == "unscored"
-    assert result.reason.startswith("it was not judged; with them it is between")
+    assert result.reason.startswith("it was not judged; with the unscored samples it is between")
 
 
 def test_causes_are_told_apart() -> None:

@@ -26,7 +26,7 @@ from grader.results import READINGS, change, observations
 from grader.statistics.corrections import letters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from grader.decisions.leaderboard import Board, Leaderboard, Pair, Ranking
@@ -75,8 +75,25 @@ def _overview(made: Leaderboard) -> Table:
         rows.append([Cell(text=model)])
         for board in made.boards:
             rows[-1] += [_cell(board, board.ranking(board.metric, reading), board.place(model)) for reading in READINGS]
-    heads = [Column(name=f"{board.title}, {reading}") for board in made.boards for reading in READINGS]
+    heads = [Column(name=f"{name}, {reading}") for name in _names(made.boards) for reading in READINGS]
     return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
+
+
+def _names(boards: Sequence[Board]) -> list[str]:
+    """Return the title and the metric of each board, and what tells it from other boards of the same title."""
+    names: list[str] = []
+    for board in boards:
+        alike = [_facts(other) for other in boards if other.title == board.title]
+        own = [fact for fact in _facts(board) if any(fact not in facts for facts in alike)]
+        name = ", ".join([f"{board.title} {board.metric.replace('_', ' ')}", *own])
+        same = sum(known == name or known.startswith(f"{name}, table ") for known in names)
+        names.append(f"{name}, table {same + 1}" if same else name)
+    return names
+
+
+def _facts(board: Board) -> list[str]:
+    part = f"{board.part.n} of {board.part.of}" if board.part is not None else "all items"
+    return [board.split, board.protocol, part, board.judge]
 
 
 def _ranked(board: Board, made: Leaderboard, order: Ranking | None, folder: Path | None) -> Table:

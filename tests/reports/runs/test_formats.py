@@ -26,12 +26,13 @@ from grader.reports.runs import comparison as of_comparison
 from grader.reports.runs import files as of_files
 from grader.reports.runs import history as of_history
 from grader.reports.runs import leaderboard as of_leaderboard
-from grader.results import READINGS, Report
+from grader.results import READINGS, Provenance, Report
 from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
 from tests.decisions.test_history import made as history_of
 from tests.decisions.test_leaderboard import board, questions
-from tests.made_runs import circular
+from tests.made_runs import circular, figures
+from tests.made_runs import report as made_report
 from tests.reports.made_reports import any_text
 
 if TYPE_CHECKING:
@@ -157,6 +158,34 @@ def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() ->
         text = terminal.render(document)
         assert set(re.findall(r"[\d.]+\N{DAGGER}", text)) == {"75.0\N{DAGGER}"}
         assert f"\N{DAGGER} {name}: Another Python." in text.splitlines()
+
+
+def test_the_columns_of_models_by_benchmarks_say_what_tells_boards_of_one_benchmark_apart() -> None:
+    ranked = board(
+        a=questions(150),
+        b=questions(90, protocol="old"),
+        c=questions(90, provenance=Provenance()),
+        d=circular([[True]]),
+    )
+    table = of_leaderboard.document(ranked).sections[0].parts[0]
+    assert isinstance(table, Table)
+    assert [column.name.removesuffix(", official") for column in table.columns[1::2]] == [
+        "V*Bench accuracy, p",
+        "V*Bench accuracy, old",
+        "V*Bench accuracy, p, table 2",
+        "MMBench circular accuracy",
+    ]
+
+
+def test_a_narrow_terminal_has_a_file_above_its_metrics_and_these_beside_their_values() -> None:
+    listed = [*figures("vanilla_accuracy_all_passes", 50, 6), *figures("other_accuracy", 40, 6)]
+    files = [GradedFile(file=f"predictions_{name}.json", report=made_report([], listed)) for name in "ab"]
+    lines = [line.split() for line in terminal.render(of_files.document(files), width=80).splitlines()]
+    assert [line[0] for line in lines if line and line[0][0].isalpha()] == [
+        *("file", "metric"),
+        *("predictions_a.json", "vanilla_accuracy_all_passes", "other_accuracy"),
+        *("predictions_b.json", "vanilla_accuracy_all_passes", "other_accuracy"),
+    ]
 
 
 @settings(max_examples=cases(24))
@@ -369,12 +398,12 @@ def test_what_does_not_fit_beside_the_numbers_is_a_line_above_them() -> None:
         ],
         [
             "",
-            "  file  metric  gates",
-            "                       95 % interval",
-            "    official  careful      (careful)  n",
-            " " + "─" * 38,
-            "  predictions.json  parse_success_rate  not met",
-            "        52.1     43.8   28.1 to 60.7  8",
+            "  file",
+            "                                           95 % interval",
+            "    metric              official  careful      (careful)  n  gates",
+            " " + "─" * 67,
+            "  predictions.json",
+            "    parse_success_rate      52.1     43.8   28.1 to 60.7  8  not met",
             "",
         ],
     ]
