@@ -15,6 +15,7 @@ from grader.commands import options
 from grader.commands.output_files import put
 from grader.errors import GradeError, UsageError
 from grader.grading import load_measured, load_tasks
+from grader.predictions.record import counted
 from grader.results import READINGS
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -210,7 +211,7 @@ def describe(options: Options) -> list[str]:
         _, tasks = load_tasks(options)
     except GradeError as error:
         return [*lines, f"{declared.unit}s: {error}"]
-    return [*lines, f"{len(tasks)} {declared.unit}s:", *tasks]
+    return [*lines, f"{counted(len(tasks), declared.unit)}:", *tasks]
 
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
@@ -291,7 +292,7 @@ def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, st
 def _texts(shown: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
     texts, programs = shown.predictions.get(qid, []), shown.programs.get(qid, [])
     if number < len(texts):
-        yield "output", f"{texts[number]}\n"
+        yield "raw output", f"{texts[number]}\n"
     if number < len(programs):
         yield "program (official run)", f"{programs[number].program}\n"
 

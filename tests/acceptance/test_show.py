@@ -36,6 +36,11 @@ def test_a_mode_of_several_requests_and_one_without_an_image_say_so() -> None:
     assert "No image is sent." in grade(*words, "t2c").stdout
 
 
+def test_a_benchmark_of_one_task_has_one(tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text((VSTAR / "questions.jsonl").read_text().splitlines()[0])
+    assert "\n1 question:\n0\n" in grade("show", "vstar", "--data", tmp_path / "one.jsonl").stdout
+
+
 def test_list_takes_no_name_and_names_show() -> None:
     said = grade("list", "vstar")
     assert (said.returncode, said.stderr) == (

@@ -40,7 +40,7 @@ def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(t
     assert "\nA: red\nB: yellow\nC: blue\nD: green\nright answer: B\nofficial: B" in said
     assert "official: B (correct): The text begins with the letter." in said
     assert "careful: C (wrong): The text declares this to be its answer." in said
-    assert "output:\nBased on" in said
+    assert "\nraw output:\nBased on" in said
 
 
 def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from grader.predictions.record import counted, names
+from grader.predictions.record import counted
 from grader.reports.document import (
     Cell,
     Chart,
@@ -26,10 +26,14 @@ from grader.results import READINGS
 from grader.statistics.paired import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from grader.decisions.comparison import Flip
     from grader.decisions.history import Checkpoint, History
+
+MOST_IDS = 8
+"""Number of ids in one cell."""
 
 
 def document(made: History, folder: Path | None = None) -> Document:
@@ -93,15 +97,21 @@ def _cells(made: History, point: Checkpoint, folder: Path | None) -> list[Cell]:
 def _earlier(made: History) -> Table:
     """Return the names of the items that changed before the last step; pages have a table for each step."""
     return Table(
-        title="Items that changed before",
+        title="Items that changed at earlier steps",
         columns=[Column(name="steps", kind="word"), *(Column(name=name, kind="name") for name in ("higher", "lower"))],
         rows=[
-            cells((f"{before.step} to {after.step}", *(names([flip.item for flip in flips]) for flips in both)))
+            cells((f"{before.step} to {after.step}", *map(_some, both)))
             for before, after in pairwise(made.checkpoints[:-1])
             if (change := after.change) is not None and any(both := (change.risen, change.fallen))
         ],
         where="texts",
     )
+
+
+def _some(flips: Sequence[Flip]) -> str:
+    """Return the ids of the first items, and how many more there are."""
+    shown = ", ".join(flip.item for flip in flips[:MOST_IDS])
+    return f"{shown} and {len(flips) - MOST_IDS} more" if len(flips) > MOST_IDS else shown
 
 
 def _step(made: History, at: int, folder: Path | None) -> Iterator[Table | str]:

@@ -79,7 +79,7 @@ function program(sample, lines) {
   if (!index.runsPrograms) return null;
   if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
   return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'Result of the official evaluator' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
-    el('details', { open: true }, el('summary', {}, 'Assembled program of the official run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${fixed(sample.seconds, 2)} s of CPU${sample.program.own ? '; the bar marks the model’s lines' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
+    el('details', { open: true }, el('summary', {}, 'Assembled program of the official run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${fixed(sample.seconds, 2)} s of CPU${sample.program.own ? '; the bar marks what the official extraction gives' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
       copyable('program', sample.program.lines.map((number) => lines[number][0]).join('\n'), source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed)))];
 }
 
@@ -88,7 +88,7 @@ function steps(item) {
   const at = found.indexOf(item);
   const link = (to, text, id) => (found[to] ? el('a', { class: 'button', id, href: opened(found[to]), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
   return el('nav', { class: 'steps', 'aria-label': 'Items' }, el('a', { class: 'button', id: 'back', href: address({ item: '', sample: '0' }), text: '↑ All items' }),
-    at < 0 ? el('span', { class: 'faint', text: 'not in the filtered list' }) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
+    at < 0 ? (item ? el('span', { class: 'faint', text: 'not in the filtered list' }) : null) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
 }
 
 // The item of the address with its parts, the numbers of its samples, and the chosen one; null if it does not exist.

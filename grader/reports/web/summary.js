@@ -73,17 +73,18 @@ function outcomes() {
     cells.set(pair.join(' '), (cells.get(pair.join(' ')) || 0) + 1);
     READINGS.forEach((name, n) => seen[name].set(pair[n], (seen[name].get(pair[n]) || 0) + 1));
   }
-  const order = (map) => [...map].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-  const across = order(seen.careful);
+  // Rows and columns have one order.
+  const order = [...tally(all.flatMap((at) => READINGS.map((name) => outcomeOf(at, name))))].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const across = order.filter((name) => seen.careful.has(name));
   const link = (changes, text) => el('a', { href: fresh({ tab: 'items', ...changes }), text: count(text) });
-  const rows = order(seen.official).map((down) => el('tr', {}, el('th', { scope: 'row' }, badge(down)),
+  const rows = order.filter((name) => seen.official.has(name)).map((down) => el('tr', {}, el('th', { scope: 'row' }, badge(down)),
     across.map((name) => {
       const number = cells.get(`${down} ${name}`);
       return el('td', { class: `num ${number ? (down === name ? 'same' : 'other') : 'faint'}` }, number ? link({ official: down, careful: name }, number) : '·');
     }), el('td', { class: 'num total' }, link({ official: down }, seen.official.get(down)))));
   rows.push(el('tr', { class: 'total' }, el('th', { scope: 'row', text: 'all' }),
     across.map((name) => el('td', { class: 'num' }, link({ careful: name }, seen.careful.get(name)))),
-    el('td', { class: 'num', text: count(all.length) })));
+    el('td', { class: 'num' }, link({}, all.length))));
   return el('section', { class: 'card', 'aria-labelledby': 'h-outcomes' }, el('h2', { id: 'h-outcomes', text: 'Outcomes' }),
     el('p', { class: 'lead', text: 'Samples by their official outcome (rows) and careful outcome (columns). Every number is a link to its items.' }),
     table('Samples by outcome: official in rows, careful in columns', [el('th', { scope: 'col' }, el('small', { text: 'official ↓ careful →' })),

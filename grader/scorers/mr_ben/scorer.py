@@ -228,7 +228,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
         return Marks(
             kind=facts.difference or "",
-            facts=[(name, value) for name, value in shown if value is not None],
+            facts=[(name, value) for name, value in shown if value],
             official=_found(facts.official, facts.gold),
             careful=_found(facts.careful, facts.gold),
         )

@@ -143,7 +143,8 @@ def _task(qid: str, row: Row) -> MrBenTask:
         coding=row[SUBJECT] == "coding",
         solution=row["Model_Solution_Steps"],
     )
-    wrong = f"incorrect; first error in step {row['Model_Solution_First_Error_Step'] or '-'}"
+    step = str(row["Model_Solution_First_Error_Step"]).strip()
+    wrong = f"incorrect; {f'first error in step {step}' if step else 'the data name no error step'}"
     return MrBenTask(
         id=qid,
         unit=str(row["Question_UUID"]),

@@ -75,6 +75,17 @@ def test_a_number_among_the_outcomes_leads_to_its_items(watch: Callable[..., Wat
     assert _ids(page) == ["q3"]
 
 
+def test_outcomes_have_one_order_in_rows_and_columns_and_the_total_is_a_link(
+    watch: Callable[..., Watched], made: Path
+) -> None:
+    page = watch(made).open()
+    rows = [" ".join(name.split()[1:]) for name in page.locator("table.matrix tbody th").all_inner_texts()][:-1]
+    heads = page.locator("table.matrix thead th.head").all_inner_texts()
+    assert [name for name in rows if name in heads] == [name for name in heads if name in rows]
+    page.locator("table.matrix tbody tr").last.locator("a").last.click()
+    _count(page, "4 tasks")
+
+
 def test_a_category_leads_to_its_items(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open()
     page.get_by_role("link", name="Even", exact=True).click()
@@ -173,9 +184,16 @@ def test_an_item_shows_its_image_program_verdicts_and_evidence(watch: Callable[.
     assert "".join(own).rstrip("\n") == CODE
     assert page.locator(".answered .own .t-k").first.inner_text() == "def "
     assert page.locator(".answered .own .t-c").inner_text() == "# why"
+    assert "the bar marks what the official extraction gives" in page.locator(".answered summary small").inner_text()
     settled(page, "document.querySelector('figure img').naturalWidth === 300")
     assert page.locator(".asked summary").all_inner_texts() == ["Signature", "Tests"]
     assert page.locator(".sample").count() == 3
+
+
+def test_a_narrow_page_has_the_question_before_the_answer(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made, viewport={"width": 390, "height": 900}).open("tab=items&item=q1")
+    boxes = [page.locator(f".{name}").bounding_box() for name in ("asked", "answered")]
+    assert boxes[0]["y"] < boxes[1]["y"]  # type: ignore[index]
 
 
 def test_the_samples_of_an_item_are_links_and_keys(watch: Callable[..., Watched], made: Path) -> None:
@@ -192,6 +210,7 @@ def test_the_samples_of_an_item_are_links_and_keys(watch: Callable[..., Watched]
 def test_a_link_to_what_is_not_there_says_so(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open("tab=items&item=q99")
     assert "This report has no item q99" in page.locator("#panel").inner_text()
+    assert "filtered" not in page.locator("#panel").inner_text()
     page.click("#back")
     _count(page, "4 tasks")
 

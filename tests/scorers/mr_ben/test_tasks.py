@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def test_an_error_step_that_the_data_do_not_name_is_not_shown_as_one(tmp_path: Path) -> None:
+    place = folder(tmp_path / "data", math=[row(f"q{n}", step) for n, step in enumerate(("  return 1", ""))])
+    golds = [task.gold for task in tasks.tasks_from(tasks.load(MR_BEN, "test", place)).values()]
+    assert golds == ["incorrect; first error in step return 1", "incorrect; the data name no error step"]
+
+
 def test_a_second_row_of_one_key_has_its_own_name(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=[row("q1"), row("q1", "1")])
     path = predictions(tmp_path, {"q1/m": response("correct"), "q1/m#2": response("incorrect", "Step 2")})
