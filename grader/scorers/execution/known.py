@@ -66,10 +66,10 @@ class Known:
         return self._spool.get(_key(qid, -1))
 
     def is_answer(self, qid: str, answers: Answers, again: Answers | None) -> bool:
-        """Whether these are the messages of a run of the reference solution, and `again` those in another order."""
+        """Whether these are the messages of the judged run of the reference, and `again` those in another order."""
         if qid in self._reordered and _messages(again) != _messages(self.answered_again(qid)):
             return False
-        return _messages(answers) in map(_messages, self.reference(qid))
+        return _messages(answers) in map(_messages, self.reference(qid)[:1])
 
     def has_reference(self, qid: str) -> bool:
         """Whether a task has a reference solution that passes."""

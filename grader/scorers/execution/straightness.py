@@ -3,6 +3,7 @@
 1. **They read no name of a program** but these functions, in any scope.
 2. **They only call these functions**, or pass them to functions of their own that do.
 3. **What they use of the library is on a list**: it only computes.
+   Of a value, they only call methods of plain data, where these are named.
 4. **They compare sets and count them**, and do not read them in their order, which differs between processes.
 5. **They do not iterate over what they give to a program**, which could change it meanwhile.
 """
@@ -16,7 +17,16 @@ import symtable
 from typing import TYPE_CHECKING
 
 from grader.scorers.execution.extraction import parse
-from grader.scorers.execution.tame_names import CONSTANTS, FUNCTIONS, ITERATORS, OF_NUMPY, READERS
+from grader.scorers.execution.tame_names import (
+    CONSTANTS,
+    FUNCTIONS,
+    ITERATOR_METHODS,
+    ITERATORS,
+    METHODS,
+    OF_NUMPY,
+    READERS,
+    READING_METHODS,
+)
 from grader.scorers.execution.tameness import is_single
 
 if TYPE_CHECKING:
@@ -33,6 +43,11 @@ _STATEMENTS = (
 _OTHERS = {"collections.defaultdict", "decimal.Decimal", "fractions.Fraction", "math.nan", "operator.itemgetter"}
 _LIBRARY = FUNCTIONS | READERS | ITERATORS | CONSTANTS | OF_NUMPY | _OTHERS
 """Full names of functions and constants that tests may use of the library."""
+_TYPING = frozenset((
+    "Any", "Callable", "DefaultDict", "Deque", "Dict", "Iterable", "Iterator", "List", "Mapping", "Optional",
+    "Sequence", "Set", "Tuple", "Union",
+))  # fmt: skip
+_METHODS = (METHODS - {"format"}) | READING_METHODS | ITERATOR_METHODS | {"add", "all", "any", "item", "tolist"}
 _MODULES = frozenset(name.partition(".")[0] for name in _LIBRARY if "." in name) | {"cmath", "numpy.testing", "typing"}
 _CALLERS = frozenset(("callable", "filter", "map"))
 """Functions to which a program's function may be given: they do nothing but call it."""
@@ -65,9 +80,8 @@ def straight(tests: str, asked: tuple[str, ...]) -> frozenset[str] | None:
     read = {symbol.get_name() for scope in scopes[1:] for symbol in scope.get_symbols() if symbol.is_global()}
     read |= {symbol.get_name() for symbol in table.get_symbols()}
     allowed = taken | {*asked} | ({*dir(builtins)} - _NOT_FOR_TESTS)
-    if not allowed.issuperset(read) or not _TRUSTED.isdisjoint(taken | bound):
-        return None
-    if not all(_is_straight(node, parents) for node in nodes):
+    is_odd = any(name.startswith("__") or name in _TRUSTED for name in taken | bound)
+    if is_odd or not allowed.issuperset(read) or not all(_is_straight(node, parents) for node in nodes):
         return None
     names = _names_of_functions(nodes, parents, asked)
     if names is None or not _uses_known_library(nodes, parents) or any(_iterates(node, names) for node in nodes):
@@ -91,12 +105,14 @@ def _is_straight(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:  # noq
         case ast.Name(id="set" | "frozenset" | "type" as name):
             return _called(parents[node]) == name
         case ast.FunctionDef(name=name) | ast.Name(id=name):
-            return not name.startswith("__") and not getattr(node, "decorator_list", ())
+            return not getattr(node, "decorator_list", ())
         case ast.Call(func=ast.Name(id="type"), args=given):
             is_asked = isinstance(parents[node], ast.Compare) or _called(parents[node]) == "isinstance"
             return len(given) == 1 and not node.keywords and is_asked
         case ast.Call(func=ast.Attribute(attr="sort")):
             return not node.keywords
+        case ast.Call(func=ast.Attribute(attr="copy" | "deepcopy") | ast.Name(id="copy" | "deepcopy"), args=given):
+            return len(given) <= 1 and not node.keywords
         case ast.Attribute(attr=name, ctx=context):
             return isinstance(context, ast.Load) and not name.startswith(("_", "cache_"))
         case ast.Compare(ops=ops):
@@ -132,19 +148,27 @@ def _uses_known_library(nodes: Iterable[ast.AST], parents: dict[ast.AST, ast.AST
             node.level or not all(_is_known(f"{node.module}.{alias.name}") for alias in node.names)
         ):
             return False
+    of_modules: set[ast.AST] = set()
     for node in nodes:
         if isinstance(node, ast.Name) and node.id in modules:
             full, whole = modules[node.id], parents[node]
             while isinstance(whole, ast.Attribute) and f"{full}.{whole.attr}" in _MODULES:
+                of_modules.add(whole)
                 full, whole = f"{full}.{whole.attr}", parents[whole]
             if not (isinstance(whole, ast.Attribute) and _is_known(f"{full}.{whole.attr}")):
                 return False
-    return True
+            of_modules.add(whole)
+    others = (node for node in nodes if isinstance(node, ast.Attribute) and node not in of_modules)
+    return all(node.attr in _METHODS and _is_called(node, parents[node]) for node in others)
+
+
+def _is_called(node: ast.Attribute, parent: ast.AST) -> bool:
+    return isinstance(parent, ast.Call) and parent.func is node
 
 
 def _is_known(full: str) -> bool:
     module, _, name = full.rpartition(".")
-    return full in _LIBRARY or (module == "typing" and name[0].isupper()) or (module == "cmath" and name != "*")
+    return full in _LIBRARY or (module == "typing" and name in _TYPING) or (module == "cmath" and name != "*")
 
 
 # --- the functions of a program ---------------------------------------------------------------------------------

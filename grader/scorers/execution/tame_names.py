@@ -87,6 +87,7 @@ METHODS = frozenset((
     "bit_length", "bit_count", "is_integer", "end", "findall", "fullmatch", "group", "groups", "match", "search",
     "span", "start", "sub",
 ))  # fmt: skip
+CODECS = ("ascii", "latin-1", "utf-8", "utf8")
 READING_METHODS = frozenset(("extend", "extendleft", "fromkeys", "join", "update", "subtract"))
 """Methods that read iterators."""
 ITERATOR_METHODS = frozenset(("items", "keys", "values", "elements"))

@@ -25,6 +25,7 @@ from grader.scorers.execution.tame_names import (
     CALLBACKS,
     CATCHABLE,
     CHANGES_OF_SETS,
+    CODECS,
     CONSTANTS,
     DECORATORS,
     FUNCTIONS,
@@ -119,6 +120,7 @@ class _Reader:
         self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         lambdas = {_name(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)}
         self._functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | lambdas
+        self._lambdas = lambdas
         self._variables -= lambdas
         self._imported: dict[str, str] = {}
         """Name -> module, or module and the name in it."""
@@ -147,7 +149,8 @@ class _Reader:
         self._kept = self._constant(own)
         self._scopes.append(self._scope((), own) | self._kept)
         self._statements(self._tree.body)
-        top = {node.name for node in self._tree.body if isinstance(node, ast.FunctionDef)}
+        # Messages about a call name a lambda otherwise.
+        top = {node.name for node in self._tree.body if isinstance(node, ast.FunctionDef)} - self._lambdas
         return Tame(frozenset(bound | self._read), frozenset(top), self._sorts_sets)
 
     # --- scopes ---
@@ -589,6 +592,9 @@ class _Reader:
             return _Kind.ITERATOR
         if name == "format":
             _require(isinstance(value, ast.Constant) and _is_plain_format(value.value))
+        if name in {"encode", "decode"}:
+            # Other codecs are loaded when they are used, and where memory is short, there is none.
+            _require(all(isinstance(one, ast.Constant) and one.value in CODECS for one in given) and not node.keywords)
         _require(name in METHODS | READING_METHODS)
         # The first argument of `list.extend(a, b)` is what it changes.
         reads = name in READING_METHODS and (name == "fromkeys" or self._library(value) not in TYPES)

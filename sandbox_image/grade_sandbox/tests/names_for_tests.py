@@ -37,7 +37,8 @@ def global_names(code: CodeType) -> set[str]:
     """Return the global names that the tests read but do not define."""
     used = {(step.argval, step.opname, is_top) for step, is_top in _steps(code)}
     stored = {name for name, how, is_top in used if how == "STORE_GLOBAL" or (is_top and how == "STORE_NAME")}
-    return {name for name, how, _ in used if how in _READING} - stored
+    # An annotation of a variable reads `__annotations__`, a dictionary that each module has of its own.
+    return {name for name, how, _ in used if how in _READING} - stored - {"__annotations__"}
 
 
 _READING = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}

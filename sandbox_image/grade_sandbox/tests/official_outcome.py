@@ -81,6 +81,8 @@ class _Plain(Replay):
         except BaseException as error:
             ended = error
         seconds = time.process_time() - start
+        if self.replies.ours.has_missed():
+            return None
         if self._is_waiting:
             return {"kind": WAITING, "seconds": seconds}
         # The limits of this process are not those of the program.
@@ -88,7 +90,7 @@ class _Plain(Replay):
             return None
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory > MOST_MEMORY:
             return None
-        if self.replies.ours.has_missed() or not (ended is None or isinstance(ended, Exception)):
+        if not (ended is None or isinstance(ended, Exception)):
             return None
         text = "" if ended is None else str(ended)
         if len(text) > MOST_CHARACTERS or "0x" in text:
@@ -152,6 +154,9 @@ def _has_floats(call: dict[str, Any]) -> bool:
 def _is_plain_reply(reply: dict[str, Any]) -> bool:
     changes = reply.get("m", [])
     if reply.keys() - {"v", "e", "m", "n"} or any(tag != "t" for tag, _, _ in changes):
+        return False
+    # What a loop over a dictionary sees that changes meanwhile depends on what the dictionary has been through.
+    if any(node[0] == "dict" for _, _, node in changes):
         return False
     nodes = [*reply["n"], *(node for _, _, node in changes)]
     if "e" in reply:
