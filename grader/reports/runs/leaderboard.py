@@ -62,9 +62,10 @@ def document(made: Leaderboard, folder: Path | None = None) -> Document:
 def _board(board: Board, made: Leaderboard, folder: Path | None) -> Section:
     order = board.ranking(board.metric, made.reading)
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
+    judge = f" · {board.judge}" if board.judge in _own_facts(board, made.boards) else ""
     cards = [*_groups(board, order), *_matrix(board, order), *_others(board), *_categories(board, made)]
     return Section(
-        title=f"{board.title} · {board.split} · {board.protocol}{part}: {board.metric.replace('_', ' ')}",
+        title=f"{board.title} · {board.split} · {board.protocol}{part}{judge}: {board.metric.replace('_', ' ')}",
         parts=[_ranked(board, made, order, folder), *_method(made, order), *board.notes, *_signs(board), *cards],
     )
 
@@ -83,12 +84,16 @@ def _names(boards: Sequence[Board]) -> list[str]:
     """Return the title and the metric of each board, and what tells it from other boards of the same title."""
     names: list[str] = []
     for board in boards:
-        alike = [_facts(other) for other in boards if other.title == board.title]
-        own = [fact for fact in _facts(board) if any(fact not in facts for facts in alike)]
-        name = ", ".join([f"{board.title} {board.metric.replace('_', ' ')}", *own])
+        name = ", ".join([f"{board.title} {board.metric.replace('_', ' ')}", *_own_facts(board, boards)])
         same = sum(known == name or known.startswith(f"{name}, table ") for known in names)
         names.append(f"{name}, table {same + 1}" if same else name)
     return names
+
+
+def _own_facts(board: Board, boards: Sequence[Board]) -> list[str]:
+    """Return the facts that not all boards of the same title have."""
+    alike = [_facts(other) for other in boards if other.title == board.title]
+    return [fact for fact in _facts(board) if any(fact not in facts for facts in alike)]
 
 
 def _facts(board: Board) -> list[str]:
@@ -165,7 +170,10 @@ def _signs(board: Board) -> list[str]:
     metrics = (metric for ranking in board.rankings for metric in ranking.values)
     starred = any(metric is not None and metric.bounds is not msgspec.UNSET for metric in metrics)
     notes = notes_below((run.short, run.official_notes) for run in board.runs)
-    return [*(["* Unscored samples are excluded."] if starred else []), *notes]
+    return [
+        *(["* Unscored samples are excluded. n is that of official and of careful if they differ."] if starred else []),
+        *notes,
+    ]
 
 
 def _groups(board: Board, order: Ranking | None) -> Iterator[Table]:

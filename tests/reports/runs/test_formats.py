@@ -26,7 +26,7 @@ from grader.reports.runs import comparison as of_comparison
 from grader.reports.runs import files as of_files
 from grader.reports.runs import history as of_history
 from grader.reports.runs import leaderboard as of_leaderboard
-from grader.results import READINGS, Provenance, Report
+from grader.results import READINGS, JudgeProvenance, Provenance, Report
 from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
 from tests.decisions.test_history import made as history_of
@@ -165,15 +165,22 @@ def test_the_columns_of_models_by_benchmarks_say_what_tells_boards_of_one_benchm
         a=questions(150),
         b=questions(90, protocol="old"),
         c=questions(90, provenance=Provenance()),
-        d=circular([[True]]),
+        d=questions(90, provenance=Provenance(judge=JudgeProvenance(source="endpoint", model="m", questions=5))),
+        e=circular([[True]]),
     )
-    table = of_leaderboard.document(ranked).sections[0].parts[0]
+    overview, *sections = of_leaderboard.document(ranked).sections
+    (table,) = overview.parts
     assert isinstance(table, Table)
     assert [column.name.removesuffix(", official") for column in table.columns[1::2]] == [
-        "V*Bench accuracy, p",
-        "V*Bench accuracy, old",
-        "V*Bench accuracy, p, table 2",
+        "V*Bench accuracy, p, no judge",
+        "V*Bench accuracy, old, no judge",
+        "V*Bench accuracy, p, no judge, table 2",
+        "V*Bench accuracy, p, m",
         "MMBench circular accuracy",
+    ]
+    assert [section.title for section in sections[-2:]] == [
+        "V*Bench · test · p · m: accuracy",
+        "MMBench · test · p: circular accuracy",
     ]
 
 
