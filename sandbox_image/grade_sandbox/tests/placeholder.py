@@ -76,10 +76,13 @@ class Placeholder:
         return self._recorder.called(self, args, kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._recorder.refuse("the tests change what the candidate returned")
+        self._recorder.changed(self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._recorder.refuse("the tests change what the candidate returned")
+        self._recorder.changed(self)
+
+    def __delitem__(self, key: Any) -> None:
+        self._recorder.changed(self)
 
     def __bool__(self) -> bool:
         return bool(self._recorder.converted(self, "bool"))

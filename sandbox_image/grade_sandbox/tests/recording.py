@@ -144,7 +144,7 @@ class Recorder:
         """Whether the tests have used a placeholder: a name that they only mention is not tested."""
         self._answers: list[weakref.ref[Any]] = []
         self._changed: set[int] = set()
-        """The calls whose answers a method has changed. The candidate's own answer is then another value."""
+        """The calls whose answers the tests have changed. The candidate's own answer is then another value."""
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return the recording."""
@@ -265,10 +265,8 @@ class Recorder:
         if expression is None:
             return self.derived(target)
         method = self._method(expression)
-        if self._tested and method in _CHANGING:
-            self.refuse("the tests change what the candidate returned")
         if method in _CHANGING:
-            self._changed.add(_call_of(expression))
+            self.changed(target)
         if method and (args or kwargs or placeholder.is_local(method, self._classes.values())):
             return self.derived(target)
         if self._tested and len(args) == 1 and not kwargs and self._may_be_object(args[0]):
@@ -281,8 +279,15 @@ class Recorder:
         name: str = key if kind == "attr" else self._read.get(key, "") if kind == "ans" else ""
         return "" if any(hasattr(tested, name) for tested in self._tested) else name
 
+    def changed(self, value: Placeholder) -> None:
+        """Note that the tests change an answer, or a part of it. An object would have to be changed where it is."""
+        if self._tested:
+            self.refuse("the tests change what the candidate returned")
+        if value._expression is not None:
+            self._changed.add(_call_of(value._expression))
+
     def is_changed(self, value: Placeholder) -> bool:
-        """Whether a method of the tests may have changed the answer that a value is a part of."""
+        """Whether the tests may have changed the answer that a value is a part of."""
         return value._expression is not None and _call_of(value._expression) in self._changed
 
     def identical(self, left: Any, right: Any) -> bool:
