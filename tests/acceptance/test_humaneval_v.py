@@ -22,6 +22,7 @@ def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.usefixtures("own_cache")  # with self-tests of this machine, reports have more metrics
 class TestSample:
     """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
 
