@@ -356,7 +356,7 @@ def test_calls_are_recorded_without_a_candidate(test: str) -> None:
         "if solution(1) == 2:\n    solution(2)", "n = 0\nwhile solution(n):\n    n += 1",
         "x = solution(1)\nwhile x:\n    x = x.next", "for x in solution(3):\n    solution(4)",
         "solution(len(solution(1)))", "solution(int(solution(1)))", "solution(str(solution(1)) + 'x')",
-        "assert solution(1) == 2 or solution(2) == 3", "x = solution(1)\nx.value = 3\nsolution(2)",
+        "assert solution(1) == 2 or solution(2) == 3", "x = solution(1)\nx.value = 3\nsolution(x)",
         "import threading\nsolution(threading.Event())", "solution(solution(1) + 1)",
         "import json\njson.loads(solution(1))\nsolution(2)", "pass",
     ],
