@@ -155,6 +155,7 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
             f"{low:.1f} to {high:.1f} fit these answers (95 % interval; how an answer is read is not part of it)."
         )
         if first.n < FEW:
+            # The interval of a difference between two such values, if they are independent, is sqrt(2) times as wide.
             yield (
                 f"{counted(first.n, 'task')} {'is' if first.n == 1 else 'are'} few: between two models, a difference "
                 f"of {math.sqrt(2) * (high - low) / 2:.0f} points can still be chance."
@@ -182,7 +183,7 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
         yield (
             f"{counted(suspects, 'answer')} {'is' if suspects == 1 else 'are'} not believed, and counted as not "
             "solved: the program passes in one process with its tests, but not when they get only the values that it "
-            "returns. Programs that manipulate their tests look like this, and some honest ones."
+            "returns. Programs that manipulate their tests do this, and so do some honest ones."
         )
     yield from (
         note.removeprefix(f"{OFFICIAL_MARK} ") for note in provenance.notes(report) if note.startswith(_OF_VALUES)
@@ -253,12 +254,11 @@ def _to_look_at(report: Report) -> list[SampleResult]:
 def _left(samples: Sequence[SampleResult]) -> str:
     """Return how many samples are not shown, and why one would look at them; empty if there are none."""
     different = sum(sample.differs for sample in samples)
-    unclear = len(samples) - different
-    kinds = [
-        *([f"{counted(different, 'answer')} on which the two disagree"] if different else []),
-        *([f"{counted(unclear, 'answer')} on which they agree, but unclear or not scored"] if unclear else []),
-    ]
-    return " and ".join(kinds)
+    kinds = (
+        (different, "on which the two disagree"),
+        (len(samples) - different, "on which they agree, but unclear or not scored"),
+    )
+    return " and ".join(f"{counted(number, 'answer')} {why}" for number, why in kinds if number)
 
 
 def _is_sampled(report: Report) -> bool:

@@ -74,8 +74,8 @@ _UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `.*\.(\w+)`")
 def _hint(error: str, declaration: object) -> str:
     """Return a question about the field that an error calls unknown, or the values of the field of an unknown value."""
     fields = _fields(declaration)
-    if value := _UNKNOWN_VALUE.search(error):
-        return f"; the values are {', '.join(map(str, _values(fields.get(value[1]))))}"
+    if (value := _UNKNOWN_VALUE.search(error)) and (allowed := _values(fields.get(value[1]))):
+        return f"; the values are {', '.join(map(str, allowed))}"
     unknown = _UNKNOWN_FIELD.search(error)
     near = difflib.get_close_matches(unknown[1], fields.keys() - {unknown[1]}, 1, 0.7) if unknown else []
     return f"; did you mean `{near[0]}`?" if near else ""

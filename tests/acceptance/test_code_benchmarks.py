@@ -184,6 +184,21 @@ def test_programs_may_use_the_names_of_the_code_before_a_list_of_tests(own, tmp_
         assert outcomes(tmp_path / "p.json", reading) == {body: ["passed"] for body in bodies}
 
 
+def test_what_assertions_read_of_that_code_is_not_for_programs(own, tmp_path):
+    """Else a program could return the expected value. What a function of theirs reads could compute it."""
+    setup = "WANTED = {3: 6}\n\n\ndef table(x):\n    return WANTED[x]\n\n\ndef wanted(x):\n    return table(x)\n"
+    (own / "benchmark.toml").write_text(OWN.replace('groups = ["level"]', 'setup = "first"'))
+    row = {**TASKS[0], "first": setup, "asserts": ["assert twice(3) == wanted(3)"]}
+    (own / "tasks.jsonl").write_text(json.dumps(row))
+    bodies = ["WANTED[x]", "table(x)", "wanted(x)"]
+    (tmp_path / "p.json").write_text(
+        json.dumps([{"qid": "twice", "predictions": [f"    return {body}\n" for body in bodies]}])
+    )
+    assert grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP).returncode == 0
+    assert outcomes(tmp_path / "p.json", "official") == {"twice": ["passed"] * 3}
+    assert outcomes(tmp_path / "p.json", "careful") == {"twice": ["suspect"] * 3}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

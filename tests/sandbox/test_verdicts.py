@@ -266,7 +266,7 @@ def test_tests_whose_calls_depend_on_answers_cannot_be_recorded_without_a_refere
     "change", ["r.append(0)", "r[0].append(0)", "r[0] = 5", "del r[0]", "r.x = 1", "import bisect\nbisect.insort(r, 0)"]
 )
 def test_an_answer_that_tests_change_is_passed_on_beside_the_candidate(change: str) -> None:
-    """The candidate's own answer is another value then. One that is changed and only looked at is no reason."""
+    """The candidate still has the answer as it was. If tests only look at what they have changed, this is no problem."""
     test = f"r = solution([3, 1])\n{change}\n"
     refused = phases.record(phases.task(f"{test}assert solution(r)"))["truthy"]["refused"]
     assert refused == "the tests change what the candidate returned"

@@ -69,7 +69,7 @@ class Known:
         """Whether these are the messages of the judged run of the reference, and `again` those in another order."""
         if qid in self._reordered and _messages(again) != _messages(self.answered_again(qid)):
             return False
-        return _messages(answers) in map(_messages, self.reference(qid)[:1])
+        return self.has_reference(qid) and _messages(answers) == _messages(self._spool.get(_key(qid, 0)))
 
     def has_reference(self, qid: str) -> bool:
         """Whether a task has a reference solution that passes."""

@@ -2,8 +2,8 @@
 
 1. **They read no name of a program** but these functions, in any scope.
 2. **They only call these functions**, or pass them to functions of their own that do.
-3. **What they use of the library is on a list**: it only computes.
-   Of a value, they only call methods of plain data, where these are named.
+3. **What they use of the library is on a list**: it only computes. They call methods of plain data, and keep none to
+   call it later.
 4. **They compare sets and count them**, and do not read them in their order, which differs between processes.
 5. **They do not iterate over what they give to a program**, which could change it meanwhile.
 """
@@ -47,7 +47,9 @@ _TYPING = frozenset((
     "Any", "Callable", "DefaultDict", "Deque", "Dict", "Iterable", "Iterator", "List", "Mapping", "Optional",
     "Sequence", "Set", "Tuple", "Union",
 ))  # fmt: skip
+"""What tests may import of `typing`, for annotations."""
 _METHODS = (METHODS - {"format"}) | READING_METHODS | ITERATOR_METHODS | {"add", "all", "any", "item", "tolist"}
+"""Methods that tests may call."""
 _MODULES = frozenset(name.partition(".")[0] for name in _LIBRARY if "." in name) | {"cmath", "numpy.testing", "typing"}
 _CALLERS = frozenset(("callable", "filter", "map"))
 """Functions to which a program's function may be given: they do nothing but call it."""
@@ -80,7 +82,7 @@ def straight(tests: str, asked: tuple[str, ...]) -> frozenset[str] | None:
     read = {symbol.get_name() for scope in scopes[1:] for symbol in scope.get_symbols() if symbol.is_global()}
     read |= {symbol.get_name() for symbol in table.get_symbols()}
     allowed = taken | {*asked} | ({*dir(builtins)} - _NOT_FOR_TESTS)
-    is_odd = any(name.startswith("__") or name in _TRUSTED for name in taken | bound)
+    is_odd = any(name.startswith("__") for name in read | bound) or not _TRUSTED.isdisjoint(taken | bound)
     if is_odd or not allowed.issuperset(read) or not all(_is_straight(node, parents) for node in nodes):
         return None
     names = _names_of_functions(nodes, parents, asked)
@@ -104,8 +106,8 @@ def _is_straight(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:  # noq
     match node:
         case ast.Name(id="set" | "frozenset" | "type" as name):
             return _called(parents[node]) == name
-        case ast.FunctionDef(name=name) | ast.Name(id=name):
-            return not getattr(node, "decorator_list", ())
+        case ast.FunctionDef(decorator_list=decorators):
+            return not decorators
         case ast.Call(func=ast.Name(id="type"), args=given):
             is_asked = isinstance(parents[node], ast.Compare) or _called(parents[node]) == "isinstance"
             return len(given) == 1 and not node.keywords and is_asked
@@ -113,8 +115,8 @@ def _is_straight(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:  # noq
             return not node.keywords
         case ast.Call(func=ast.Attribute(attr="copy" | "deepcopy") | ast.Name(id="copy" | "deepcopy"), args=given):
             return len(given) <= 1 and not node.keywords
-        case ast.Attribute(attr=name, ctx=context):
-            return isinstance(context, ast.Load) and not name.startswith(("_", "cache_"))
+        case ast.Attribute(ctx=context):
+            return isinstance(context, ast.Load)
         case ast.Compare(ops=ops):
             is_asked = any(isinstance(operator, (ast.Is, ast.IsNot)) for operator in ops)
             return not is_asked or (len(ops) == 1 and any(map(is_single, (node.left, *node.comparators))))
@@ -158,12 +160,8 @@ def _uses_known_library(nodes: Iterable[ast.AST], parents: dict[ast.AST, ast.AST
             if not (isinstance(whole, ast.Attribute) and _is_known(f"{full}.{whole.attr}")):
                 return False
             of_modules.add(whole)
-    others = (node for node in nodes if isinstance(node, ast.Attribute) and node not in of_modules)
-    return all(node.attr in _METHODS and _is_called(node, parents[node]) for node in others)
-
-
-def _is_called(node: ast.Attribute, parent: ast.AST) -> bool:
-    return isinstance(parent, ast.Call) and parent.func is node
+    of_values = (node for node in nodes if isinstance(node, ast.Attribute) and node not in of_modules)
+    return all(node.attr in _METHODS and getattr(parents[node], "func", None) is node for node in of_values)
 
 
 def _is_known(full: str) -> bool:

@@ -88,6 +88,7 @@ METHODS = frozenset((
     "span", "start", "sub",
 ))  # fmt: skip
 CODECS = ("ascii", "latin-1", "utf-8", "utf8")
+"""Encodings that Python does not load from a file at first use."""
 READING_METHODS = frozenset(("extend", "extendleft", "fromkeys", "join", "update", "subtract"))
 """Methods that read iterators."""
 ITERATOR_METHODS = frozenset(("items", "keys", "values", "elements"))

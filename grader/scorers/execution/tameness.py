@@ -119,8 +119,8 @@ class _Reader:
         self._variables = {node.id for node in names if _is_stored(node)}
         self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         lambdas = {_name(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)}
-        self._functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | lambdas
         self._lambdas = lambdas
+        self._functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | lambdas
         self._variables -= lambdas
         self._imported: dict[str, str] = {}
         """Name -> module, or module and the name in it."""
@@ -149,7 +149,7 @@ class _Reader:
         self._kept = self._constant(own)
         self._scopes.append(self._scope((), own) | self._kept)
         self._statements(self._tree.body)
-        # Messages about a call name a lambda otherwise.
+        # Messages about a wrong call have the name `<lambda>` if a lambda has replaced the function.
         top = {node.name for node in self._tree.body if isinstance(node, ast.FunctionDef)} - self._lambdas
         return Tame(frozenset(bound | self._read), frozenset(top), self._sorts_sets)
 
@@ -593,7 +593,7 @@ class _Reader:
         if name == "format":
             _require(isinstance(value, ast.Constant) and _is_plain_format(value.value))
         if name in {"encode", "decode"}:
-            # Other codecs are loaded when they are used, and where memory is short, there is none.
+            # Others are loaded at first use. If this fails for lack of memory, the error is a LookupError.
             _require(all(isinstance(one, ast.Constant) and one.value in CODECS for one in given) and not node.keywords)
         _require(name in METHODS | READING_METHODS)
         # The first argument of `list.extend(a, b)` is what it changes.

@@ -177,6 +177,7 @@ def _checked_task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask
 
 def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     signature = str(row.get(columns.signature or columns.prompt or "") or "")
+    given, setup = _given_tests(row, columns)
     tests = _tests(row, columns)
     solution = _text(row.get(columns.solution or ""))
     has_inputs = row.get(columns.inputs) is not None if columns.inputs and columns.tests else bool(columns.inputs)
@@ -195,49 +196,77 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         row=row,
         signature_text=signature,
         tests=tests,
-        signature=_after(_setup(row, columns), completed(read_signature(signature), tests, signature, solution)),
+        signature=_with_setup(
+            completed(read_signature(signature), tests, signature, solution), _for_programs(setup, given)
+        ),
         tested=(cases.function,) if cases is not None and cases.function else open_names(tests, signature),
         solution=solution,
         cases=cases,
         seconds=_seconds(row.get(columns.timeout or "")),
         memory_bytes=_memory(row.get(columns.memory or "")),
         wall=_seconds(row.get(columns.wall or ""), "wall"),
-        lists_tests=not isinstance(_listed(row, columns), str),
+        lists_tests=not isinstance(given, str),
         opaque=_is_opaque(row, columns),
     )
 
 
 def _tests(row: Row, columns: ExecutionColumns) -> str:
     """Return the tests as one script; a list of them follows its set-up code."""
-    tests = _listed(row, columns)
+    tests, setup = _given_tests(row, columns)
     if isinstance(tests, str):
         return tests
     for number, test in enumerate(tests, 1):
         if not isinstance(test, str):
             raise BadRowError(f"column {columns.tests}: item {number} is not a text with an assertion")
-    return "\n".join([_setup(row, columns), *tests, ""]).lstrip("\n").replace("\r\n", "\n")
+    return "\n".join([setup, *tests, ""]).lstrip("\n").replace("\r\n", "\n")
 
 
-def _setup(row: Row, columns: ExecutionColumns) -> str:
-    """Return the code before a list of tests."""
-    return "" if isinstance(_listed(row, columns), str) else str(row.get(columns.setup or "") or "")
+def _given_tests(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], str]:
+    """Return the tests as they are given, a script or a list (also as JSON), and the set-up code of a list."""
+    tests = row.get(columns.tests or "") or ""
+    if isinstance(tests, str) and tests.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            tests = list(json.loads(tests))
+    return tests, "" if isinstance(tests, str) else str(row.get(columns.setup or "") or "")
 
 
-def _after(setup: str, signature: Signature) -> Signature:
-    """Return a signature with the set-up code before it: in the official run, programs can use its names, too."""
+def _for_programs(setup: str, tests: str | list[Any]) -> str:
+    """Return the part of set-up code that programs may use: imports, classes, and what no assertion reads.
+
+    What an assertion reads, also through a function, could be an expected value, or compute one.
+    """
+    tree, assertions = parse(setup), parse("\n".join(map(str, tests)))
+    if tree is None or assertions is None:
+        return ""
+    others = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))]
+    defined = {name for node in others for name in _defined(node)}
+    read, hidden = _names(assertions) & defined, list[ast.stmt]()
+    while found := [node for node in others if node not in hidden and not read.isdisjoint(_changed(node))]:
+        hidden += found
+        read |= {name for node in found for name in _names(node)} & defined
+    return "".join(f"{ast.unparse(node)}\n" for node in tree.body if node not in hidden)
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    functions = {node.name for node in ast.walk(statement) if isinstance(node, ast.FunctionDef)}
+    return functions | {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def _changed(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement may define or change: those in it; of a function only its own."""
+    return {statement.name} if isinstance(statement, ast.FunctionDef) else _names(statement) | _defined(statement)
+
+
+def _with_setup(signature: Signature, setup: str) -> Signature:
+    """Return a signature after set-up code, whose names programs can use in the official run, too."""
     source = f"{setup}\n{signature.source}"
     if not setup or parse(source) is None:
         return signature
     return msgspec.structs.replace(signature, source=source, classes=read_signature(source).classes)
-
-
-def _listed(row: Row, columns: ExecutionColumns) -> str | list[Any]:
-    """Return the tests as they are given: a script, or a list, which may be written as JSON."""
-    tests = row.get(columns.tests or "") or ""
-    if isinstance(tests, str) and tests.lstrip().startswith("["):
-        with contextlib.suppress(ValueError):
-            return list(json.loads(tests))
-    return tests
 
 
 def _is_opaque(row: Row, columns: ExecutionColumns) -> bool:

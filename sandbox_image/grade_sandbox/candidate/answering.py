@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 BUFFER = 1 << 16
 _FUNCTION = type(lambda: None)
 _CHEAP = {bool, int, float, type(None)}
+"""Types of answers that take hardly any time to send."""
 FEW_OBJECTS = 100
-"""To compare so many arguments with what they were takes no time worth noting."""
+"""Looking for changes in this many arguments takes hardly any time."""
 LEVELS = 64
 """How many calls deeper than usual a program with less room answers. Tests call a program from fewer (official.py)."""
 
@@ -96,7 +97,7 @@ class _Channel:
     """Sends answers when no further call is there, and not one by one."""
 
     def __init__(self, fd: int) -> None:
-        # To make a socket object would write to forty more pages, which a fork copies first.
+        # No socket object: creating one writes to forty more memory pages, and each costs a page fault after a fork.
         self._fd = fd
         self._received, self._waiting = memoryview(b""), bytearray()
 
@@ -307,7 +308,7 @@ def _is_imported(name: str, namespace: "dict[str, Any]") -> bool:
     if type(value) is type(sys):
         return True
     if type(value) is _FUNCTION and value.__globals__ is namespace:
-        # To look through all modules would write to a page for each, which a fork copies first.
+        # A search through all modules would write to a memory page of each, which costs a page fault after a fork.
         return False
     return any(getattr(module, "__dict__", {}).get(name) is value for module in list(sys.modules.values()))
 

@@ -1,8 +1,8 @@
 """Texts that tests execute (`eval(solution(3)) == 24`). An answer's text is never executed.
 
 It is computed here if it is an expression of literals and arithmetic. The texts of the tests themselves, and those that
-the reference solution answered, are executed as usual. A pickle that tests load can name only classes of plain data: a
-name of anything else could execute code.
+the reference solution answered, are executed as usual. Tests can load only pickles of plain data: a pickle that names
+anything else could execute code.
 """
 
 import ast
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _EXECUTES = re.compile(r"\b(eval|exec|compile)\b")
 _UNPICKLES = re.compile(r"pickle|shelve|dill|joblib")
 _DATA = [*BUILTIN_TYPES.values(), *(entry.kind for entry in constructed.TYPES.values())]
+"""Types that a pickle may name."""
 _OF_ARRAYS = {"_reconstruct", "_frombuffer", "scalar", "ndarray", "dtype"}
+"""What NumPy's pickles of arrays name in its modules."""
 _OPERATORS: "dict[type[ast.AST], Callable[..., Any]]" = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -73,7 +75,8 @@ def namespace(
 
     def checked_compile(source: "Any", *given: "Any", **more: "Any") -> "Any":
         code = compile(source, *given, **more)
-        compiled.extend([code] * is_trusted(source))
+        if is_trusted(source):
+            compiled.append(code)
         return code
 
     made = {"eval": checked_eval, "exec": checked_exec, "compile": checked_compile}
@@ -83,11 +86,12 @@ def namespace(
 
 
 def _watch_pickles(note: "Callable[[BaseException], BaseException]") -> None:
-    """Let this process load no pickle that names anything but a class of plain data. It cannot be undone."""
+    """From now on, let this process load only pickles of plain data."""
 
     def audit(event: str, given: "tuple[Any, ...]") -> None:
         if event == "pickle.find_class" and not _is_data(*given):
-            raise note(UnconfirmedError(f"the tests load a pickle that names {'.'.join(map(str, given))[:200]}"))
+            named = ".".join(map(str, given))[:200]
+            raise note(UnconfirmedError(f"the tests load a pickle of an answer that names {named}"))
 
     sys.addaudithook(audit)
 

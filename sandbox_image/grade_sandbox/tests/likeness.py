@@ -94,7 +94,7 @@ class Likeness:
         self.first: dict[str, str] | None = None
         """The first call that is not the same: `call`, `expected` and `returned`, as texts."""
         self.doubted: dict[str, str] | None = None
-        """The same of the first call whose answer is not alike either."""
+        """The same for the first call whose answer is not alike either."""
         self.doubts: list[Doubt] = []
         self.holders: list[Doubt] = []
         """Containers of these places that differ in more than the order of their items."""

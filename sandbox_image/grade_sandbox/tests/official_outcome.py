@@ -155,7 +155,7 @@ def _is_plain_reply(reply: dict[str, Any]) -> bool:
     changes = reply.get("m", [])
     if reply.keys() - {"v", "e", "m", "n"} or any(tag != "t" for tag, _, _ in changes):
         return False
-    # What a loop over a dictionary sees that changes meanwhile depends on what the dictionary has been through.
+    # If a dictionary changes during a loop over it, what the loop reads depends on all earlier changes.
     if any(node[0] == "dict" for _, _, node in changes):
         return False
     nodes = [*reply["n"], *(node for _, _, node in changes)]

@@ -144,7 +144,7 @@ class Recorder:
         """Whether the tests have used a placeholder: a name that they only mention is not tested."""
         self._answers: list[weakref.ref[Any]] = []
         self._changed: set[int] = set()
-        """The calls whose answers the tests have changed. The candidate's own answer is then another value."""
+        """The calls whose answers the tests have changed. The candidate still has these answers as they were."""
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return the recording."""
@@ -280,7 +280,7 @@ class Recorder:
         return "" if any(hasattr(tested, name) for tested in self._tested) else name
 
     def changed(self, value: Placeholder) -> None:
-        """Note that the tests change an answer, or a part of it. An object would have to be changed where it is."""
+        """Note that the tests change an answer, or a part of it. Refuse if the candidate may have to change it, too."""
         if self._tested:
             self.refuse("the tests change what the candidate returned")
         if value._expression is not None:

@@ -295,6 +295,8 @@ def test_one_difference_is_an_error_and_all_are_executed(tmp_path: Path, monkeyp
         ("assert str(list(map(set, [f(1)])))\n", None),
         ("k = f(1).keys()\nk |= {2: 3}.keys()\nassert str(k)\n", None),
         ("import math as __builtins__\nassert f(1)\n", None),
+        ("assert f(1) and __import__('os')\n", None),
+        ("def check():\n    assert f(1) and __build_class__\n\ncheck()\n", None),
         ("g = (y for y in ())\nassert g.gi_frame and f(1)\n", None),
         ("import typing\nx = typing.ABCMeta('x', (int,), {})\nassert f(x(1))\n", None),
         ("a = [1]\nb = a.sort\nb()\nassert f(a)\n", None),
