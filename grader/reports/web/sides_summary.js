@@ -63,13 +63,17 @@ function movedCells(row, a, b) {
   return [cell('down'), cell('up')];
 }
 
+// A reading that has no value in both runs has no numbers, as the other reading's would pass for its own.
 function forestRows(rows, scale, label, a, b) {
+  const none = (name) => el('td', { class: 'num faint', 'data-label': name, text: '–' });
+  const side = (one, at, name) => el('td', { class: 'num', 'data-label': name, text: `${fixed(at ? one.after : one.before)}${one.marks[at]}` });
   return rows.map((row) => {
-    const one = row[state.reading] ?? row.careful ?? row.official;
+    const one = row[state.reading];
     return el('tr', {}, el('th', { scope: 'row' }, label(row)), el('td', { class: 'plot' }, forest(row, scale)),
-      el('td', { class: 'num', 'data-label': LETTERS[a], text: `${fixed(one.before)}${one.marks[0]}` }), el('td', { class: 'num', 'data-label': LETTERS[b], text: `${fixed(one.after)}${one.marks[1]}` }),
-      el('td', { class: 'num', 'data-label': 'change' }, el('span', { class: 'figure' }, el('b', { class: one.significant ? 'told' : 'faint', text: signed(one.value) }), el('small', { text: `${signed(one.ci[0])} to ${signed(one.ci[1])}` }))),
-      el('td', { class: 'num', 'data-label': 'p', text: pValue(one.p) }), movedCells(row, a, b), el('td', { class: 'num', 'data-label': 'pairs', text: count(one.n) }));
+      one ? [side(one, 0, LETTERS[a]), side(one, 1, LETTERS[b]),
+        el('td', { class: 'num', 'data-label': 'change' }, el('span', { class: 'figure' }, el('b', { class: one.significant ? 'told' : 'faint', text: signed(one.value) }), el('small', { text: `${signed(one.ci[0])} to ${signed(one.ci[1])}` }))),
+        el('td', { class: 'num', 'data-label': 'p', text: pValue(one.p) })] : [LETTERS[a], LETTERS[b], 'change', 'p'].map(none),
+      movedCells(row, a, b), one ? el('td', { class: 'num', 'data-label': 'pairs', text: count(one.n) }) : none('pairs'));
   });
 }
 
