@@ -73,6 +73,7 @@ def run_command(predictions: tuple[str, ...], **given: Any) -> int:
         raise UsageError("--confident needs --fail-under.")
     earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], asked)
     wanted = Wanted(options=asked, earlier=earlier, **given)
+    run_steps.check_second_opinion(wanted)
     try:
         if len(predictions) == 1:
             return _run(predictions[0], wanted)

@@ -126,6 +126,18 @@ def check_selftest(wanted: Wanted) -> None:
     check_before(declared, declared.check_protocol(asked.protocol))
 
 
+def check_second_opinion(wanted: Wanted) -> None:
+    """Raise UsageError before anything is graded, if the run will execute nothing that could be executed again."""
+    from grader.scorers import declarations, registry
+
+    if wanted.second_opinion is None:
+        return
+    declared = declarations.load(wanted.options.benchmark)
+    if wanted.options.score_only or not registry.scorer(declared.scoring).runs_programs:
+        what = "--score-only" if wanted.options.score_only else declared.id
+        raise UsageError(f"--second-opinion: {what} executes no programs; leave it out.")
+
+
 def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
     """Return why gates cannot be decided (empty: they can), and the gates' decisions."""
     from grader.receipts import problem

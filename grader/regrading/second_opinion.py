@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.errors import UsageError
+from grader.errors import InfrastructureError
 from grader.regrading.again import Key, grade_again, is_scored, key_of
 from grader.results import READINGS, Outcome
 from grader.sandbox import bubblewrap, docker
@@ -55,7 +55,7 @@ def ask(graded: Graded, options: Options, observer: Observer, *, percent: float)
     """Execute some samples of a run again. Raises GradeError."""
     report, sandbox = graded.report, graded.report.provenance.sandbox
     if sandbox is None or graded.file is None:
-        raise UsageError("--second-opinion: this run executed no programs, so there is nothing to execute again.")
+        raise InfrastructureError("this run executed no program.")
     texts = {record.qid for record in graded.file.records}
     chosen = choose(report, texts, percent, random.SystemRandom())
     backend = _other(sandbox.backend)

@@ -34,10 +34,11 @@ def render(document: Document, *, width: int = 100, colour: bool = False, groups
     `groups`: show all groups, however many there are.
     """
     lines: list[str] = []
-    for place, section in enumerate(document.sections):
+    for section in document.sections:
         title = section.title or document.title
-        lines += [""] if place and lines[-1] else []
+        lines += [""] if lines and lines[-1] else []
         for part in section.texts():
+            lines += [""] if isinstance(part, Table) and lines and lines[-1] else []
             hidden = [] if groups or not isinstance(part, Table) else groups_hidden(part.groups)
             lines += hidden or _lines(part, title, width, colour=colour)
             title = title if isinstance(part, str) else ""

@@ -191,6 +191,8 @@ def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
     [
         (["-k", "1"], "-k: vstar does not use it; leave it out."),
         (["--weight", "step=1"], "--weight: vstar does not use it; leave it out."),
+        (["--second-opinion"], "--second-opinion: vstar executes no programs; leave it out."),
+        (["--second-opinion", "-b", "humaneval", "--score-only"], "--score-only executes no programs; leave it out."),
     ],
 )
 def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):
@@ -198,3 +200,4 @@ def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words
     said = grade(path, "-b", "vstar", "--data", folder / "questions.jsonl", *words)
     assert said.returncode == 2
     assert message in said.stderr
+    assert not path.with_name("predictions_results.json").exists()

@@ -35,7 +35,8 @@ def tasks(*outcomes: str, groups: Sequence[str] = (), ks: Sequence[int] = (1,)) 
         for i, (letters, label) in enumerate(zip(outcomes, labels, strict=True))
         for number, letter in enumerate(letters)
     ]
-    return report(samples, execution_metrics.metrics(samples, ks), benchmark="humaneval-v", scorer="execution")
+    metrics = execution_metrics.metrics(samples, ks, has_linter=True)
+    return report(samples, metrics, benchmark="humaneval-v", scorer="execution")
 
 
 def observations(made: Report, name: str, reading: ReadingName, group: str | None = None) -> dict[str, float | None]:

@@ -59,7 +59,7 @@ def faultless(of: Plan, sandbox: SandboxProvenance | None = SANDBOX) -> Report:
         split="test",
         protocol="v2",
         scorer=of.benchmark.scoring,
-        metrics=metrics(samples, (1, 3)),
+        metrics=metrics(samples, (1, 3), has_linter=True),
         samples=samples,
         provenance=Provenance(data="tasks.jsonl", data_digest="d1", sandbox=sandbox),
     )
@@ -71,4 +71,4 @@ def changed(report: Report, of: Plan, kind: str, **readings: Reading) -> Report:
         msgspec.structs.replace(sample, **readings) if of.probes[sample.qid][sample.sample].kind == kind else sample
         for sample in report.samples
     ]
-    return msgspec.structs.replace(report, samples=samples, metrics=metrics(samples, (1, 3)))
+    return msgspec.structs.replace(report, samples=samples, metrics=metrics(samples, (1, 3), has_linter=True))

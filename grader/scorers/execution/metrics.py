@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 
 
-def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
-    """Return pass@k for every k and the parse success rate, overall and by group, in both readings."""
+def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool) -> list[Metric]:
+    """Return pass@k for every k, and the parse success rate of a linter, overall and by group, in both readings."""
     ks = tuple(ks)
     rows: list[Metric] = []
     for group, members in by_group(samples).items():
@@ -35,7 +35,8 @@ def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
                 rows += [row for row in [metric(f"pass@{k}", reading, group, found)] if row is not None]
                 found = pass_observations(by_observation(base).values(), k, reading)
                 rows += [row for row in [metric(f"{BASE}pass@{k}", reading, group, found)] if row is not None]
-            rows += [row for row in [_parse_metric(members, reading, group)] if row is not None]
+            parsed = _parse_metric(members, reading, group) if has_linter else None
+            rows += [parsed] if parsed is not None else []
         rows += _calls_metric(members, group)
     return rows
 

@@ -113,12 +113,15 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         ks = phases.wanted_k(run.options.k, _counts(run), run.benchmark.protocols[run.protocol])
         has_base = any(task.cases is not None and task.cases.base for task in run.tasks.values())
         kinds = ("", pass_metrics.BASE) if has_base else ("",)
-        names = [*(f"{kind}pass@{k}" for k in ks for kind in kinds), pass_metrics.PARSE_RATE]
+        names = [f"{kind}pass@{k}" for k in ks for kind in kinds]
+        names += [pass_metrics.PARSE_RATE] if run.benchmark.protocols[run.protocol].lint else []
         has_calls = any(task.solution or task.cases for task in run.tasks.values())
         return [*names, pass_metrics.CALLS_RIGHT] if has_calls else names
 
     def why_not(self, name: str, run: Run[ExecutionBenchmark, CodeTask]) -> str:
-        """Say how to get a pass@k, or that there are too few samples for it."""
+        """Say how to get a pass@k, or that there are too few samples for it, or that nothing is linted."""
+        if name == pass_metrics.PARSE_RATE:
+            return f" Protocol {run.protocol} has no linter, which {name} needs."
         k = pass_metrics.k_of(name)
         if k is None:
             return ""
@@ -140,7 +143,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             samples = marked(made.samples, run.oddities)
             samples += [sample for task in absent for sample in _absent(task, samples_each)]
             samples = with_families(samples, run.tasks, run.benchmark.columns)
-            metrics = pass_metrics.metrics(samples, ks)
+            metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
 
         def write_executed(stem: Path) -> Path:
             path = stem.with_name(f"{stem.name}{self.own_file}")
@@ -173,14 +176,17 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         counts: dict[str, int] = {}
         for sample in samples:
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
-        ks = phases.wanted_k(earlier.options.k, counts, earlier.benchmark.protocols[earlier.protocol])
+        version = earlier.benchmark.protocols[earlier.protocol]
+        ks = phases.wanted_k(earlier.options.k, counts, version)
         notes = [FROM_EXECUTED] if report is None else None
-        return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
+        metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
+        return Scored(samples=samples, metrics=metrics, notes=notes)
 
     def recompute(self, report: Report) -> list[Metric]:
-        """Return the metrics that a report's samples give, for every k that it has."""
+        """Return the metrics that a report's samples give, for every k that it has, and for a linter if it had one."""
         ks = dict.fromkeys(k for metric in report.metrics if (k := pass_metrics.k_of(metric.name)) is not None)
-        return pass_metrics.metrics(report.samples, ks)
+        had_linter = any(metric.name == pass_metrics.PARSE_RATE for metric in report.metrics)
+        return pass_metrics.metrics(report.samples, ks, has_linter=had_linter)
 
     # --- self-test ------------------------------------------------------------------------------------------------
 

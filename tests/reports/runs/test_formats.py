@@ -285,6 +285,11 @@ def many_metrics() -> Leaderboard:
     return board(**{"a model with a long name": run(150), "b": run(90)})
 
 
+def test_an_empty_line_is_above_every_table_on_a_terminal() -> None:
+    lines = terminal.render(of_leaderboard.document(many_metrics())).splitlines()
+    assert lines[lines.index("Other metrics") - 1] == ""
+
+
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: int) -> None:
     made = many_metrics()
@@ -320,7 +325,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
         for n in range(13)
     ]
     text = terminal.render(of_comparison.document(comparison(fallen=flips)))
-    assert text.startswith("A: a_results.json (tiny-1)\nB: b.json\nvstar · test · p: A to B")
+    assert text.startswith("A: a_results.json (tiny-1)\nB: b.json\n\nvstar · test · p: A to B")
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
     assert f"accuracy: exact McNemar test, paired by item; {power}." in text
     assert "Higher in B (careful): none." in text

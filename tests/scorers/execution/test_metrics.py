@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.results import Metric, Outcome, Reading, SampleResult
-from grader.scorers.execution.metrics import metrics
+from grader.scorers.execution import metrics as execution
 
+metrics = functools.partial(execution.metrics, has_linter=True)
 P, F, L, S, U = Outcome.PASSED, Outcome.FAILED, Outcome.LINT_FAILED, Outcome.SUSPECT, Outcome.UNSCORED
 
 
@@ -105,6 +107,10 @@ def test_without_unscored_samples_there_are_no_bounds() -> None:
 
 def test_where_everything_is_unscored_there_is_no_figure() -> None:
     assert metrics(task("a", "UU"), (1,)) == []
+
+
+def test_without_a_linter_there_is_no_parse_success_rate() -> None:
+    assert {row.name for row in execution.metrics(task("a", "PF"), (1, 2), has_linter=False)} == {"pass@1", "pass@2"}
 
 
 def test_unscored_samples_are_no_parse_successes_and_leave_bounds() -> None:
