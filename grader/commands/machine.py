@@ -53,7 +53,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
 @click.option("-v", "--verbose", is_flag=True, help="List what a sandbox contains, too.")
 def doctor_command(sandbox: str, *, verbose: bool) -> int:
     """Report which sandbox would run untrusted code on this machine, and how to install what is missing."""
-    from grader.sandbox.doctor import examine
+    from grader.sandbox.choice import examine
 
     examination = examine(sandbox, verbose=verbose)
     for line in examination.lines:

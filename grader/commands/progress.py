@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from grader.commands.console import say
 
 if TYPE_CHECKING:
-    from grader.inference.events import Progress as Requests
+    from grader.inference.engine import Progress as Requests
 
 LINE_SECONDS = 10.0
 """Minimum time between two progress lines in a log."""

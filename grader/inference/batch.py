@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.replacing import replacing
-from grader.inference import record as records
+from grader.inference import log as records
 from grader.inference.plan import Conversation, Step
 from grader.inference.resume import missing, walk
 from grader.models import replies
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from grader.inference.log import Log
+    from grader.inference.log import Kept, Log
     from grader.inference.plan import Key, Plan
-    from grader.inference.record import Kept
     from grader.models.messages import Message
     from grader.models.replies import Outcome
 

@@ -13,8 +13,8 @@ from grader.models.messages import Text, abbreviated, images, size
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from grader.inference.log import Kept
     from grader.inference.plan import Conversation, Key, Plan, Step
-    from grader.inference.record import Kept
     from grader.models.messages import Message
 
 _CHARACTERS_A_TOKEN = 4

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from grader import observer
 from grader.errors import InfrastructureError
-from grader.inference import record as records
-from grader.inference.events import Progress, Silent, Watcher
+from grader.inference import log as records
 from grader.inference.resume import missing
 from grader.models.client import FirstRefusals, TroubleReporter
 from grader.models.messages import Request
 from grader.models.replies import Failure, Reply, Usage
 from grader.models.workers import Workers
+from grader.observer import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,52 @@ if TYPE_CHECKING:
     from grader.models.client import Client
     from grader.models.messages import Message
     from grader.models.replies import Outcome
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """The progress of a run, in requests."""
+
+    total: int
+    """Number of requests of the whole run, including those of earlier runs."""
+    before: int
+    """Answered in earlier runs."""
+    done: int = 0
+    """Answered in this run."""
+    failed: int = 0
+    """Failed permanently in this run."""
+    in_flight: int = 0
+    waiting: int = 0
+    """Failed, and waiting to be sent again."""
+    usage: Usage = Usage()
+    """Tokens of this run."""
+    seconds: float = 0.0
+    """Time since the run began."""
+
+    @property
+    def tokens_a_second(self) -> float:
+        """Tokens that the model wrote per second."""
+        return self.usage.completion_tokens / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated time until the end; None before the first reply."""
+        finished = self.done + self.failed
+        return self.seconds / finished * (self.total - self.before - finished) if finished else None
+
+
+class Watcher(Listener, Protocol):
+    """A receiver of a run's events, all from one thread."""
+
+    def progress(self, progress: Progress) -> None:
+        """Show the progress of the run; called about twice per second."""
+
+
+class Silent(observer.Silent):
+    """A watcher that ignores everything."""
+
+    def progress(self, progress: Progress) -> None:
+        """Ignore."""
+
 
 TICK_SECONDS = 0.5
 _CHARACTERS_A_TOKEN = 4

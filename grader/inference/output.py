@@ -1,7 +1,8 @@
-"""The prediction file, built from the log: the samples that have a reply, in the benchmark's order."""
+"""What a run leaves: the prediction file, built from the log, and a summary of what is complete and what is missing."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,14 @@ import msgspec
 from grader.files.replacing import replacing
 from grader.inference.resume import walk
 from grader.models.messages import plain_text
+from grader.models.replies import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from grader.inference.plan import Key, Plan
-    from grader.inference.record import Kept
+    from grader.inference.log import Kept, Log
+    from grader.inference.plan import Conversation, Key, Plan
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,3 +86,97 @@ def _record(samples: list[Sample], plan: Plan) -> dict[str, Any]:
         "finish_reasons": [sample.finish_reason for sample in samples],
         "samples": [sample.sample for sample in samples],
     }
+
+
+_LONG_TEXT = 100
+"""Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample without a prediction."""
+
+    qid: str
+    sample: int
+    reason: str
+    """Why its request failed; empty if no request was sent."""
+    kind: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of the selected samples."""
+
+    samples: int
+    done: int
+    missing: list[Missing]
+    truncated: dict[str, int]
+    """Stage -> number of replies that the token limit cut (`finish_reason` is `length`)."""
+    requests: dict[str, int]
+    """Stage -> number of replies."""
+    limits: dict[str, int | None]
+    """Stage -> the token limit of its requests."""
+    identical: int
+    """Number of samples at a temperature above 0 that are identical to an earlier sample of their task."""
+    several_choices: int
+    """Number of replies with more than one choice, of which the first one was used."""
+    usage: Usage
+    """Of all requests in the log."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every selected sample has a prediction."""
+        return not self.missing
+
+    @property
+    def failed(self) -> list[Missing]:
+        """The missing samples whose request failed permanently."""
+        return [sample for sample in self.missing if sample.reason]
+
+
+def summarize(selected: Sequence[Conversation], log: Log) -> Summary:
+    """Return the state of the selected conversations, according to the log."""
+    missing = [lost for each in selected if (lost := _missing(each, log.replies, log.failures)) is not None]
+    requests: Counter[str] = Counter()
+    truncated: Counter[str] = Counter()
+    limits: dict[str, int | None] = {}
+    several = 0
+    for conversation in selected:
+        for step in conversation.steps:
+            limits[step.stage] = step.settings.max_tokens
+            reply = log.replies.get(conversation.key(step))
+            if reply is not None:
+                requests[step.stage] += 1
+                truncated[step.stage] += reply.finish_reason == "length"
+                several += reply.choices > 1
+    return Summary(
+        samples=len(selected),
+        done=len(selected) - len(missing),
+        missing=missing,
+        truncated={stage: count for stage, count in truncated.items() if count},
+        requests=dict(requests),
+        limits=limits,
+        identical=_identical(selected, log.replies),
+        several_choices=several,
+        usage=log.usage,
+    )
+
+
+def _missing(conversation: Conversation, replies: Mapping[Key, Kept], failures: Mapping[Key, Kept]) -> Missing | None:
+    for step in conversation.steps:
+        if conversation.key(step) in replies:
+            continue
+        failure = failures.get(conversation.key(step))
+        reason, kind = (failure.error or "", failure.error_kind) if failure is not None else ("", "")
+        return Missing(qid=conversation.qid, sample=conversation.sample, reason=reason, kind=kind)
+    return None
+
+
+def _identical(selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> int:
+    """Count identical samples, which are a sign of an ignored seed or a cache."""
+    seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for conversation in selected:
+        for step in conversation.steps:
+            reply = replies.get(conversation.key(step))
+            sampled = (step.settings.temperature or 0.0) > 0
+            if reply is not None and sampled and len(reply.content or "") >= _LONG_TEXT:
+                seen[conversation.qid, step.stage][reply.content or ""] += 1
+    return sum(count - 1 for texts in seen.values() for count in texts.values())

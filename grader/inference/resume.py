@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from grader.inference.log import Kept
     from grader.inference.plan import Conversation, Key, Plan, Step
-    from grader.inference.record import Kept
 
 _SHOWN = 3
 

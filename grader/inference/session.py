@@ -17,8 +17,8 @@ from grader.inference.conversations import Chosen, Pictures
 from grader.inference.engine import Engine, Limits, what_is_kept
 from grader.inference.log import Log, free_name, peek
 from grader.inference.options import InferOptions
+from grader.inference.output import Summary, summarize
 from grader.inference.plan import Conversation, Plan, Role
-from grader.inference.summary import Summary, summarize
 from grader.models.client import Client
 from grader.models.endpoint import Server, Wording
 from grader.models.prompt import Asking, load_template
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
-    from grader.inference.events import Watcher
+    from grader.inference.engine import Watcher
     from grader.inference.options import ModelAt
     from grader.models.messages import Settings
     from grader.models.prompt import Sampling

@@ -6,14 +6,18 @@ A label is a task id (`--data.label_key qid`). The pool's keywords are those of 
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from grader.integrations.queries import rewards_of, samples_of
-from grader.integrations.rewards import pool_of
+from grader.errors import UsageError
+from grader.integrations.rewards import is_suspect, is_unscored, pool_of, reward_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from grader.pool.settings import RewardName
+    from grader.results import SampleResult
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
@@ -31,3 +35,70 @@ def _tensor(values: list[float]) -> Any:
     except ImportError:
         return values
     return torch.tensor(values)
+
+
+LEAST_OVERLAP = 20
+"""Minimum number of characters that a query and its prompt share; a shorter match may be accidental."""
+_END_MARKS = re.compile(
+    r"(?:\s|<\|[\w\s-]{1,40}\|>|<[\uff5c|][\w\u2581]{1,40}[\uff5c|]>|</s>|<eos>|<end_of_turn>|<pad>)++"
+)
+
+
+def rewards_of(results: Sequence[SampleResult], name: RewardName = "passed") -> dict[str, Any]:
+    """Return rewards as lists. A reward must be a number; `unscored` shows which 0.0 means nothing."""
+    rewards = [reward_of(result, name) or 0.0 for result in results]
+    logs = {
+        "unscored": [float(is_unscored(result)) for result in results],
+        "suspect": [float(is_suspect(result)) for result in results],
+    }
+    return {"rewards": rewards, "scores": rewards, "extra_logs": logs}
+
+
+def samples_of(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return the samples of a call; raises UsageError. A query is its prompt followed by the model's output."""
+    if not len(queries) == len(prompts) == len(labels):
+        raise UsageError(
+            f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels: the numbers must be equal."
+        )
+    if any(not isinstance(label, str | int) or isinstance(label, bool) for label in labels):
+        raise UsageError("A label is not a task id; name the column of the task ids with --data.label_key.")
+    return [
+        (str(label), without_end_marks(response_of(query, prompt)))
+        for query, prompt, label in zip(queries, prompts, labels, strict=True)
+    ]
+
+
+def response_of(query: str, prompt: str) -> str:
+    """Return the text after the prompt in a query. A query may lack the beginning of a prompt that was too long."""
+    if query.startswith(prompt):
+        return query[len(prompt) :]
+    shared = _overlap(prompt, query)
+    return query[shared:] if shared > LEAST_OVERLAP else query
+
+
+def _overlap(first: str, second: str) -> int:
+    """Return the length of the longest end of one text that is the beginning of another, in linear time.
+
+    This is the search of Knuth, Morris and Pratt: `longest` has this length within the second text itself.
+    """
+    second = second[: len(first)]
+    longest = [0] * len(second)
+    length = 0
+    for place in range(1, len(second)):
+        while length and second[place] != second[length]:
+            length = longest[length - 1]
+        length += second[place] == second[length]
+        longest[place] = length
+    length = 0
+    for character in first[len(first) - len(second) :] if second else "":
+        while length and (length == len(second) or character != second[length]):
+            length = longest[length - 1]
+        length += character == second[length]
+    return length
+
+
+def without_end_marks(text: str) -> str:
+    """Return a decoded output without end-of-text marks (`<|im_end|>`, `</s>`)."""
+    # Each run is looked at once. A pattern that asks for the end looks again from every blank of a run.
+    runs = (run.start() for run in _END_MARKS.finditer(text) if run.end() == len(text))
+    return text[: next(runs, len(text))]

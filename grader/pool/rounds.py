@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.errors import GradeError, InfrastructureError
 from grader.pool.messages import endless, unscored
-from grader.pool.rate import Rate
 from grader.results import Outcome, SampleResult
 from grader.scorers.asking import Later
 
@@ -24,6 +23,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.scorers.asking import Asked, Lane
+
+SECONDS = 10.0
+"""About the time that is averaged over."""
+
+
+class Rate:
+    """Events per second. Time without any event does not count: a queue is empty then."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self._noted = time.monotonic()
+
+    def note(self, count: int = 1, *, idle: bool = False) -> None:
+        """Note events since the last call. `idle`: there was nothing to do before, so only the time is noted."""
+        now = time.monotonic()
+        passed = now - self._noted
+        self._noted = now
+        if idle:
+            return
+        share = min(1.0, max(passed, 1e-3) / SECONDS)
+        self.value += share * (count / max(passed, 1e-3) - self.value)
+
 
 ROUND_SECONDS = 5.0
 """Target duration of a round in the lane `whole`, because new samples wait until the current round ends."""

@@ -19,7 +19,7 @@ from grader.errors import InfrastructureError
 from grader.files import claims
 from grader.pool import messages, settings
 from grader.pool.messages import Hello, Refused
-from grader.sandbox import readiness
+from grader.sandbox import channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +174,7 @@ def _line(fd: int, deadline: float) -> bytes:
     """Return the first line; less than a line if the stream or the time ends before."""
     data = b""
     while not data.endswith(b"\n"):
-        part = os.read(fd, 1 << 16) if readiness.wait(deadline - time.monotonic(), readable=[fd]) else b""
+        part = os.read(fd, 1 << 16) if channel.ready(deadline - time.monotonic(), readable=[fd]) else b""
         if not part:
             break
         data += part

@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import struct
 import time
 from typing import TYPE_CHECKING, Protocol
 
 from grader.files import compact_json
-from grader.sandbox import readiness
 from grader.sandbox.interface import Answer, SupervisorLostError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.readiness import Waited
+
+class HasDescriptor(Protocol):
+    """A file or a socket."""
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
+
+
+Waited = int | HasDescriptor
+
+
+def ready(timeout: float, *, readable: Sequence[Waited] = (), writable: Sequence[Waited] = ()) -> bool:
+    """Return True as soon as one of them can be read or written, or has ended; False after `timeout` seconds.
+
+    Raises ValueError if one is closed.
+    """
+    asked: dict[int, int] = {}
+    for mask, waited in ((select.POLLIN, readable), (select.POLLOUT, writable)):
+        for each in waited:
+            number = each if isinstance(each, int) else each.fileno()
+            if number < 0:
+                raise ValueError("a closed file")
+            asked[number] = asked.get(number, 0) | mask
+    poll = select.poll()
+    for number, mask in asked.items():
+        poll.register(number, mask)
+    return bool(poll.poll(max(0.0, 1000 * timeout)))
+
 
 MAX_FRAME = 64 << 20
 
@@ -34,7 +63,7 @@ class Stream(Protocol):
 
 def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
     """Return when one of two files of a stream can be read or written; raises TimeoutError, ValueError or OSError."""
-    if not readiness.wait(timeout, readable=[reading], writable=[] if writing is None else [writing]):
+    if not ready(timeout, readable=[reading], writable=[] if writing is None else [writing]):
         raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
 

@@ -1,17 +1,24 @@
-"""Choose the backend: the given one, else Docker if an engine answers, else bubblewrap; never run without one."""
+"""Choose the backend: the given one, else Docker if an engine answers, else bubblewrap; and examine this machine."""
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader import resources
-from grader.errors import InfrastructureError, UsageError
-from grader.sandbox import bubblewrap, docker, engines
+from grader.errors import GradeError, InfrastructureError, UsageError
+from grader.observer import Silent
+from grader.sandbox import bubblewrap, docker, engines, image, packages
+from grader.sandbox.interface import Backend, Limits
 
 if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
-    from grader.sandbox.interface import Backend, BackendName, Limits
+    from grader.sandbox.interface import BackendName
 
 NEITHER = (
     "There is nothing to run untrusted code in: no Docker engine answers and bubblewrap is not installed. "
@@ -46,3 +53,81 @@ def open_backend(options: Options, limits: Limits, observer: Observer, python: s
             "start the engine, or omit the option."
         )
     return bubblewrap.Bubblewrap(limits, observer, python=python)
+
+
+class Examination(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of an examination."""
+
+    usable: bool
+    """Whether a program can run here now."""
+    lines: list[str]
+
+
+def examine(asked: str, *, verbose: bool = False) -> Examination:
+    """Examine both backends, then start a supervisor of the one that would be used. `verbose`: say what is inside."""
+    lines = [f"grade runs on Python {platform.python_version()}, {resources.usable_cores()} cores"]
+    try:
+        resources.needs_posix("A sandbox")
+        lines += [_docker_line(), _bubblewrap_line()]
+        name = choose(asked)
+    except GradeError as error:
+        return Examination(usable=False, lines=[*lines, f"none     {error}"])
+    lines.append(f"chosen   {name}" + (" (--sandbox auto: Docker if an engine answers)" if asked == "auto" else ""))
+    try:
+        backend = _open(name)
+        supervisor = backend.start(0)
+    except GradeError as error:
+        return Examination(usable=False, lines=[*lines, f"broken   {error}"])
+    greeting = supervisor.greeting
+    supervisor.close()
+    limits = Limits()
+    watcher = "the kernel" if greeting["oom_counter"] else "the supervisor"
+    lines.append(
+        f"works    Python {greeting['python']} inside; programs are isolated by {greeting['isolation']}; "
+        f"{watcher} watches memory; default limits: {limits.cpu_seconds:g} s of CPU time and "
+        f"{limits.memory_bytes >> 20} MB per program"
+    )
+    if verbose:
+        lines += _inside(backend, str(greeting["python"]))
+    return Examination(usable=True, lines=lines)
+
+
+def _inside(backend: Backend, python: str) -> list[str]:
+    """Return what a sandbox contains: its system, the packages of the lock, and the code that runs there."""
+    major, minor = map(int, python.split(".")[:2])
+    system = backend.describe().image or "/usr of this machine, read-only"
+    own = [
+        f"system   {system}",
+        f"code     sandbox_image {packages.code_digest()}, packages of {packages.lock_of((major, minor)).name} by hash",
+    ]
+    return own + [f"package  {package}" for package in packages.contents((major, minor))]
+
+
+def _open(name: str) -> Backend:
+    return docker.Docker(Limits(), Silent()) if name == "docker" else bubblewrap.Bubblewrap(Limits(), Silent())
+
+
+def _docker_line() -> str:
+    place = engines.find()
+    if place is None:
+        return (
+            f"docker   {engines.forbidden() or 'no engine answers (start it: `systemctl start docker`, or `dockerd`)'}"
+        )
+    try:
+        client = docker.connect()
+        version = client.version()
+        built = "built" if image.find(client) is not None else "not built yet (`grade image build`)"
+    except GradeError as error:
+        return f"docker   {error}"
+    return (
+        f"docker   {place.name} at {place.address}: engine {version.get('Version', '?')}; image {image.tag()} {built}"
+    )
+
+
+def _bubblewrap_line() -> str:
+    program = bubblewrap.executable()
+    if program is None:
+        return "bwrap    not installed (`apt-get install bubblewrap`)"
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - its path
+    who = "root" if os.getuid() == 0 else "an ordinary user"
+    return f"bwrap    {said.stdout.strip()}, would run as {who}"

@@ -20,8 +20,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from grader.errors import GradeError, InfrastructureError
-from grader.integrations.queries import rewards_of, samples_of
-from grader.pool.rate import Rate
+from grader.integrations.openrlhf import rewards_of, samples_of
+from grader.pool.rounds import Rate
 from grader.results import Outcome
 from grader.serving import sandbox_fusion
 from grader.serving.requests import Batch, Intake, Limits, One, RejectedError, Remote, Results, decoded

@@ -21,6 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests/bench")]
 
+from typing import TYPE_CHECKING
+
 import variations
 
 from grader.data import load as data
@@ -35,9 +37,12 @@ from grader.scorers import declarations
 from grader.scorers.execution import jobs
 from grader.scorers.execution import phases as execution
 from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.known import Spool
 from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.tasks import CodeTask, tasks_from
+
+if TYPE_CHECKING:
+    from grader.scorers.execution.declaration import ExecutionProtocol
 
 PER_TASK = 20
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -73,8 +78,8 @@ def tasks_and_predictions(folder: Path, protocol: str) -> tuple[dict[str, CodeTa
 
 def corpus(folder: Path, protocol: str) -> list[jobs.Attempt]:
     """Assemble every prediction of a folder with tasks.jsonl and predictions.json."""
-    words = jobs.texts(declarations.load("humaneval-v").protocols[protocol], 2.0)
-    return list(jobs.attempts(*tasks_and_predictions(folder, protocol), words))
+    declared = declarations.load("humaneval-v").protocols[protocol].limited(2.0)
+    return list(jobs.attempts(*tasks_and_predictions(folder, protocol), declared))
 
 
 def distinct(attempts: list[jobs.Attempt], count: int) -> list[jobs.Attempt]:
@@ -96,27 +101,27 @@ def run(
     """Run the distinct programs among the attempts; nothing is taken from a cache."""
     limits = Limits()
     declared = declarations.load("humaneval-v")
-    words = jobs.texts(declared.protocols["v1"], 2.0)
+    protocol = declared.protocols["v1"].limited(2.0)
     opened = choice.open_backend(Options(sandbox=backend), limits, Silent())  # type: ignore[arg-type]
     programs = {attempt.head + attempt.task.tests: attempt for attempt in attempts}
     with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh, overlaps=True) as supervisors:
         if confirm:
-            lost = _graded(list(programs.values()), opened, supervisors, words, limits)
+            lost = _graded(list(programs.values()), opened, supervisors, protocol, limits)
         else:
-            batch = ((key, jobs.run_job(a, words, limits, gated=False)) for key, a in programs.items())
+            batch = ((key, jobs.run_job(a, protocol, limits, gated=False)) for key, a in programs.items())
             lost = sum(verdict.answer is None for verdict in supervisors.run(batch))
     assert not lost
     return timer
 
 
 def _graded(
-    attempts: list[jobs.Attempt], backend: Backend, supervisors: pool.Pool, words: jobs.Texts, limits: Limits
+    attempts: list[jobs.Attempt], backend: Backend, supervisors: pool.Pool, protocol: ExecutionProtocol, limits: Limits
 ) -> int:
     """Grade as a run does, without a cache; return how many were lost."""
     tasks = {attempt.task.id: attempt.task for attempt in attempts}
     with Spool() as spool:
         settler = Settler(Local(backend, supervisors, VerdictCache(None), limits), Silent())
-        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, derives=True)
+        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), protocol, limits, settler, derives=True)
         samples = graded.all(attempts)
     return sum(sample.executed is None or bool(sample.apart.completion.lost) for sample in samples)
 
@@ -170,9 +175,9 @@ def line(name: str, timer: Timer, programs: int, base: Timer | None = None) -> N
 def _graded_file(place: Path, predictions: Path, tasks: Path, *more: str) -> Timer:
     target = place / "p.json"
     target.write_bytes(predictions.read_bytes())
-    words = [sys.executable, "-m", "grader", str(target), "--data", str(tasks), "--protocol", "v1", "-q", *more]
+    command = [sys.executable, "-m", "grader", str(target), "--data", str(tasks), "--protocol", "v1", "-q", *more]
     with Timer() as timer:
-        subprocess.run(words, check=True)
+        subprocess.run(command, check=True)
     return timer
 
 
@@ -189,9 +194,9 @@ def commands(folder: Path, samples: int, programs: int, backends: list[str], off
         variations.write(folder, PER_TASK, varied)
         number = PER_TASK * len(json.loads((varied / "predictions.json").read_bytes()))
         for backend in backends:
-            words = "--no-cache", "--sandbox", backend
-            _graded_file(place, file, folder / "tasks.jsonl", *words, "--limit", "1")
-            distinct = _graded_file(place, varied / "predictions.json", folder / "tasks.jsonl", *words)
+            options = "--no-cache", "--sandbox", backend
+            _graded_file(place, file, folder / "tasks.jsonl", *options, "--limit", "1")
+            distinct = _graded_file(place, varied / "predictions.json", folder / "tasks.jsonl", *options)
             # One version of Python can take a third longer than the next for the same programs.
             python = json.loads((place / "p_results.json").read_bytes())["provenance"]["sandbox"]["python"]
             rows.append((f"{number:,} distinct programs, {backend} with Python {python}", distinct, number))

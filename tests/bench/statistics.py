@@ -24,8 +24,7 @@ from grader.decisions.thresholds import FailUnder, MaxDrop
 from grader.scorers.mr_ben.figures import Counts, RowFacts, Weights, intervals, vector_figures
 from grader.statistics.corrections import benjamini_hochberg, holm
 from grader.statistics.intervals import mean
-from grader.statistics.paired import difference, smallest_margin
-from grader.statistics.permutation import permutation
+from grader.statistics.paired import difference, permutation, smallest_margin
 from tests.made_runs import choice, tasks
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from grader.commands import progress
 from grader.commands import progress as progress_lines
 from grader.commands.progress import Lines, described, duration
-from grader.inference.events import Progress
+from grader.inference.engine import Progress
 from grader.models.replies import Usage
 
 

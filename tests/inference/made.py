@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from grader.inference.events import Progress
+    from grader.inference.engine import Progress
     from grader.models.client import Patience
     from tests.models.server import ModelServer
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from grader.inference import dry_run
+from grader.inference.log import Kept
 from grader.inference.plan import Conversation, Plan, Step
-from grader.inference.record import Kept
 from grader.models.messages import Image, Settings, user
 from tests.inference.made import plan, step
 from tests.models.made import PIXEL

@@ -11,8 +11,8 @@ import pytest
 
 from grader.inference.engine import Engine, Limits
 from grader.inference.log import Log
+from grader.inference.output import Missing, summarize
 from grader.inference.plan import Conversation, Plan
-from grader.inference.summary import Missing, summarize
 from tests.inference.made import Watcher, plan, run, step
 from tests.models.made import client
 from tests.models.server import Action, Asked, ModelServer, fail, raw, say

@@ -12,8 +12,7 @@ import msgspec
 import pytest
 
 from grader.errors import InputError, UsageError
-from grader.inference.log import Log
-from grader.inference.record import Record
+from grader.inference.log import Log, Record
 from grader.models.replies import Usage
 
 ROOT = Path(__file__).parents[2]

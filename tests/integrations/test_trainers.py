@@ -16,7 +16,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.integrations import openrlhf, rewards, trl, verl
-from grader.integrations.queries import response_of, rewards_of, without_end_marks
+from grader.integrations.openrlhf import response_of, rewards_of, without_end_marks
 from grader.results import Outcome, Reading, SampleResult
 from tests.asynchronous import result_of
 

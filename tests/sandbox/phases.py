@@ -21,8 +21,8 @@ from grader.scorers.execution import tasks
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.known import Spool
 from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Split

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import resource
 import struct
 import threading
 from typing import TYPE_CHECKING, Any
@@ -11,7 +15,7 @@ import pytest
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox import bubblewrap, choice
-from grader.sandbox.channel import Channel
+from grader.sandbox.channel import Channel, ready
 from grader.sandbox.interface import Limits, Supervisor, SupervisorLostError
 
 if TYPE_CHECKING:
@@ -83,3 +87,59 @@ def test_a_supervisor_that_takes_nothing_more_is_lost() -> None:
     with pytest.raises(SupervisorLostError, match="cannot send: nothing moved for 7 s"):
         Channel(stream).send({"id": 1, "text": "long"}, 7)
     assert struct.unpack(">I", stream.taken[:4]) == (len('{"id":1,"text":"long"}'),)
+
+
+HIGH = 1500
+"""`select` stops at 1023."""
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    """A pipe whose ends have high numbers."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < HIGH + 10:
+        pytest.skip("this machine allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, HIGH + 10), hard))
+    low = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD, HIGH) for end in low]
+    for end in low:
+        os.close(end)
+    yield high[0], high[1]
+    for end in high:
+        with contextlib.suppress(OSError):
+            os.close(end)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_descriptor_is_ready_when_it_can_be_used(pipe: tuple[int, int]) -> None:
+    read_end, write_end = pipe
+    assert not ready(0, readable=[read_end])
+    assert ready(0, writable=[write_end])
+    assert ready(0, readable=[read_end], writable=[write_end])
+    os.write(write_end, b"x")
+    assert ready(0, readable=[read_end])
+
+
+def test_the_end_of_a_stream_is_noticed(pipe: tuple[int, int]) -> None:
+    read_end, write_end = pipe
+    os.close(write_end)
+    assert ready(5, readable=[read_end])
+
+
+def test_a_full_pipe_is_not_ready(pipe: tuple[int, int]) -> None:
+    _, write_end = pipe
+    os.set_blocking(write_end, False)
+    written = 0
+    while ready(0, writable=[write_end]):
+        written += os.write(write_end, b"x" * 4096)
+    assert written >= 4096
+    assert not ready(0.01, writable=[write_end])
+
+
+def test_a_closed_file_is_an_error() -> None:
+    class Closed:
+        def fileno(self) -> int:
+            return -1
+
+    with pytest.raises(ValueError, match="closed"):
+        ready(0, readable=[Closed()])

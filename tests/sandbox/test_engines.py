@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.errors import InfrastructureError
-from grader.sandbox import choice, docker, doctor, engines
+from grader.sandbox import choice, docker, engines
 from tests.conftest import MACHINE_CACHE
 
 if TYPE_CHECKING:
@@ -92,8 +92,9 @@ def test_docker_is_preferred_to_podman(runtime: Path) -> None:
 HELD = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
 EXAMINED = """
 from grader.errors import InfrastructureError
-from grader.sandbox import bubblewrap, choice, docker, doctor
-print(doctor.examine("bubblewrap").lines[1])
+from grader.sandbox import bubblewrap, choice, docker
+from grader.sandbox import choice
+print(choice.examine("bubblewrap").lines[1])
 bubblewrap.executable = lambda: None
 for attempt in (docker.connect, lambda: choice.choose("auto")):
     try:
@@ -185,7 +186,7 @@ def _check_refused(address: str) -> None:
         docker.connect()
     assert address in str(caught.value)
     assert not docker.available()
-    said = "\n".join(doctor.examine("docker").lines)
+    said = "\n".join(choice.examine("docker").lines)
     assert address in said
     assert "is Podman" in said
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import InfrastructureError
 from grader.observer import Silent
-from grader.sandbox import bases, image
+from grader.sandbox import image
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,21 +47,21 @@ class Engine:
 def test_the_official_base_that_was_asked_for_is_replaced_by_nothing_and_nothing_says_so() -> None:
     said = Said()
     with pytest.raises(InfrastructureError, match="--base debian"):
-        bases.find(Engine(bases.DEBIAN_BASE), said, "official", None)
-    assert said.messages == [f"Pulling {bases.BASES['3.12'].pinned}"]
+        image.base_image(Engine(image.DEBIAN_BASE), said, "official", None)
+    assert said.messages == [f"Pulling {image.BASES['3.12'].pinned}"]
 
 
 def test_where_no_registry_gives_the_official_base_the_other_one_is_taken_and_named() -> None:
     said = Said()
-    assert bases.find(Engine(bases.DEBIAN_BASE), said, "auto", None) == bases.DEBIAN_BASE
+    assert image.base_image(Engine(image.DEBIAN_BASE), said, "auto", None) == image.DEBIAN_BASE
     assert said.messages[1:] == ["The registry did not provide it; the base is a Debian bookworm instead"]
 
 
 def test_a_debian_base_that_was_asked_for_speaks_of_no_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bases.shutil, "which", lambda *_words, **_more: None)
+    monkeypatch.setattr(image.shutil, "which", lambda *_words, **_more: None)
     said = Said()
     with pytest.raises(InfrastructureError) as caught:
-        bases.find(Engine(), said, "debian", None)
+        image.base_image(Engine(), said, "debian", None)
     assert said.messages == []
     assert "registry" not in str(caught.value)
     assert "apt-get install debootstrap" in str(caught.value)
@@ -69,26 +69,26 @@ def test_a_debian_base_that_was_asked_for_speaks_of_no_registry(monkeypatch: pyt
 
 def test_the_version_of_a_protocol_is_pulled_by_its_own_digest() -> None:
     said = Said()
-    assert bases.find(Engine(bases.BASES["3.10"].pinned), said, "auto", "3.10") == bases.BASES["3.10"].pinned
+    assert image.base_image(Engine(image.BASES["3.10"].pinned), said, "auto", "3.10") == image.BASES["3.10"].pinned
     assert said.messages == []
     with pytest.raises(InfrastructureError):
-        bases.find(Engine(), said, "official", "3.10")
-    assert said.messages == [f"Pulling {bases.BASES['3.10'].pinned}"]
+        image.base_image(Engine(), said, "official", "3.10")
+    assert said.messages == [f"Pulling {image.BASES['3.10'].pinned}"]
 
 
 def test_without_a_registry_a_base_with_the_wanted_python_comes_before_debians() -> None:
-    ubuntu = bases.BASES["3.12"].ubuntu_base
-    assert bases.find(Engine(bases.DEBIAN_BASE, ubuntu), Said(), "auto", "3.12") == ubuntu
-    assert bases.find(Engine(bases.DEBIAN_BASE, ubuntu), Said(), "debian", "3.12") == bases.DEBIAN_BASE
-    assert bases.find(Engine(bases.DEBIAN_BASE, ubuntu), Said(), "auto", None) == bases.DEBIAN_BASE
+    ubuntu = image.BASES["3.12"].ubuntu_base
+    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Said(), "auto", "3.12") == ubuntu
+    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Said(), "debian", "3.12") == image.DEBIAN_BASE
+    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Said(), "auto", None) == image.DEBIAN_BASE
 
 
 def test_where_no_base_has_the_wanted_python_it_is_said_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(bases, "UBUNTU_KEYRING", tmp_path / "absent")
+    monkeypatch.setattr(image, "UBUNTU_KEYRING", tmp_path / "absent")
     said = Said()
-    assert bases.find(Engine(bases.DEBIAN_BASE), said, "auto", "3.12") == bases.DEBIAN_BASE
+    assert image.base_image(Engine(image.DEBIAN_BASE), said, "auto", "3.12") == image.DEBIAN_BASE
     assert "apt-get install debootstrap ubuntu-keyring" in said.messages[1]
 
 
@@ -97,9 +97,9 @@ def test_a_base_from_a_mirror_has_its_signatures_checked(monkeypatch: pytest.Mon
     program.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path / "said"}\nexit 1\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(bases, "UBUNTU_KEYRING", program)
+    monkeypatch.setattr(image, "UBUNTU_KEYRING", program)
     with pytest.raises(InfrastructureError, match="debootstrap could not create a base image of bookworm"):
-        bases.find(Engine(), Said(), "auto", "3.12")
+        image.base_image(Engine(), Said(), "auto", "3.12")
     lines = (tmp_path / "said").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["--force-check-gpg"] * 2
 

@@ -159,7 +159,7 @@ def test_every_user_of_a_sandbox_can_read_the_code_whatever_the_umask(cache: Pat
 
 @pytest.mark.bubblewrap
 def test_the_doctor_lists_every_package_inside() -> None:
-    from grader.sandbox.doctor import examine
+    from grader.sandbox.choice import examine
 
     site = packages.prepare((sys.version_info[0], sys.version_info[1]), Silent())
     installed = {path.name.removesuffix(".dist-info").replace("-", "==").lower() for path in site.glob("*.dist-info")}

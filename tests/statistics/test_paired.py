@@ -11,9 +11,15 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.statistics.paired import Difference, agreeing, detectable, detectable_in_words, difference
-from grader.statistics.paired_bounds import interval
-from grader.statistics.permutation import permutation
+from grader.statistics.paired import (
+    Difference,
+    agreeing,
+    detectable,
+    detectable_in_words,
+    difference,
+    interval,
+    permutation,
+)
 from tests.conftest import THOROUGH
 
 WHOLE = st.lists(st.sampled_from((-1, 0, 0, 1)), min_size=1, max_size=60)

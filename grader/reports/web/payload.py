@@ -10,9 +10,8 @@ import msgspec
 from grader.decisions.readings import in_words as readings_in_words
 from grader.reports import provenance
 from grader.reports.web import images
-from grader.reports.web.items import BLURB, Lines, Page, blurb, breakdown, head, question, sample_of
+from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
-from grader.reports.web.texts import Texts
 from grader.reports.why import about_official, why_unscored
 from grader.results import READINGS, SampleResult, excluded_from
 from grader.scorers.registry import scorer_of

@@ -11,9 +11,8 @@ import msgspec
 from grader.decisions.comparison import Comparison, RunName, compare, item_values
 from grader.reports.document import marked, notes_below
 from grader.reports.provenance import made_with
-from grader.reports.web.items import Lines, Page, blurb, breakdown, head, question, sample_of
+from grader.reports.web.items import Lines, Page, Texts, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
-from grader.reports.web.texts import Texts
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
 from grader.scorers.interface import official_notes
 from grader.scorers.registry import scorer_of

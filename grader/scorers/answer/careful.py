@@ -10,23 +10,20 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.predictions.reasoning import hide_reasoning
+from grader.scorers.choice.careful.options import tokens
 from grader.scorers.choice.careful.patterns import Pattern
-from grader.scorers.choice.careful.quantities import quantities_in, quantity
+from grader.scorers.choice.careful.quantities import Quantity, quantities_in, quantity
 from grader.scorers.choice.careful.read import LONGEST_WITH_REASONING
-from grader.scorers.choice.careful.text import (
-    end_turn,
-    next_question,
-    plain,
-    without_loop,
-    without_markup,
-)
+from grader.scorers.choice.careful.spelling import folded
+from grader.scorers.choice.careful.text import end_turn, next_question, plain, without_loop, without_markup
 from grader.scorers.choice.careful.wrapped import find_wrapped
 from grader.scorers.choice.careful.yes_no import polarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grader.scorers.answer.declaration import Kind
+    from grader.scorers.answer.expressions import Comparer
 
 _FORM = Pattern(r"(?:\b(?:final )?answer\b(?: is|:| =)|####)[ \t*]*:?[ \t*]*(?:about |approximately |that )?", 2)
 _END = Pattern(r"[\n!?;]|\.(?=\s|$)")
@@ -90,3 +87,59 @@ def _number(content: str, *, whole: bool) -> str:
     found = list(quantities_in(content))
     # "18 - 6 = 12" ends with its result; a sentence with several other numbers does not say which one it means.
     return content[slice(*found[-1][:2])] if len(found) == 1 or ("=" in content and found) else ""
+
+
+_SIGNS = Pattern(r"[\d+=<>/^]")
+_FRAME = frozenset(
+    ("a", "an", "the", "it", "this", "that", "there", "is", "are", "was", "were", "of", "in", "on", "at")
+)
+
+
+def is_accepted(
+    answer: str, accepted: Sequence[str], kind: Kind, comparer: Comparer, question: str = ""
+) -> bool | None:
+    """Whether an answer as it is written is one of those accepted.
+
+    None if that is not known: an expression takes too long to compare, or a text says more than an accepted answer.
+    """
+    if any(is_same(answer, gold, kind) for gold in accepted):
+        return True
+    if kind == "expression":
+        compared = [comparer.equal(answer.strip(" $."), gold.strip(" $.")) for gold in accepted]
+    elif kind == "text":
+        compared = [_says(answer, gold, question) for gold in accepted]
+    else:
+        return False
+    return True if True in compared else None if None in compared else False
+
+
+def _says(answer: str, gold: str, question: str) -> bool | None:
+    """Whether a sentence has the gold answer beside words of the question; None if it has other words, too."""
+    said, wanted, asked = ([folded(word) for word in tokens(text)] for text in (answer, gold, question))
+    places = [at for at in range(len(said)) if wanted and said[at : at + len(wanted)] == wanted]
+    if not places or _SIGNS.search(gold):
+        return False
+    rest = {*said[: places[0]], *said[places[0] + len(wanted) :]}
+    return True if rest <= _FRAME.union(asked) else None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, perhaps with a unit of measurement."""
+    said = quantity(text)
+    return said is not None and (not said.unit or said.is_measure)
+
+
+def is_same(answer: str, gold: str, kind: Kind) -> bool:
+    """Whether two answers are the same number or text; expressions are not transformed."""
+    if kind in ("number", "expression"):
+        said, wanted = quantity(answer), quantity(gold)
+        if kind == "number" or (said is not None and wanted is not None):
+            return said is not None and wanted is not None and _equal(said, wanted)
+    mine, theirs = (" ".join(text.lower().split()).strip(" .") for text in (answer, gold))
+    return mine == theirs or (kind == "text" and not _SIGNS.search(theirs) and folded(mine) == folded(theirs))
+
+
+def _equal(said: Quantity, wanted: Quantity) -> bool:
+    if said.equals(wanted):
+        return True
+    return said.same_number(wanted) and not (said.unit and wanted.unit and said.is_measure and wanted.is_measure)

@@ -17,7 +17,7 @@ from grader.results import (
     by_observation,
     read_facts,
 )
-from grader.scorers.answer.accepted import is_same
+from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import Kind
 from grader.scorers.means import Observation, combine, each_task, metric_rows
 

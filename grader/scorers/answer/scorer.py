@@ -16,8 +16,7 @@ from grader.files.json_text import as_list, quoted, shown
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer import probes as selftest_probes
-from grader.scorers.answer.accepted import is_accepted, is_number
-from grader.scorers.answer.careful import read_answer
+from grader.scorers.answer.careful import is_accepted, is_number, read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind, Together
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts

@@ -11,12 +11,12 @@ from grader.predictions.record import counted
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
-from grader.scorers.choice import passes, prompts
+from grader.scorers.choice import passes
 from grader.scorers.choice import probes as selftest_probes
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
 from grader.scorers.choice.facts import LetterCounts, RunFacts
-from grader.scorers.choice.glossary import GLOSSARY
 from grader.scorers.choice.items import Item
+from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import FORMER_VERSIONS
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import carried_rows, write_submission
@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.probe import Probe
 
+# The prompt of a benchmark.toml without `prompt`: VLMEvalKit, vlmeval/dataset/image_mcq.py, build_prompt of
+# ImageMCQDataset.
+TEMPLATE = """\
+{% if hint %}Hint: {{ hint }}
+{% endif %}Question: {{ question }}
+Options:
+{% for letter, text in options.items() %}{{ letter }}. {{ text }}
+{% endfor %}Please select the correct answer from the options above. 
+"""  # noqa: W291 - as published
+
 
 class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     """Questions with options, read by the rules of an official version and as a careful person would."""
@@ -43,7 +53,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     glossary = GLOSSARY
     declaration = ChoiceBenchmark
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
-    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
+    usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
 
     # --- data -----------------------------------------------------------------------------------------------------
 
@@ -92,13 +102,13 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         """Ask with the declaration's template, else as VLMEvalKit does."""
 
         def usual(_: Mapping[str, str]) -> str:
-            return render(prompts.TEMPLATE, self.prompt_values(declared, task), "the usual prompt")
+            return render(TEMPLATE, self.prompt_values(declared, task), "the usual prompt")
 
         return [self.from_template(declared, task, asking, Turn(text=usual))]
 
     def prompt_values(self, declared: ChoiceBenchmark, task: Item) -> dict[str, Any]:
         """Return the question without the options at its end, and the hint."""
-        question = prompts.stem(task.text) if declared.options_in_text else task.text
+        question = stem(task.text) if declared.options_in_text else task.text
         hint = choice_items.cell(task.row.get(declared.columns.hint or "")) or ""
         return {**super().prompt_values(declared, task), "question": question, "hint": hint}
 
@@ -347,3 +357,8 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
 
     notes = [f"{run.split} has no public answers, so there are no scores, only a submission file."]
     return Scored(samples=[], metrics=[], notes=notes, write_own=write)
+
+
+def stem(question: str) -> str:
+    """Return the question without the options at the end of its text ("Which? (A) this (B) that")."""
+    return question.partition("(A)")[0].strip()

@@ -15,7 +15,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     """Seeds what is not random by itself in a new process; only for further runs of a reference solution."""
     again: bool = False
-    """Whether it answers the calls in another order (reordering.py)."""
+    """Whether it answers the calls in another order (calls.py)."""
     is_whole: bool = False
     """Whether its source needs no prelude before it."""
 

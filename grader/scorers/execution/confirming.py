@@ -16,10 +16,9 @@ from grader.results.provenance import Calls as Compared
 from grader.sandbox.answer import TIMEOUT, WAITING, Answers, Executed, Likeness, Official, Recording, Split, Transcript
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import head
-from grader.scorers.execution.calls import Calls, Unrecordable, settle
+from grader.scorers.execution.calls import Calls, Unrecordable, reordered, settle
 from grader.scorers.execution.candidate import Candidate, Confirmed, Stopped
 from grader.scorers.execution.known import Known
-from grader.scorers.execution.reordering import reordered
 from grader.scorers.execution.tameness import tame
 
 if TYPE_CHECKING:
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.accepted import Accepted
-    from grader.scorers.execution.reordering import Reordered
+    from grader.scorers.execution.calls import Reordered
+    from grader.scorers.execution.known import Spool
+    from grader.scorers.execution.sample import Accepted
     from grader.scorers.execution.settling import Settler
-    from grader.scorers.execution.spool import Spool
     from grader.scorers.execution.tasks import CodeTask
 
 ANSWERING, ANSWERING_AGAIN = "answering", "answering in another order"

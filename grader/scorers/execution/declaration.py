@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+import msgspec
+
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.scorers.execution.extraction import Rules
 
@@ -87,6 +89,11 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     lint_prefix: str = ""
     prompts: Literal["", "humaneval-v-v1", "humaneval-v-v2"] = ""
     """The published prompts to use; empty: a plain prompt."""
+
+    def limited(self, timeout: float) -> ExecutionProtocol:
+        """Return the protocol whose message about a timeout names the limit in seconds."""
+        seconds = int(timeout) if timeout == int(timeout) else timeout
+        return msgspec.structs.replace(self, timed_out=self.timed_out.replace("{timeout}", str(seconds)))
 
 
 class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -18,13 +18,13 @@ from grader.scorers.execution.tameness import tame
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.scorers.execution.jobs import Texts
+    from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.sample import Sample
 
 AUDITED_PERCENT, FEWEST_AUDITED = 2, 20
 
 
-def derived(sample: Sample, words: Texts) -> Executed | None:
+def derived(sample: Sample, protocol: ExecutionProtocol) -> Executed | None:
     """Return what the official run of a sample would show; None if it has to run."""
     found, task, head = sample.apart.completion.official, sample.attempt.task, sample.attempt.head
     asked = task.signature.written
@@ -41,7 +41,7 @@ def derived(sample: Sample, words: Texts) -> Executed | None:
     evidence = Evidence(
         stopped="cpu" if is_late else None, status=None, cpu=found.seconds, wall=found.seconds, waited=0.0, oom=False
     )
-    text = words.timed_out if is_late else f"{words.failed_prefix}{found.text}" if found.kind else "passed"
+    text = protocol.timed_out if is_late else f"{protocol.failed_prefix}{found.text}" if found.kind else "passed"
     first = head.count("\n")
     lines = ",".join(str(first + int(line)) for line in found.lines.split(",") if line)
     return Executed(lint=sample.lint, run=Run(evidence=evidence, result=text, kind=found.kind, lines=lines))
@@ -53,13 +53,13 @@ def audited(keys: Iterable[str]) -> set[str]:
     return {*every[: max(FEWEST_AUDITED, -(-len(every) * AUDITED_PERCENT // 100))]}
 
 
-def is_same(sample: Sample, one: Executed, other: Executed, words: Texts) -> bool:
+def is_same(sample: Sample, one: Executed, other: Executed, protocol: ExecutionProtocol) -> bool:
     """Whether two official outcomes of a sample are the same. How long a program took that never ends is measured."""
-    return _shown(sample, one, words) == _shown(sample, other, words)
+    return _shown(sample, one, protocol) == _shown(sample, other, protocol)
 
 
-def _shown(sample: Sample, executed: Executed, words: Texts) -> tuple[object, ...]:
-    reading, run = official_reading(executed, words), executed.run
+def _shown(sample: Sample, executed: Executed, protocol: ExecutionProtocol) -> tuple[object, ...]:
+    reading, run = official_reading(executed, protocol), executed.run
     facts = None if run is None or reading.credit else failed_test(run.lines, sample.attempt)
     detail = "" if reading.outcome == "timeout" else reading.detail
-    return official_result(executed, words), reading.outcome, reading.credit, detail, facts
+    return official_result(executed, protocol), reading.outcome, reading.credit, detail, facts

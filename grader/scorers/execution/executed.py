@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from grader.predictions.file import PredictionRecord
     from grader.results import Report
-    from grader.scorers.execution.jobs import Texts
+    from grader.scorers.execution.declaration import ExecutionProtocol
 
 Record = dict[str, Any]
 
@@ -30,16 +30,16 @@ def record(
     completions: list[str],
     programs: list[str],
     results: list[tuple[bool, str]],
-    words: Texts,
+    protocol: ExecutionProtocol,
 ) -> Record:
     """Return one record; `results` are (passed, official result text) by sample."""
     rows: list[Record] = []
     for number, (passed, text) in enumerate(results):
-        lint_failed = text.startswith(words.lint_prefix)
+        lint_failed = text.startswith(protocol.lint_prefix)
         row: Record = {"task_id": number, "passed": 0 if lint_failed else passed, "result": text}
-        rows.append({"qid": source.qid, **row} if words.executed_layout == "v2" else row)
+        rows.append({"qid": source.qid, **row} if protocol.executed_layout == "v2" else row)
     made = {"processed_predictions": completions, "concatenated_predictions": programs}
-    if words.executed_layout == "v2":
+    if protocol.executed_layout == "v2":
         prompts = source.prompts or [None] * len(source.predictions)
         return {"qid": source.qid, "prompts": prompts, "predictions": source.predictions, **made, "results": rows}
     fields = {key: value for key, value in source.fields.items() if key not in {*made, "results"}}
@@ -65,7 +65,7 @@ def _indented(item: Record) -> str:
         return json.dumps(item, indent=4)
 
 
-def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
+def samples_of(records: list[Record], protocol: ExecutionProtocol) -> list[SampleResult]:
     """Read the samples of an executed file, written by grade or by the official evaluator.
 
     It has official verdicts only, so the careful reading equals the official one. Raises KeyError or TypeError if a
@@ -76,19 +76,19 @@ def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
         for number, row in enumerate(item["results"]):
             if row["passed"] not in (0, 1, True, False):
                 raise TypeError(f"passed is {row['passed']!r}")
-            reading = _reading(bool(row["passed"]), str(row["result"]), words)
+            reading = _reading(bool(row["passed"]), str(row["result"]), protocol)
             samples.append(SampleResult(qid=str(item["qid"]), sample=number, official=reading, careful=reading))
     return samples
 
 
-def _reading(passed: bool, text: str, words: Texts) -> Reading:
+def _reading(passed: bool, text: str, protocol: ExecutionProtocol) -> Reading:
     if passed:
         return Reading(outcome=Outcome.PASSED, credit=1)
-    if text.startswith(words.lint_prefix.rstrip("\n")):
-        return Reading(outcome=Outcome.LINT_FAILED, credit=0, detail=text.removeprefix(words.lint_prefix))
-    if text == words.timed_out:
+    if text.startswith(protocol.lint_prefix.rstrip("\n")):
+        return Reading(outcome=Outcome.LINT_FAILED, credit=0, detail=text.removeprefix(protocol.lint_prefix))
+    if text == protocol.timed_out:
         return Reading(outcome=Outcome.TIMEOUT, credit=0, detail="from the executed file")
-    return Reading(outcome=Outcome.ERROR, credit=0, detail=text.removeprefix(words.failed_prefix))
+    return Reading(outcome=Outcome.ERROR, credit=0, detail=text.removeprefix(protocol.failed_prefix))
 
 
 def programs_of(report: Report, path: Path) -> OwnFile:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from grader.scorers.execution.assembly import Program, assemble, head
-from grader.scorers.execution.extraction import Rules
 from grader.scorers.execution.straightness import straight
 from grader.scorers.execution.tameness import tame
 from grader.scorers.execution.tasks import CodeTask
@@ -20,52 +19,9 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.calls import Calls, Unrecordable
+    from grader.scorers.execution.calls import Calls, Reordered, Unrecordable
     from grader.scorers.execution.declaration import ExecutionProtocol
-    from grader.scorers.execution.reordering import Reordered
-
-
-class Texts(msgspec.Struct, frozen=True, kw_only=True):
-    """The official evaluator's texts and settings under one protocol."""
-
-    assembly: Rules
-    executed_layout: Literal["v1", "v2"]
-    lint: bool
-    timed_out: str
-    failed_prefix: str
-    lint_prefix: str
-    python: str = ""
-    """Python version of its environment; empty: unknown."""
-    seconds: float = 0.0
-    """CPU seconds of a program, if the user gives no others; 0: those of every benchmark."""
-    times_reference: float = 0.0
-    compare: str = "lines"
-    prelude: str = ""
-    """Code that runs before each program of a task with inputs."""
-    harness: str = ""
-    """How the official reading runs a program that reads standard input; empty: as a script."""
-    compare_careful: str = ""
-    """The names of the comparisons of outputs (inputs/comparisons.py)."""
-
-
-def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
-    """Return the texts of a protocol for a time limit in seconds."""
-    seconds = int(timeout) if timeout == int(timeout) else timeout
-    return Texts(
-        assembly=protocol.assembly,
-        executed_layout=protocol.executed_layout,
-        lint=protocol.lint,
-        timed_out=protocol.timed_out.replace("{timeout}", str(seconds)),
-        failed_prefix=protocol.failed_prefix,
-        lint_prefix=protocol.lint_prefix,
-        python=protocol.python,
-        seconds=protocol.timeout,
-        times_reference=protocol.times_reference,
-        compare=protocol.compare,
-        compare_careful=protocol.compare_careful,
-        prelude=protocol.prelude,
-        harness=protocol.harness,
-    )
+    from grader.scorers.execution.extraction import Rules
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +40,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 def attempts(
     tasks: Mapping[str, CodeTask],
     predictions: Mapping[str, list[str]],
-    words: Texts,
+    protocol: ExecutionProtocol,
     assemble: Callable[[str, str, Rules, tuple[str, ...]], Program] = assemble,
 ) -> Iterator[Attempt]:
     """Assemble every prediction, lazily; equal texts of a task are assembled once."""
@@ -92,7 +48,7 @@ def attempts(
         programs: dict[str, Program] = {}
         for number, text in enumerate(texts_):
             if text not in programs:
-                programs[text] = assemble(text, tasks[qid].signature_text, words.assembly, tasks[qid].tested)
+                programs[text] = assemble(text, tasks[qid].signature_text, protocol.assembly, tasks[qid].tested)
             yield Attempt(task=tasks[qid], sample=number, program=programs[text])
 
 
@@ -105,14 +61,14 @@ class Again(NamedTuple):
     answers: Answers
 
 
-def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+def lint_job(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> Job:
     """Return the job that lints a program."""
-    return {**_official(attempt, words, limits), "lint": True}
+    return {**_official(attempt, protocol, limits), "lint": True}
 
 
-def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> Job:
+def run_job(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits, *, gated: bool) -> Job:
     """Return the job of the official run; `gated`: the linter has already accepted the program."""
-    return {**_official(attempt, words, limits), "lint": not gated, "run": True}
+    return {**_official(attempt, protocol, limits), "lint": not gated, "run": True}
 
 
 def record_job(task: CodeTask, limits: Limits) -> Job:
@@ -217,13 +173,13 @@ def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits:
     return {**_times(1.25 / 2, task, limits), "split": both}
 
 
-def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> Job:
     return {
         **_times(1, attempt.task, limits),
         "head": attempt.head,
         "test": attempt.task.tests,
-        "timed_out": words.timed_out,
-        "failed_prefix": words.failed_prefix,
+        "timed_out": protocol.timed_out,
+        "failed_prefix": protocol.failed_prefix,
     }
 
 

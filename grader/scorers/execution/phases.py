@@ -15,15 +15,14 @@ from grader.results import OfficialProvenance, Outcome, SampleResult, SandboxPro
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import deriving, jobs
-from grader.scorers.execution.accepted import Accepted
 from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs
+from grader.scorers.execution.known import Spool
 from grader.scorers.execution.reading import official_result, sample_result
-from grader.scorers.execution.sample import Sample
+from grader.scorers.execution.sample import Accepted, Sample
 from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.tasks import CodeTask, scaled
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def wanted_k(asked: tuple[int, ...], counts: Mapping[str, int], protocol: Execut
 def executing(
     tasks: Mapping[str, CodeTask],
     predictions: Mapping[str, list[str]],
-    words: jobs.Texts,
+    protocol: ExecutionProtocol,
     options: Options,
     observer: Observer,
 ) -> Iterator[Executions]:
@@ -78,20 +77,20 @@ def executing(
     """
     if options.limits_scale != 1:
         tasks = {qid: scaled(task, options.limits_scale) for qid, task in tasks.items()}
-        words = msgspec.structs.replace(words, times_reference=options.limits_scale * words.times_reference)
-    limits = limits_of(options, words.seconds, tasks.values())
-    with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
+        protocol = msgspec.structs.replace(protocol, times_reference=options.limits_scale * protocol.times_reference)
+    limits = limits_of(options, protocol.timeout, tasks.values())
+    with executor_of_run(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         confirmation = Confirmation(tasks, settler, spool, limits)
-        inputs = Inputs(tasks, settler, spool, limits, words)
-        run = Phases(confirmation, words, limits, settler, inputs, derives=options.official == "derive")
-        samples = run.all(jobs.attempts(tasks, predictions, words, settler.program))
+        inputs = Inputs(tasks, settler, spool, limits, protocol)
+        run = Phases(confirmation, protocol, limits, settler, inputs, derives=options.official == "derive")
+        samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
-        made = _collect(samples, words)
+        made = _collect(samples, protocol)
         made.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.checker_notes]
         made.sandbox = msgspec.structs.replace(
             executor.describe(),
-            official_python=words.python,
+            official_python=protocol.python,
             programs=len(samples),
             distinct_programs=len({sample.key for sample in samples}),
             verdicts_from_cache=settler.cached[LINTING],
@@ -119,7 +118,7 @@ class Phases:
     def __init__(
         self,
         confirmation: Confirmation,
-        words: jobs.Texts,
+        protocol: ExecutionProtocol,
         limits: Limits,
         settler: Settler,
         inputs: Inputs | None = None,
@@ -134,7 +133,7 @@ class Phases:
         self.official = OfficialProvenance()
         self.different: list[str] = []
         """Errors: derived official outcomes that an execution contradicts."""
-        self._inputs, self._words, self._limits, self._settler = inputs, words, limits, settler
+        self._inputs, self._protocol, self._limits, self._settler = inputs, protocol, limits, settler
         self._confirmation = confirmation
         self._keys: dict[tuple[str, str, Program, bool], str] = {}
         """Kind of job, task, program, and whether it was not linted -> key."""
@@ -167,13 +166,13 @@ class Phases:
     def run(self, samples: Iterable[Sample]) -> None:
         """Run samples officially. Every careful verdict must be known."""
         open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
-        told = [(sample, deriving.derived(sample, self._words)) for sample in open_ if self._derives]
+        told = [(sample, deriving.derived(sample, self._protocol)) for sample in open_ if self._derives]
         found = {sample: ran for sample, ran in told if ran is not None}
         keys = {sample: self._key(sample, self._running) for sample in found}
         drawn = deriving.audited(keys.values())
         self._run([sample for sample in open_ if keys.get(sample, "") in drawn or sample not in found])
         seen = [sample for sample in found if sample.ran is not None]
-        wrong = [s for s in seen if s.ran is not None and not deriving.is_same(s, found[s], s.ran, self._words)]
+        wrong = [s for s in seen if s.ran is not None and not deriving.is_same(s, found[s], s.ran, self._protocol)]
         if wrong:
             self.different = [_difference(wrong)]
             self._run([sample for sample in found if sample.ran is None])
@@ -230,14 +229,14 @@ class Phases:
             if not self._settler.has(sample.key):
                 missing += 1
                 if missing in {1, FEW_LINTS + 1}:
-                    self._settler.begin(lint=missing if self._words.lint else 0)
+                    self._settler.begin(lint=missing if self._protocol.lint else 0)
         return samples
 
     def _linting(self, sample: Sample) -> Job:
-        return jobs.lint_job(sample.attempt, self._words, self._limits)
+        return jobs.lint_job(sample.attempt, self._protocol, self._limits)
 
     def _running(self, sample: Sample) -> Job:
-        return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.lint is not None)
+        return jobs.run_job(sample.attempt, self._protocol, self._limits, gated=sample.lint is not None)
 
     def _key(self, sample: Sample, job: Callable[[Sample], Job]) -> str:
         """Return the cache key of a sample's job, computed once for all samples with the same program."""
@@ -248,7 +247,7 @@ class Phases:
 
     def _lint(self, samples: list[Sample]) -> None:
         """Lint every program, if the protocol requires it. Meanwhile, accepted programs can begin to answer."""
-        if not self._words.lint:
+        if not self._protocol.lint:
             for sample in samples:
                 sample.lint = Lint()
             return
@@ -287,26 +286,26 @@ class Phases:
             sample.ran, sample.not_run = seen.get(key), lost.get(key, "")
 
 
-def _collect(samples: list[Sample], words: jobs.Texts) -> Executions:
+def _collect(samples: list[Sample], protocol: ExecutionProtocol) -> Executions:
     made = Executions()
     for sample in samples:
         attempt, executed = sample.attempt, sample.executed
         qid = attempt.task.id
-        result = result_of(sample, words)
+        result = result_of(sample, protocol)
         made.samples.append(result)
         made.completions.setdefault(qid, []).append(attempt.program.completion)
-        text = official_result(executed, words) if executed is not None else "unscored"
+        text = official_result(executed, protocol) if executed is not None else "unscored"
         if sample.judged is not None:
             text = sample.judged.text
         made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
     return made
 
 
-def result_of(sample: Sample, words: jobs.Texts) -> SampleResult:
+def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
     """Return both readings of a sample."""
     attempt, judged = sample.attempt, sample.judged
     if judged is None:
-        return sample_result(attempt, sample.executed, sample.apart, sample.not_run, words)
+        return sample_result(attempt, sample.executed, sample.apart, sample.not_run, protocol)
     return SampleResult(
         qid=attempt.task.id,
         sample=attempt.sample,

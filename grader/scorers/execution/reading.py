@@ -16,29 +16,30 @@ from grader.scorers.execution.facts import SampleFacts
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Lint, Split
     from grader.scorers.execution.candidate import Apart
-    from grader.scorers.execution.jobs import Attempt, Texts
+    from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.jobs import Attempt
 
 MAX_LINE = 500
 
 
-def official_result(executed: Executed, words: Texts) -> str:
+def official_result(executed: Executed, protocol: ExecutionProtocol) -> str:
     """Return the text that the official evaluator writes as `result`."""
     if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
-        return words.lint_prefix + "\n".join(executed.lint.messages or [executed.lint.broken])
+        return protocol.lint_prefix + "\n".join(executed.lint.messages or [executed.lint.broken])
     if executed.run is None or executed.run.result is None:
-        return words.timed_out
+        return protocol.timed_out
     return executed.run.result
 
 
-def official_reading(executed: Executed, words: Texts) -> Reading:
+def official_reading(executed: Executed, protocol: ExecutionProtocol) -> Reading:
     """Return the official evaluator's conclusion."""
-    text = official_result(executed, words)
+    text = official_result(executed, protocol)
     if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
-        return _reading(Outcome.LINT_FAILED, text.removeprefix(words.lint_prefix), "pylint")
+        return _reading(Outcome.LINT_FAILED, text.removeprefix(protocol.lint_prefix), "pylint")
     assert executed.run is not None
     if executed.run.result == "passed":
         return Reading(outcome=Outcome.PASSED, credit=1)
-    outcome, why = failure(executed.run.evidence, executed.run.result, executed.run.kind, words)
+    outcome, why = failure(executed.run.evidence, executed.run.result, executed.run.kind, protocol)
     return _reading(outcome, why, "execution")
 
 
@@ -46,7 +47,7 @@ def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
     return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
 
 
-def failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> tuple[Outcome, str]:
+def failure(evidence: Evidence, result: str | None, kind: str, protocol: ExecutionProtocol) -> tuple[Outcome, str]:
     """Explain the end of a program that did not pass. Evidence has priority over the program's own output."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
@@ -56,7 +57,7 @@ def failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> 
         return Outcome.CRASHED, "the process wrote something other than a result"
     if result is None:
         return Outcome.CRASHED, _end_words(evidence.status)
-    detail = result.removeprefix(words.failed_prefix)
+    detail = result.removeprefix(protocol.failed_prefix)
     if kind == "AssertionError":
         return Outcome.FAILED, detail or "a test's assertion failed"
     return Outcome.ERROR, f"{kind}: {detail}" if detail else kind
@@ -80,7 +81,7 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(official: Reading, apart: Apart, attempt: Attempt, words: Texts) -> Reading:
+def careful_reading(official: Reading, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return what an attentive person would conclude from the same output."""
     confirmed, recovery = apart.completion, apart.written
     if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
@@ -88,14 +89,14 @@ def careful_reading(official: Reading, apart: Apart, attempt: Attempt, words: Te
         return _as_written(official, recovery, attempt)
     if official.outcome is Outcome.PASSED:
         return _confirmed(confirmed)
-    if official.outcome is Outcome.ERROR and _hides_from_linter(attempt, words):
+    if official.outcome is Outcome.ERROR and _hides_from_linter(attempt, protocol):
         return _HIDDEN
     return official
 
 
-def _hides_from_linter(attempt: Attempt, words: Texts) -> bool:
+def _hides_from_linter(attempt: Attempt, protocol: ExecutionProtocol) -> bool:
     """Whether a program is invalid Python, and the linter accepted it because of a comment."""
-    checked = words.lint and "pylint" in attempt.head and len(attempt.head) <= MAX_SOURCE
+    checked = protocol.lint and "pylint" in attempt.head and len(attempt.head) <= MAX_SOURCE
     return checked and parse(attempt.head) is None
 
 
@@ -121,10 +122,10 @@ def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Rea
     return _confirmed(recovery) if official.outcome is Outcome.PASSED else official
 
 
-def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Texts) -> Reading:
+def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
     if lint is not None and (lint.messages or lint.broken):
-        return careful_reading(official_reading(Executed(lint=lint), words), apart, attempt, words)
+        return careful_reading(official_reading(Executed(lint=lint), protocol), apart, attempt, protocol)
     own, written = apart.completion, apart.written
     if written is not None and (attempt.program.rebinds or not _unfinished_at_start(written)):
         if written.split is not None and written.split.confirmed:
@@ -133,15 +134,15 @@ def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Text
     split = own.split
     if split is None or split.confirmed:
         return _confirmed(own)
-    if _hides_from_linter(attempt, words):
+    if _hides_from_linter(attempt, protocol):
         return _HIDDEN
-    return _unlike(split) if split.kind == "unlike" else _reading(*_unconfirmed(split, words), "split")
+    return _unlike(split) if split.kind == "unlike" else _reading(*_unconfirmed(split, protocol), "split")
 
 
-def _unconfirmed(split: Split, words: Texts) -> tuple[Outcome, str]:
+def _unconfirmed(split: Split, protocol: ExecutionProtocol) -> tuple[Outcome, str]:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
     if split.evidence.stopped is not None or split.evidence.oom:
-        return failure(split.evidence, None, split.kind, words)
+        return failure(split.evidence, None, split.kind, protocol)
     if split.kind == "assertion":
         return Outcome.FAILED, split.reason
     if split.kind in {"error", "load"}:
@@ -197,15 +198,15 @@ def sample_result(
     executed: Executed | None,
     apart: Apart,
     reason: str,
-    words: Texts,
+    protocol: ExecutionProtocol,
 ) -> SampleResult:
     """Combine both readings of a sample."""
     if executed is None:
         lost = unscored(reason)
         official, careful, seconds = lost, lost, 0.0
     else:
-        official = official_reading(executed, words)
-        careful = careful_reading(official, apart, attempt, words)
+        official = official_reading(executed, protocol)
+        careful = careful_reading(official, apart, attempt, protocol)
         if len(attempt.head) > MAX_SOURCE:
             official, careful = _as_too_long(official), _as_too_long(careful)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0

@@ -26,11 +26,10 @@ from grader.scorers.execution.calls import Unrecordable
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import Printed, SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs, References
-from grader.scorers.execution.known import Known
+from grader.scorers.execution.known import Known, Spool
 from grader.scorers.execution.phases import Phases, limits_of, result_of
 from grader.scorers.execution.reading import calls_of, careful_alone, tests_of, unscored
 from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.spool import Spool
 from grader.scorers.oddities import marked
 from grader.scorers.one_by_one import oddities_of
 
@@ -64,14 +63,13 @@ class Rounds:
             "slow": workers + 1,
             "idle": IDLE_TIMES * workers,
         }
-        version = run.benchmark.protocols[run.protocol]
         self._tasks: Mapping[str, CodeTask] = run.tasks
-        self._words = jobs.texts(version, run.options.timeout)
-        self._limits = limits_of(run.options, self._words.seconds, run.tasks.values())
+        self._protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
+        self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
         self._sliced = msgspec.structs.replace(self._limits, slice_seconds=SLICE_SECONDS)
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._known = Known(self._spool)
-        self._executor = open_local(run.options, self._limits, run.observer, self._words.python or None, apart=True)
+        self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None, apart=True)
         slow = self._executor.patient(1)
         self._executors: dict[Lane, Local] = {
             "whole": self._executor,
@@ -98,7 +96,7 @@ class Rounds:
     def begin(self) -> None:
         """Start, in the background, the sandboxes that every round needs."""
         # Every round lints a few programs, and the rounds together many.
-        self._executor.begin(lint=FEW_LINTS + 1 if self._words.lint else 0)
+        self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
 
     def abort(self) -> None:
         """End all sandboxes: calls of `score` fail, now and later."""
@@ -162,7 +160,7 @@ class Rounds:
         confirmation.record(tested, refuse_all=False)
         for qid in confirmation.unrecorded:
             self._known.forget(qid)
-        inputs = Inputs(self._tasks, self._recorder, spool, self._limits, self._words, references=self._references)
+        inputs = Inputs(self._tasks, self._recorder, spool, self._limits, self._protocol, references=self._references)
         inputs.answer_references(q for q in qids if q not in tested)
         return dict(confirmation.unrecorded)
 
@@ -188,11 +186,11 @@ class Rounds:
         settler = Settler(self._executors[lane], Silent())
         each = any(one.each for one in asked)
         confirmation = Confirmation(self._tasks, settler, spool, limits, self._known, each=each)
-        words = self._words
+        protocol = self._protocol
         if not any(one.official for one in asked):
-            words = msgspec.structs.replace(words, harness="")
-        inputs = Inputs(self._tasks, settler, spool, limits, words, references=self._references)
-        phases = Phases(confirmation, words, limits, settler, inputs)
+            protocol = msgspec.structs.replace(protocol, harness="")
+        inputs = Inputs(self._tasks, settler, spool, limits, protocol, references=self._references)
+        phases = Phases(confirmation, protocol, limits, settler, inputs)
         samples = phases.judge(self._attempts(asked))
         phases.run(sample for sample, one in zip(samples, asked, strict=True) if one.official)
         results = [self._result(sample, one) for sample, one in zip(samples, asked, strict=True)]
@@ -212,13 +210,13 @@ class Rounds:
             if one.verbatim:
                 program = Program(completion=one.text, recovered=None, lost="")
             else:
-                program = assemble(one.text, task.signature_text, self._words.assembly, task.tested)
+                program = assemble(one.text, task.signature_text, self._protocol.assembly, task.tested)
             yield jobs.Attempt(task=task, sample=number, program=program)
 
     def _result(self, sample: Sample, one: Asked) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
         if one.official or sample.judged is not None:
-            result = msgspec.structs.replace(result_of(sample, self._words), tests=_tests_of(sample, one))
+            result = msgspec.structs.replace(result_of(sample, self._protocol), tests=_tests_of(sample, one))
             if one.printed and sample.judged is not None:
                 given = [Printed(text=g.shown_text, outcome=g.outcome.value, why=g.why) for g in sample.judged.given]
                 result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=given)))
@@ -229,7 +227,7 @@ class Rounds:
             sample=sample.attempt.sample,
             seconds=split.evidence.cpu if split is not None else 0.0,
             official=NOT_ASKED,
-            careful=careful_alone(sample.lint, sample.apart, sample.attempt, self._words),
+            careful=careful_alone(sample.lint, sample.apart, sample.attempt, self._protocol),
             groups=sample.attempt.task.groups or msgspec.UNSET,
             calls=calls_of(sample.apart),
             tests=_tests_of(sample, one),

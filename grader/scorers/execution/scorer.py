@@ -10,10 +10,10 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
-from grader.scorers.execution import assembly, executed, jobs, phases, prompts
+from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution import probes as selftest_probes
-from grader.scorers.execution.declaration import ExecutionBenchmark
+from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.inputs.judging import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
@@ -134,20 +134,19 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> Scored:
         """Execute and score; raises a GradeError."""
-        version = run.benchmark.protocols[run.protocol]
+        protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
         samples_each = _most_samples(run)
-        ks = phases.wanted_k(run.options.k, _counts(run), version)
-        words = jobs.texts(version, run.options.timeout)
-        with phases.executing(run.tasks, run.predictions, words, run.options, run.observer) as made:
+        ks = phases.wanted_k(run.options.k, _counts(run), protocol)
+        with phases.executing(run.tasks, run.predictions, protocol, run.options, run.observer) as made:
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
             samples = marked(made.samples, run.oddities)
             samples += [sample for task in absent for sample in _absent(task, samples_each)]
             samples = with_families(samples, run.tasks, run.benchmark.columns)
-            metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
+            metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
 
         def write_executed(stem: Path) -> Path:
             path = stem.with_name(f"{stem.name}{self.own_file}")
-            executed.write(path, _records(run, made, words))
+            executed.write(path, _records(run, made, protocol))
             return path
 
         return Scored(
@@ -301,14 +300,14 @@ def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:
 
 
 def _records(
-    run: Run[ExecutionBenchmark, CodeTask], made: phases.Executions, words: jobs.Texts
+    run: Run[ExecutionBenchmark, CodeTask], made: phases.Executions, protocol: ExecutionProtocol
 ) -> Iterator[executed.Record]:
     for record in run.file.records:
         if record.qid in made.results:
             qid = record.qid
             task, completions = run.tasks[qid], made.completions[qid]
             programs = [assembly.head(task.signature_text, completion) + task.tests for completion in completions]
-            yield executed.record(record, completions, programs, made.results[qid], words)
+            yield executed.record(record, completions, programs, made.results[qid], protocol)
 
 
 def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
@@ -319,9 +318,9 @@ def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
             f"--score-only: there is neither {stem.name}_results.json nor {beside.name} beside {path.name}; "
             "grade it once without --score-only."
         )
-    words = jobs.texts(earlier.benchmark.protocols[earlier.protocol], earlier.options.timeout)
+    protocol = earlier.benchmark.protocols[earlier.protocol].limited(earlier.options.timeout)
     try:
-        samples = executed.samples_of(json.loads(beside.read_bytes()), words)
+        samples = executed.samples_of(json.loads(beside.read_bytes()), protocol)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError([f"{beside}: not an executed file ({type(error).__name__}: {error})"]) from error
     if not samples:

@@ -15,11 +15,10 @@ from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summa
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben import probes as selftest_probes
-from grader.scorers.mr_ben.declaration import OWN_WEIGHTS, MrBenBenchmark, weight_notes, weights_of
 from grader.scorers.mr_ben.facts import RunFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
-from grader.scorers.mr_ben.tasks import MrBenTask, tasks_from
+from grader.scorers.mr_ben.tasks import OWN_WEIGHTS, MrBenBenchmark, MrBenTask, tasks_from, weight_notes, weights_of
 from grader.scorers.oddities import with_families
 from grader.scorers.pairing import Compared, NothingPairedError
 

@@ -12,8 +12,7 @@ import pytest
 
 import grader
 from grader.errors import GradeError
-from grader.scorers.answer.accepted import is_accepted
-from grader.scorers.answer.careful import read_answer
+from grader.scorers.answer.careful import is_accepted, read_answer
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.official import RULES
 from grader.scorers.answer.scorer import Answer

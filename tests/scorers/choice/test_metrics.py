@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from grader.results import Outcome, Reading, SampleResult, by_observation, write_facts
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
+from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
+from grader.scorers.choice.metrics import GLOSSARY
+from grader.scorers.choice.official import LMMS_EVAL_VERSIONS, VLMEVALKIT_VERSIONS, read_lmms_eval, read_vlmevalkit
+from tests.scorers.choice.test_wordings import FIRST_ROUND, MISSED, SECOND_ROUND
+from tests.scorers.choice.test_wordings_third import MENDED, MISREAD, THIRD_ROUND
 
 
 def reading(word: str, answer: str | None = None) -> Reading:
@@ -167,3 +172,22 @@ def test_position_bias_leaves_out_the_unscored() -> None:
         "B": LetterCounts(chosen=0, right=1, accuracy=0),
         "C": LetterCounts(chosen=1, right=0, accuracy=None),
     }
+
+
+WORDINGS = [*FIRST_ROUND, *SECOND_ROUND, *MISSED, *THIRD_ROUND, *MENDED, *MISREAD]
+
+
+def test_every_rule_that_reads_a_wording_is_explained() -> None:
+    rules = {read_choice(text, options).rule for text, options, _ in WORDINGS}
+    rules |= {read_lmms_eval(text, version).rule for text, *_ in WORDINGS for version in LMMS_EVAL_VERSIONS}
+    rules |= {
+        read_vlmevalkit(text, options, version).rule for text, options, _ in WORDINGS for version in VLMEVALKIT_VERSIONS
+    }
+    assert len(rules) > 30
+    assert rules - set(GLOSSARY) == set()
+
+
+@pytest.mark.parametrize("text", GLOSSARY.values())
+def test_an_explanation_is_a_sentence(text: str) -> None:
+    assert text[0].isupper()
+    assert text.endswith(".")

@@ -13,7 +13,7 @@ from grader.sandbox.interface import Limits
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.inputs.answering import Answering, Wanted
-from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.known import Spool
 from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:

@@ -16,15 +16,15 @@ from grader.scorers.execution import jobs, tasks
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
 from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
-WORDS = jobs.texts(ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time"), 2.0)
+PROTOCOL = ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time").limited(2.0)
 LIMITS = Limits()
 TASKS = {
     "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
@@ -102,8 +102,8 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     answers = {"plain": [program("a"), program("a + 1"), program("a")], "odd": [program("a"), program("2")]}
     settling = settler(pool)
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), WORDS, LIMITS, settling)
-        samples = phases.all(jobs.attempts(TASKS, answers, WORDS))
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), PROTOCOL, LIMITS, settling)
+        samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
     order = dict.fromkeys(pool.kinds)
     assert list(order) == ["lint", "record", "answer", "judge", "split", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)

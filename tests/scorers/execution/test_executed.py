@@ -10,15 +10,17 @@ import pytest
 from grader.predictions.read import read_predictions
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers import declarations
-from grader.scorers.execution import executed, jobs
+from grader.scorers.execution import executed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.scorers.execution.declaration import ExecutionProtocol
 
-def words(protocol: str, timeout: float = 2.0) -> jobs.Texts:
+
+def limited(protocol: str, timeout: float = 2.0) -> ExecutionProtocol:
     declared: Any = declarations.load("humaneval-v")
-    return jobs.texts(declared.protocols[protocol], timeout)
+    return declared.protocols[protocol].limited(timeout)
 
 
 # One task as the official evaluator of each version writes it (field order included).
@@ -63,7 +65,7 @@ def test_a_record_is_written_in_the_official_layout(protocol: str, tmp_path: Pat
     source.write_text(json.dumps([{"qid": "q1", "prompt": "Complete it.", "predictions": list("abcd")}]))
     results = [(bool(row["passed"]), row["result"]) for row in official["results"]]
     record = read_predictions(source).records[0]
-    made = executed.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, words(protocol))
+    made = executed.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, limited(protocol))
     assert json.dumps(made) == json.dumps(official)
 
 
@@ -87,7 +89,7 @@ def test_the_officials_own_file_is_read(protocol: str) -> None:
         (Outcome.LINT_FAILED, 0, "Undefined variable 'x'\nUndefined variable 'y'"),
     ]
     readings = [Reading(outcome=outcome, credit=credit, detail=detail) for outcome, credit, detail in outcomes]
-    assert executed.samples_of([LAYOUTS[protocol]], words(protocol)) == [
+    assert executed.samples_of([LAYOUTS[protocol]], limited(protocol)) == [
         SampleResult(qid="q1", sample=number, official=reading, careful=reading)
         for number, reading in enumerate(readings)
     ]
@@ -127,10 +129,10 @@ def test_a_half_written_file_does_not_replace_a_whole_one(tmp_path: Path) -> Non
 )
 def test_another_layout_is_an_error_not_a_score(record: Any) -> None:
     with pytest.raises((KeyError, TypeError)):
-        executed.samples_of([record], words("v2"))
+        executed.samples_of([record], limited("v2"))
 
 
 @pytest.mark.parametrize(("timeout", "text"), [(2.0, "(> 2 seconds)"), (0.5, "(> 0.5 seconds)")])
 def test_the_time_limit_stands_in_the_v2_text(timeout: float, text: str) -> None:
-    assert words("v2", timeout).timed_out == f"Test Case Execution Time Out {text}"
-    assert words("v1", timeout).timed_out == "timed out"
+    assert limited("v2", timeout).timed_out == f"Test Case Execution Time Out {text}"
+    assert limited("v1", timeout).timed_out == "timed out"

@@ -14,17 +14,14 @@ from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
-WORDS = jobs.texts(
-    Protocol(
-        assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"
-    ),
-    2.0,
-)
+PROTOCOL = Protocol(
+    assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"
+).limited(2.0)
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 
 def attempt(prediction: str) -> jobs.Attempt:
-    return next(jobs.attempts({"q1": TASK}, {"q1": [prediction]}, WORDS))
+    return next(jobs.attempts({"q1": TASK}, {"q1": [prediction]}, PROTOCOL))
 
 
 COMMON = {
@@ -45,7 +42,7 @@ EVIDENCE = Evidence(stopped=None, status=None, cpu=0.1, wall=0.2, waited=0.0, oo
 
 @pytest.mark.parametrize("gated", [True, False])
 def test_the_official_job_runs_a_program_with_its_tests_and_gates_what_was_not(gated: bool) -> None:
-    assert jobs.run_job(attempt(f"```python\n{CODE}\n```"), WORDS, LIMITS, gated=gated) == COMMON | {
+    assert jobs.run_job(attempt(f"```python\n{CODE}\n```"), PROTOCOL, LIMITS, gated=gated) == COMMON | {
         "head": f"{SIGNATURE}\n    pass\n\n{CODE}\n\n",
         "lint": not gated,
         "run": True,
@@ -53,7 +50,7 @@ def test_the_official_job_runs_a_program_with_its_tests_and_gates_what_was_not(g
 
 
 def test_the_gating_job_runs_nothing() -> None:
-    job = jobs.lint_job(attempt(f"```python\n{CODE}\n```"), WORDS, LIMITS)
+    job = jobs.lint_job(attempt(f"```python\n{CODE}\n```"), PROTOCOL, LIMITS)
     assert job == COMMON | {"head": f"{SIGNATURE}\n    pass\n\n{CODE}\n\n", "lint": True}
 
 
@@ -100,12 +97,12 @@ def test_a_known_solution_keeps_its_constants() -> None:
 
 def test_samples_are_numbered_within_their_task() -> None:
     known = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
-    made = [(a.task.id, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, WORDS)]
+    made = [(a.task.id, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, PROTOCOL)]
     assert made == [("q2", 0), ("q2", 1), ("q1", 0)]
 
 
 def test_the_same_text_of_a_task_is_assembled_once() -> None:
     texts = [f"```python\n{CODE}\n```", f"```python\n{CODE} + 1\n```", f"```python\n{CODE}\n```"]
-    first, other, again = jobs.attempts({"q1": TASK}, {"q1": texts}, WORDS)
+    first, other, again = jobs.attempts({"q1": TASK}, {"q1": texts}, PROTOCOL)
     assert again.program is first.program
     assert (again.sample, other.head == first.head) == (2, False)

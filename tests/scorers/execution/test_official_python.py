@@ -11,14 +11,13 @@ from grader.reports.material import Material
 from grader.reports.table import render
 from grader.results import READINGS, Metric, Provenance, Report, SandboxProvenance
 from grader.scorers import declarations
-from grader.scorers.execution import jobs
 from grader.scorers.execution.scorer import _python_notes
 
 
 @pytest.mark.parametrize(("protocol", "python"), [("v1", "3.10"), ("v2", "3.12")])
 def test_the_official_environments_are_declared(protocol: str, python: str) -> None:
     declared = declarations.load("humaneval-v").protocols[protocol]
-    assert jobs.texts(declared, 2.0).python == python  # type: ignore[arg-type]
+    assert declared.limited(2.0).python == python  # type: ignore[arg-type]
 
 
 def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,19 +19,12 @@ from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.reading import careful_alone, official_result, sample_result
 
-V1 = jobs.texts(
-    Protocol(executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0
-)
-V2 = jobs.texts(
-    Protocol(
-        assembly="humaneval-v-v2",
-        lint=True,
-        timed_out="out of {timeout}",
-        failed_prefix="",
-        lint_prefix="lint failed:\n",
-    ),
-    2.0,
-)
+V1 = Protocol(
+    executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"
+).limited(2.0)
+V2 = Protocol(
+    assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"
+).limited(2.0)
 TASK = tasks.make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from grader.scorers.execution.calls import Calls
-from grader.scorers.execution.reordering import reordered
+from grader.scorers.execution.calls import Calls, reordered
 
 
 def call(target: Any, *arguments: Any, **more: Any) -> dict[str, Any]:

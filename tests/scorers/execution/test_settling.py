@@ -14,12 +14,11 @@ from grader.observer import Silent
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS
 from grader.scorers.execution import jobs
-from grader.scorers.execution.accepted import FIRST_LINTS, Accepted
 from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
-from grader.scorers.execution.sample import Sample
-from grader.scorers.execution.spool import Spool
-from tests.scorers.execution.test_confirming import LIMITS, TASKS, WORDS, Scripted, program, settler
+from grader.scorers.execution.sample import FIRST_LINTS, Accepted, Sample
+from tests.scorers.execution.test_confirming import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,8 +124,8 @@ def graded(
     if observer is not None:
         settling._observer = observer
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), WORDS, LIMITS, settling)
-        samples = phases.all(jobs.attempts(TASKS, answers, WORDS))
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), PROTOCOL, LIMITS, settling)
+        samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
     return phases, [(sample.lint, sample.apart, sample.ran, sample.not_run) for sample in samples]
 
 
@@ -192,7 +191,7 @@ def test_a_text_about_which_the_linter_does_not_decide_answers_at_once() -> None
 
 def test_the_last_result_of_the_linter_is_not_missed() -> None:
     """It can come after `arriving` has looked for a candidate and before it asks whether the linter has ended."""
-    (attempt,) = jobs.attempts(TASKS, {"plain": [program("a")]}, WORDS)
+    (attempt,) = jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL)
     sample = Sample(attempt)
     sample.key = "k"
 

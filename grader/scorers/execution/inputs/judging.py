@@ -15,8 +15,8 @@ from grader.scorers.execution.reading import failure, unscored
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Answers, Evidence
+    from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
-    from grader.scorers.execution.jobs import Texts
 
 MOST_SHOWN = 1000
 """Characters of an input or output in the results."""
@@ -67,23 +67,23 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-def printed(parts: Sequence[Answers], count: int, seconds: float, words: Texts) -> list[Given]:
+def printed(parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol) -> list[Given]:
     """Return what a program printed for each of `count` inputs; `parts`: its answers, job by job."""
     found = _broken(parts)
     for answers in parts if not found else ():
         runs = [msgspec.json.decode(reply, type=_Run) for reply in answers.replies]
-        found += [_printed(run, answers.evidence, seconds, words) for run in runs]
-    return _filled(found, parts, count, seconds, words)
+        found += [_printed(run, answers.evidence, seconds, protocol) for run in runs]
+    return _filled(found, parts, count, seconds, protocol)
 
 
-def _printed(run: _Run, evidence: Evidence, seconds: float, words: Texts) -> Given:
+def _printed(run: _Run, evidence: Evidence, seconds: float, protocol: ExecutionProtocol) -> Given:
     if run.cpu > seconds:
         return Given(run.printed, Outcome.TIMEOUT, f"used {run.cpu:.1f} s of CPU time")
     if run.cut:
         return Given(run.printed, Outcome.FAILED, f"prints more than {len(run.printed):,} characters")
     if run.status < 0:
         ended = msgspec.structs.replace(evidence, stopped=None, status=run.status)
-        return Given(run.printed, *failure(ended, None, "", words))
+        return Given(run.printed, *failure(ended, None, "", protocol))
     if run.status:
         kind = Outcome.OUT_OF_MEMORY if run.error.startswith("MemoryError") else Outcome.ERROR
         return Given(run.printed, kind, run.error or f"ends with status {run.status}")
@@ -99,7 +99,7 @@ class Asked(NamedTuple):
     """Reply -> value, of replies that were read before."""
 
 
-def returned(parts: Sequence[Answers], asked: Asked, seconds: float, words: Texts) -> list[Given]:
+def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: ExecutionProtocol) -> list[Given]:
     """Return what a function returned for each input."""
     calls, known = asked.calls, asked.known
     found = _broken(parts) or _undefined(parts, asked.function)
@@ -107,7 +107,7 @@ def returned(parts: Sequence[Answers], asked: Asked, seconds: float, words: Text
     for reply in replies:
         value = known[reply] if reply in known else answered(reply)
         found.append(Given(value, Outcome.ERROR, repr(value)[1:-1]) if isinstance(value, Raised) else Given(value))
-    return _filled(found, parts, len(calls), seconds, words)
+    return _filled(found, parts, len(calls), seconds, protocol)
 
 
 def _broken(parts: Sequence[Answers]) -> list[Given]:
@@ -124,7 +124,9 @@ def _undefined(parts: Sequence[Answers], function: str) -> list[Given]:
     return [Given(None, Outcome.ERROR, f"the program defines no function {function}")]
 
 
-def _filled(found: list[Given], parts: Sequence[Answers], count: int, seconds: float, words: Texts) -> list[Given]:
+def _filled(
+    found: list[Given], parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol
+) -> list[Given]:
     """Return the answers, with reasons for those that are missing at the end."""
     if len(found) == count:
         return found
@@ -135,13 +137,17 @@ def _filled(found: list[Given], parts: Sequence[Answers], count: int, seconds: f
         evidence = parts[-1].evidence
         is_late = evidence.stopped == "cpu" and not evidence.oom
         why = Outcome.TIMEOUT, f"used more than {seconds:.3g} s of CPU time"
-        found.append(Given(None, *why if is_late else failure(evidence, None, "", words)))
+        found.append(Given(None, *why if is_late else failure(evidence, None, "", protocol)))
     last = found[-1]._replace(why="not asked, because the program ended before")
     return found + [last if len(found) > 1 else found[-1]] * (count - len(found))
 
 
 def judged(
-    cases: Cases, expected: Sequence[Any], given: Sequence[Given], right: Sequence[Sequence[bool]], words: Texts
+    cases: Cases,
+    expected: Sequence[Any],
+    given: Sequence[Given],
+    right: Sequence[Sequence[bool]],
+    protocol: ExecutionProtocol,
 ) -> Judged:
     """Return both readings. `right`: for each reading, whether the answers are right."""
     official, careful = (_reading(cases, expected, given, part) for part in right)
@@ -152,10 +158,10 @@ def judged(
         two = _around_difference(shown(expected[first]), given[first].shown)
         call = _cut(cases.shown(first))
         calls = msgspec.structs.replace(calls, first=FirstDifference(call=call, expected=two[0], returned=two[1]))
-    text = "passed" if official.credit else words.failed_prefix + official.detail
+    text = "passed" if official.credit else protocol.failed_prefix + official.detail
     base = (all(right[0][: cases.base]), all(right[1][: cases.base])) if cases.base else None
-    if official.outcome is Outcome.TIMEOUT and words.timed_out:
-        text = words.timed_out
+    if official.outcome is Outcome.TIMEOUT and protocol.timed_out:
+        text = protocol.timed_out
     return Judged(
         official=official, careful=careful, calls=calls, text=text, base=base, right=list(right[1]), given=given
     )

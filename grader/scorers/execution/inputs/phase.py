@@ -13,8 +13,14 @@ from grader.files.json_text import quoted
 from grader.results import Outcome
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.inputs import evalplus, judging, livecodebench, values
-from grader.scorers.execution.inputs.answering import Answering, Wanted
-from grader.scorers.execution.inputs.checking import CheckerError, checked, key_of_checker, runs_of_checker
+from grader.scorers.execution.inputs.answering import (
+    Answering,
+    CheckerError,
+    Wanted,
+    checked,
+    key_of_checker,
+    runs_of_checker,
+)
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
 from grader.scorers.execution.inputs.judging import Asked, Given, Judged, printed, returned
 from grader.scorers.execution.tasks import MOST_SECONDS
@@ -25,10 +31,10 @@ if TYPE_CHECKING:
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
     from grader.scorers.execution.candidate import Stopped
+    from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
-    from grader.scorers.execution.jobs import Texts
+    from grader.scorers.execution.known import Spool
     from grader.scorers.execution.settling import Settler
-    from grader.scorers.execution.spool import Spool
     from grader.scorers.execution.tasks import CodeTask
 
 EVALPLUS = "evalplus"
@@ -90,17 +96,17 @@ class Inputs:
         settler: Settler,
         spool: Spool,
         limits: Limits,
-        words: Texts,
+        protocol: ExecutionProtocol,
         *,
         references: References | None = None,
     ) -> None:
         """`references`: those that have already answered."""
-        self._tasks, self._limits, self._words = tasks, limits, words
+        self._tasks, self._limits, self._protocol = tasks, limits, protocol
         self._answering = Answering(settler, spool, limits)
         self._checking = Answering(settler.with_tests(), spool, limits)
         self._references = references or References(settler.with_tests(), spool, limits)
-        official = "lines" if words.compare == EVALPLUS else words.compare
-        self._rules = rule(official), rule(words.compare_careful or CAREFUL.get(official, official))
+        official = "lines" if protocol.compare == EVALPLUS else protocol.compare
+        self._rules = rule(official), rule(protocol.compare_careful or CAREFUL.get(official, official))
         self._calls = cache(self._calls_of)
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
@@ -135,10 +141,10 @@ class Inputs:
         return made
 
     def _has_harness(self, qid: str) -> bool:
-        return bool(self._words.harness) and not self._cases(qid).function
+        return bool(self._protocol.harness) and not self._cases(qid).function
 
     def _as_official(self, candidate: Candidate) -> Candidate:
-        source = livecodebench.as_function(candidate.source, self._words.prelude)
+        source = livecodebench.as_function(candidate.source, self._protocol.prelude)
         return msgspec.structs.replace(candidate, source=source, is_whole=True)
 
     def stopped(self, candidate: Candidate) -> Stopped | None:
@@ -160,10 +166,10 @@ class Inputs:
 
     def _wanted(self, candidate: Candidate, seconds: float) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
-        if self._words.prelude and not candidate.is_whole:
+        if self._protocol.prelude and not candidate.is_whole:
             # Python accepts these only at the beginning.
             first = "\n".join(_FUTURE.findall(source))
-            source = f"{first}\n{self._words.prelude}\n{_FUTURE.sub('', source)}"
+            source = f"{first}\n{self._protocol.prelude}\n{_FUTURE.sub('', source)}"
         if function and "class Solution" in source:
             source += f"\n\n{function} = Solution().{function}\n"
         first_seconds = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
@@ -194,7 +200,7 @@ class Inputs:
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds
-        return max(own, min(MOST_SECONDS, self._words.times_reference * self._reference_seconds(qid)))
+        return max(own, min(MOST_SECONDS, self._protocol.times_reference * self._reference_seconds(qid)))
 
     def _reference_seconds(self, qid: str) -> float:
         if qid not in self._references.candidates:
@@ -206,8 +212,8 @@ class Inputs:
     def _given(self, qid: str, parts: Sequence[Answers], known: dict[str, Any], seconds: float) -> list[Given]:
         cases = self._cases(qid)
         if cases.function:
-            return returned(parts, Asked(cases.function, self._calls(qid), known), seconds, self._words)
-        return printed(parts, len(cases.inputs), seconds, self._words)
+            return returned(parts, Asked(cases.function, self._calls(qid), known), seconds, self._protocol)
+        return printed(parts, len(cases.inputs), seconds, self._protocol)
 
     def _expected(self, qid: str) -> _Expected:
         cases = self._cases(qid)
@@ -229,7 +235,7 @@ class Inputs:
         except CheckerError as error:
             self.failed_checkers.setdefault(candidate.qid, str(error))
             return judging.unjudged(f"task {candidate.qid}: {error}", "checker")
-        made = judging.judged(cases, expected.answers, given, right, self._words)
+        made = judging.judged(cases, expected.answers, given, right, self._protocol)
         return msgspec.structs.replace(made, seconds=sum(part.evidence.cpu for part in parts))
 
     def _check(self, candidates: list[Candidate], seconds: Mapping[str, float]) -> None:
@@ -257,8 +263,8 @@ class Inputs:
         """Return for each reading whether the answers are right; raises CheckerError."""
         qid, expected = candidate.qid, known.answers
         if cases.checker:
-            return [checked(self._checking, candidate, given, self._limits.cpu_seconds, self._words)] * 2
-        if self._words.compare == EVALPLUS:
+            return [checked(self._checking, candidate, given, self._limits.cpu_seconds, self._protocol)] * 2
+        if self._protocol.compare == EVALPLUS:
             return _as_evalplus(qid, cases, expected, given)
         rules = (same_values, near_values) if cases.function else self._rules
         pairs = list(zip(expected, given, strict=True))
