@@ -23,20 +23,42 @@ pytestmark = pytest.mark.hostile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
+def programs_of(name: str) -> list[Program]:
+    """Return the programs of the module of this name."""
+    return next(module.PROGRAMS for module in MODULES if module.__name__.endswith(f".{name}"))
+
+
 MODULES = [tampering, forging, bending, leaking, exhausting, stubborn, outside, sources]
-NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
-ATTACKS = [
-    pytest.param(name, program.name, id=f"{name}-{program.name}", marks=pytest.mark.xdist_group(name))
-    for name, module in zip(NAMES, MODULES, strict=True)
-    for program in module.PROGRAMS
+DOCKER, ROOT, USER = VARIANTS
+# What is after our own Python code meets the same code in every sandbox: Docker's image brings another Python, and
+# test_hostile_scripts.py runs most of these programs in bubblewrap. The linter's memory is limited in two ways.
+PLACES = {tampering: [DOCKER], forging: [DOCKER], bending: [DOCKER], sources: [DOCKER, USER]}
+"""Module -> the arenas that its programs meet, where these are not all."""
+RUNS = [
+    pytest.param(
+        *place.values,
+        name := module.__name__.rpartition(".")[2],
+        id=f"{place.id or place.values[0]}-{name}",
+        marks=[*place.marks, pytest.mark.xdist_group(name)],
+    )
+    for module in MODULES
+    for place in PLACES.get(module, VARIANTS)
 ]
+ATTACKS = [
+    pytest.param(*run.values, program.name, id=f"{run.id}-{program.name}", marks=run.marks)
+    for run in RUNS
+    for program in programs_of(run.values[1])
+]
+# As root and as an ordinary user, bubblewrap counts time and memory in the same way.
+COUNTING = pytest.mark.parametrize("place", [DOCKER, USER], indirect=True, scope="module")
 # Short, so that what sits out its limit does not make this suite long; honest programs need a hundredth of it.
 LIMITS = ["--timeout", "0.6", "--workers", "1", "--no-cache", "--memory"]
 MEMORY = {"exhausting": "256m"}
 """Module -> its limit, where half of the others' will do: to fill more memory takes longer and shows the same."""
 
 
-@pytest.fixture(scope="module", params=VARIANTS)
+@pytest.fixture(scope="module")
 def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
     """An arena for all tests of this module, checked for leftovers at the end."""
     with arena(request.param) as made:
@@ -77,8 +99,7 @@ class Battle:
 
     def programs(self, module: str) -> list[Program]:
         """Return a module's programs, the places to reach filled in."""
-        found = next(m for m in MODULES if m.__name__.endswith(f".{module}")).PROGRAMS
-        return [dataclasses.replace(program, source=self._located(program.source)) for program in found]
+        return [dataclasses.replace(program, source=self._located(program.source)) for program in programs_of(module)]
 
     def _located(self, source: str) -> str:
         words = {"tcp": str(self.outside.tcp), "abstract": self.outside.abstract, "secret": SECRET}
@@ -96,7 +117,7 @@ def battle(place: Arena) -> Iterator[Battle]:
     assert made.outside.visits == []
 
 
-@pytest.mark.parametrize(("module", "name"), ATTACKS)
+@pytest.mark.parametrize(("place", "module", "name"), ATTACKS, indirect=["place"], scope="module")
 def test_hostile_program(battle: Battle, module: str, name: str) -> None:
     """It is not credited unless its tests are satisfied, and the honest programs after it are judged as ever."""
     samples = battle.samples(module)
@@ -106,31 +127,29 @@ def test_hostile_program(battle: Battle, module: str, name: str) -> None:
     judge_canaries(samples, name)
 
 
-@pytest.mark.parametrize("module", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in NAMES])
+@pytest.mark.parametrize(("place", "module"), RUNS, indirect=["place"], scope="module")
 def test_nothing_remains_after_a_run(battle: Battle, place: Arena, module: str) -> None:
     """With every grader gone, no process, container, mount or file of theirs is there."""
     battle.samples(module)
     assert place.settled() == []
 
 
+@COUNTING
 def test_same_verdicts_under_load(place: Arena) -> None:
-    """With eight busy loops beside the grader, honest programs pass and the others fail, for the same reasons."""
+    """With four busy loops beside the grader, honest programs pass and the others fail, for the same reasons."""
     programs = {
-        "quick": ("def solution(x):\n    return {3: 7392, 5: 1187}[x]\n", ("passed", "passed")),
         "working": (_WORKING, ("passed", "passed")),
         "in a thread": (_IN_A_THREAD, ("passed", "passed")),
         "children": (exhausting.PROGRAMS[-1].source, ("passed", "passed")),
         "wrong": ("def solution(x):\n    return x\n", ("failed", "failed")),
-        "busy": ("def solution(x):\n    while True:\n        pass\n", ("timeout", "timeout")),
         "asleep": ("import time\n\n\ndef solution(x):\n    time.sleep(60)\n", ("timeout", "timeout")),
-        "tampering": ('def solution(x):\n    raise SystemExit("passed")\n', ("passed", "suspect")),
         "unlinted": ("def solution(x):\n    return y\n", ("lint_failed", "lint_failed")),
     }
     tasks = [{"qid": name, "function_signature": SIGNATURE, "test_script": TESTS} for name in programs]
     records = [{"qid": name, "predictions": [fenced(source)]} for name, (source, _) in programs.items()]
     # Each in a session of its own: the kernel shares the processors out by session. They end with whoever started them.
     busy = [sys.executable, "-c", "import os\nstarter = os.getppid()\nwhile os.getppid() == starter: pass"]
-    loops = [subprocess.Popen(busy, start_new_session=True) for _ in range(8)]
+    loops = [subprocess.Popen(busy, start_new_session=True) for _ in range(4)]
     try:
         samples = place.grade("load", tasks, records, "--timeout", "0.5", "--no-cache", "--workers", "2")
     finally:
@@ -144,6 +163,7 @@ def test_same_verdicts_under_load(place: Arena) -> None:
     assert place.settled() == []
 
 
+@COUNTING
 def test_memory_of_strangers_is_nobodys(place: Arena) -> None:
     """Shared memory that comes and goes elsewhere on the machine does not count against an honest program."""
     tasks = [{"qid": "honest", "function_signature": SIGNATURE, "test_script": TESTS}]

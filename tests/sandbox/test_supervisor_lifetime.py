@@ -129,7 +129,7 @@ def test_sandboxes_do_not_outlive_a_killed_grader(place: Arena, number: signal.S
 
 def test_ctrl_c_leaves_nothing_and_the_same_command_resumes(place: Arena) -> None:
     """Exit 130, no files written, no sandbox left; what was finished comes from the cache the second time."""
-    count, name = 12, f"zz-{uuid.uuid4().hex[:8]}"
+    count, name = 4, f"zz-{uuid.uuid4().hex[:8]}"
     sources = [QUICK] * count + [NAMED.replace("{name}", name)]
     command = [*place.write("interrupted", *tasks_of(sources)), "--timeout", "6", "--workers", "1"]
     process = place.start(command)
@@ -155,7 +155,7 @@ def test_ctrl_c_leaves_nothing_and_the_same_command_resumes(place: Arena) -> Non
 def test_verdicts_survive_a_part_of_the_sandbox_killed_from_outside(place: Arena, which: int) -> None:
     """Neither the process that programs are forked from nor the linter can take a verdict with it."""
     name = f"part-{which}-killed"
-    process = place.start([*place.write(name, *tasks_of([WORKING] * 40)), "--no-cache", "--workers", "1"])
+    process = place.start([*place.write(name, *tasks_of([WORKING] * 20)), "--no-cache", "--workers", "1"])
     (sandbox,) = until(lambda: sandboxes(place))
     supervisor = until(lambda: first_process(sandbox)) if place.backend == "docker" else sandbox
     own = until(lambda: children(supervisor) if len(children(supervisor)) >= 2 else None)
@@ -168,7 +168,7 @@ def test_verdicts_survive_a_part_of_the_sandbox_killed_from_outside(place: Arena
 
 def test_two_graders_at_once(place: Arena) -> None:
     """They share the verdict cache and the engine, and neither ends, reaps or waits for ever for the other's."""
-    sources = [WORKING] * 10 + ["def solution(x):\n    return {salt}\n"] * 10
+    sources = [WORKING] * 4 + ["def solution(x):\n    return {salt}\n"] * 4
     commands = [place.write(f"both-{number}", *tasks_of(sources)) for number in range(2)]
     processes = [place.start([*command, "--workers", "1"]) for command in commands]
     for process in processes:
@@ -176,5 +176,5 @@ def test_two_graders_at_once(place: Arena) -> None:
     for number in range(2):
         samples = place.results(f"both-{number}")
         found = [outcomes(samples[name][0]) for name in sorted(samples)]
-        assert found == [("passed", "passed")] * 10 + [("failed", "failed")] * 10
+        assert found == [("passed", "passed")] * 4 + [("failed", "failed")] * 4
     assert place.settled() == []
