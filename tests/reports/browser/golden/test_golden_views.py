@@ -45,7 +45,7 @@ ITEMS = {
 }
 """Benchmark -> the item whose view is kept."""
 WHOLE = {"humaneval-v", "humaneval", "vstar", "mmbench", "mr-ben"}
-"""Benchmarks of which every tab is kept; of the others, which have the same tabs, the summary and an item."""
+"""Benchmarks of which every tab and every width of the terminal is kept; of the others the summary and an item."""
 CODE = {"humaneval-v", "humaneval", "humaneval-plus", "mbpp", "mbpp-plus", "livecodebench"}
 """Benchmarks whose programs run in a sandbox."""
 _SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
@@ -82,7 +82,7 @@ def test_a_bundled_sample_is_shown_as_it_was(
     item = f"tab=items&{ITEMS[benchmark]}"
     shown = (*TABS[:3], item, TABS[3]) if benchmark in WHOLE else (TABS[0], item)
     parts = [
-        *views.terminal(tmp_path, again, monkeypatch),
+        *views.terminal(tmp_path, again, monkeypatch, every_width=benchmark in WHOLE),
         f"=== report.md\n{views.compact((tmp_path / 'report.md').read_text().partition('<details><summary>How')[0])}\n",
         *views.page(watch, tmp_path / "report.html", shown),
     ]
