@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from catalogue import PROGRAMS
@@ -42,8 +42,8 @@ print(json.dumps(found))
 """Runs each program in a fork; says name -> exit code."""
 
 
-def test_the_catalogue_has_a_hundred_programs_with_names_of_their_own() -> None:
-    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS) == 100
+def test_programs_have_names_of_their_own() -> None:
+    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)
     assert set(KNOWN_LOSSES) <= {program.name for program in PROGRAMS}
 
 
@@ -55,33 +55,23 @@ def test_every_program_passes_its_tests_in_a_process_of_its_own() -> None:
     assert json.loads(ran.stdout) == dict.fromkeys(codes, 0), ran.stderr
 
 
-def _grade(folder: Path, *, references: bool) -> dict[str, dict[str, Any]]:
-    """Grade the catalogue, each program beside itself or without a reference solution; return name -> sample."""
+@pytest.mark.bubblewrap
+def test_nine_of_ten_honest_programs_keep_their_credit_and_eight_without_a_reference_solution(tmp_path: Path) -> None:
     rows = [{"qid": p.name, "function_signature": p.signature, "test_script": p.tests} for p in PROGRAMS]
-    if references:
-        rows = [row | {"ground_truth_solution": p.source} for row, p in zip(rows, PROGRAMS, strict=True)]
-    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    answers = [{"qid": p.name, "predictions": [f"```python\n{p.source}```"]} for p in PROGRAMS]
-    (folder / "predictions.json").write_text(json.dumps(answers))
+    rows += [
+        row | {"qid": f"{p.name} beside its reference", "ground_truth_solution": p.source}
+        for row, p in zip(rows, PROGRAMS, strict=True)
+    ]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = zip(rows, PROGRAMS * 2, strict=True)
+    predictions = [{"qid": row["qid"], "predictions": [f"```python\n{p.source}```"]} for row, p in answers]
+    (tmp_path / "predictions.json").write_text(json.dumps(predictions))
     words = ["predictions.json", "--data", "tasks.jsonl", "--no-cache", "-q", "--timeout", "6", "--workers", "1"]
-    ran = grade(*words, "--sandbox", "bubblewrap", cwd=folder)
+    ran = grade(*words, "--sandbox", "bubblewrap", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    results = json.loads((folder / "predictions_results.json").read_text())
-    return {sample["qid"]: sample for sample in results["samples"]}
-
-
-def _lost(samples: dict[str, dict[str, Any]]) -> dict[str, str]:
-    return {name: one["careful"]["detail"][:150] for name, one in samples.items() if not one["careful"]["credit"]}
-
-
-@pytest.mark.bubblewrap
-def test_nine_of_ten_honest_programs_keep_their_credit(tmp_path: Path) -> None:
-    lost = _lost(_grade(tmp_path, references=True))
-    assert len(lost) <= (1 - KEPT_AT_LEAST) * len(PROGRAMS), lost
-    assert set(lost) == set(KNOWN_LOSSES), f"the table of known losses is out of date: {lost}"
-
-
-@pytest.mark.bubblewrap
-def test_eight_of_ten_keep_it_without_a_reference_solution(tmp_path: Path) -> None:
-    lost = _lost(_grade(tmp_path, references=False))
-    assert len(lost) <= (1 - KEPT_WITHOUT) * len(PROGRAMS), lost
+    samples = json.loads((tmp_path / "predictions_results.json").read_text())["samples"]
+    lost = {one["qid"]: one["careful"]["detail"][:150] for one in samples if not one["careful"]["credit"]}
+    beside = {name.partition(" beside ")[0] for name in lost if " beside " in name}
+    assert len(beside) <= (1 - KEPT_AT_LEAST) * len(PROGRAMS), lost
+    assert beside == set(KNOWN_LOSSES), f"the table of known losses is out of date: {lost}"
+    assert len(lost) - len(beside) <= (1 - KEPT_WITHOUT) * len(PROGRAMS), lost

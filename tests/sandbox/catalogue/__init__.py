@@ -1,4 +1,4 @@
-"""A hundred correct programs, each of which a grader that distrusts programs could easily refuse."""
+"""Correct programs, each of which a grader that distrusts programs could easily refuse."""
 
 from __future__ import annotations
 

@@ -8,31 +8,6 @@ _NUMPY = "import numpy as np\n\n\ndef solution(x):\n"
 
 PROGRAMS = [
     honest(
-        "matrix",
-        """
-        import numpy as np
-        def solution(x):
-            return np.matrix(x) * np.matrix(x)
-        """,
-        "assert np.array_equal(solution([[1, 1], [0, 1]]), [[1, 2], [0, 1]])\nassert solution([[2]]).shape == (1, 1)",
-        _NUMPY,
-    ),
-    honest(
-        "structured-array",
-        """
-        import numpy as np
-        def solution(x):
-            table = np.array(x, dtype=[("name", "U5"), ("age", "i4")])
-            return np.sort(table, order="age")
-        """,
-        """
-        table = solution([('bo', 9), ('al', 4)])
-        assert list(table['name']) == ['al', 'bo']
-        assert table['age'].sum() == 13
-        """,
-        _NUMPY,
-    ),
-    honest(
         "record-array",
         """
         import numpy as np
@@ -69,40 +44,6 @@ PROGRAMS = [
         _NUMPY,
     ),
     honest(
-        "complex-array",
-        """
-        import numpy as np
-        def solution(x):
-            return np.roots(x)
-        """,
-        "assert np.allclose(sorted(solution([1, 0, 1]), key=lambda z: z.imag), [-1j, 1j])",
-        _NUMPY,
-    ),
-    honest(
-        "array-of-dates",
-        """
-        import numpy as np
-        def solution(x):
-            return np.datetime64(x) + np.arange(3) * np.timedelta64(1, "D")
-        """,
-        "assert solution('2024-02-28').astype(str).tolist() == ['2024-02-28', '2024-02-29', '2024-03-01']",
-        _NUMPY,
-    ),
-    honest(
-        "empty-array",
-        """
-        import numpy as np
-        def solution(x):
-            return np.array([n for n in x if n < 0], dtype=float)
-        """,
-        """
-        assert solution([1, 2]).size == 0
-        assert np.array_equal(solution([1]), np.array([]))
-        assert solution([-1]) == [-1.0]
-        """,
-        _NUMPY,
-    ),
-    honest(
         "view-of-the-argument",
         """
         import numpy as np
@@ -116,16 +57,6 @@ PROGRAMS = [
         assert solution(grid).tolist() == [[11, 3], [2, 4]]
         assert grid[0, 0] == 11
         """,
-        _NUMPY,
-    ),
-    honest(
-        "broadcast-array-that-cannot-be-written",
-        """
-        import numpy as np
-        def solution(x):
-            return np.broadcast_to(np.array(x, dtype=np.float32), (2, len(x)))
-        """,
-        "np.testing.assert_allclose(solution([0.1, 0.2]), [[0.1, 0.2], [0.1, 0.2]], rtol=1e-6)",
         _NUMPY,
     ),
     honest(

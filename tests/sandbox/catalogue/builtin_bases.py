@@ -6,17 +6,6 @@ from .program import honest
 
 PROGRAMS = [
     honest(
-        "subclass-of-list",
-        """
-        class Row(list):
-            def total(self):
-                return sum(self)
-        def solution(x):
-            return [Row(line) for line in sorted(map(Row, x), key=Row.total)]
-        """,
-        "assert solution([[3, 4], [1, 1]]) == [[1, 1], [3, 4]]\nassert solution([]) == []",
-    ),
-    honest(
         "subclass-of-dict-with-missing",
         """
         class Tally(dict):
@@ -29,69 +18,6 @@ PROGRAMS = [
             return tally
         """,
         "assert solution('abca') == {'a': 2, 'b': 1, 'c': 1}\nassert solution('zz')['z'] == 2",
-    ),
-    honest(
-        "subclass-of-tuple",
-        """
-        class Vector(tuple):
-            def __add__(self, other):
-                return Vector(a + b for a, b in zip(self, other))
-        def solution(x):
-            total = Vector((0, 0))
-            for step in x:
-                total = total + Vector(step)
-            return total
-        """,
-        "assert solution([(1, 2), (3, 4)]) == (4, 6)\nassert solution([]) == (0, 0)",
-    ),
-    honest(
-        "subclass-of-str",
-        """
-        class Word(str):
-            @property
-            def vowels(self):
-                return sum(letter in "aeiou" for letter in self)
-        def solution(x):
-            return max((Word(word) for word in x.split()), key=lambda word: word.vowels)
-        """,
-        "assert solution('the quiet sea') == 'quiet'\nassert solution('a').upper() == 'A'",
-    ),
-    honest(
-        "subclass-of-int",
-        """
-        class Money(int):
-            def __add__(self, other):
-                return Money(int(self) + int(other))
-            __radd__ = __add__
-        def solution(x):
-            return sum(map(Money, x))
-        """,
-        "assert solution([5, 7]) == 12\nassert solution([1]) + 1 == 2",
-    ),
-    honest(
-        "subclass-of-float",
-        """
-        class Metres(float):
-            unit = "m"
-        def solution(x):
-            return Metres(x / 100)
-        """,
-        "assert abs(solution(250) - 2.5) < 1e-9\nassert solution(0) == 0",
-    ),
-    honest(
-        "subclass-of-set",
-        """
-        class Bag(set):
-            def put(self, item):
-                self.add(item)
-                return self
-        def solution(x):
-            bag = Bag()
-            for item in x:
-                bag.put(item % 3)
-            return bag
-        """,
-        "assert solution([1, 4, 5]) == {1, 2}\nassert len(solution([3, 6])) == 1",
     ),
     honest(
         "user-list",
@@ -128,20 +54,6 @@ PROGRAMS = [
             return UserString(x).center(7, "*")
         """,
         "assert solution('abc') == '**abc**'\nassert len(solution('x')) == 7",
-    ),
-    honest(
-        "subclass-of-counter",
-        """
-        from collections import Counter
-        class Votes(Counter):
-            def winner(self):
-                return self.most_common(1)[0][0]
-        def solution(x):
-            votes = Votes(x)
-            votes.winner()
-            return votes
-        """,
-        "assert solution(['a', 'b', 'a']) == {'a': 2, 'b': 1}",
     ),
     honest(
         "default-dictionaries-in-each-other",

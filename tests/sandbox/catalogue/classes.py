@@ -24,18 +24,6 @@ def solution(x):
 
 PROGRAMS = [
     honest(
-        "class-of-its-own-read-by-attribute",
-        """
-        class Point:
-            def __init__(self, x, y):
-                self.x = x
-                self.y = y
-        def solution(x):
-            return Point(x[0] * 2, x[1] * 2)
-        """,
-        "p = solution((1, 4))\nassert (p.x, p.y) == (2, 8)\nassert solution((0, 0)).x == 0",
-    ),
-    honest(
         "linked-list-of-its-own",
         """
         class Link:
@@ -85,15 +73,6 @@ PROGRAMS = [
         "assert str(solution(75)) == '01:15'\nassert f'{solution(5)}' == '00:05'",
     ),
     honest(
-        "simple-namespace-read-by-attribute",
-        """
-        from types import SimpleNamespace
-        def solution(x):
-            return SimpleNamespace(low=min(x), high=max(x), inner=SimpleNamespace(size=len(x)))
-        """,
-        "found = solution([3, 8])\nassert found.low == 3 and found.high == 8\nassert found.inner.size == 2",
-    ),
-    honest(
         "simple-namespace-compared",
         """
         import types
@@ -119,17 +98,5 @@ PROGRAMS = [
         assert all(isinstance(child, Node) for child in tree.children)
         """,
         _TREE,
-    ),
-    honest(
-        "subclass-of-a-data-class-of-the-signature",
-        """
-        class Square(Shape):
-            def __init__(self, side):
-                super().__init__(side, side)
-        def solution(x):
-            return [Square(side) for side in x]
-        """,
-        "shapes = solution([2, 3])\nassert [s.width for s in shapes] == [2, 3]\nassert shapes[1].area() == 9",
-        _SHAPE,
     ),
 ]
