@@ -29,6 +29,8 @@ _METHODS = (0, 8)
 """How a workbook's parts may be packed: not at all, or with deflate."""
 _EXCEL_ROWS = 1 << 20
 _SEPARATORS = {"\t": "tab", ",": "comma"}
+_NAME = re.compile(r"[^\W\d][\w -]{0,40}")
+"""What a column may be called."""
 _EXCEL_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
 
@@ -64,17 +66,18 @@ def separator(data: bytes) -> str | None:
 
 def not_named(head: bytes) -> str:
     """Return what is missing in the first line of a text that looks like a table; empty if it looks like none."""
-    line = head.splitlines()[0].decode(errors="replace")
+    line, *more = head.decode(errors="replace").splitlines()
     if line.startswith("sep="):
         return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
     mark = max("\t,;", key=line.count)
     names = [name.strip().strip('"') for name in line.split(mark)]
-    if len(names) < 2 or len(head.splitlines()) < 2 or not all(map(str.isidentifier, names)):
+    if len(names) < 2 or not more or more[0].count(mark) < len(names) - 1 or not all(map(_NAME.fullmatch, names)):
         return ""
     if mark == ";":
         return "is a table separated by semicolons; separate the columns by commas or tabs"
-    columns = ", ".join(map(quoted, names[:20]))
-    return f'has the columns {columns}: rename the id of the task to "qid", and the answer to "{TEXT_COLUMN}"'
+    missing = [] if {*names}.intersection(ID_COLUMNS) else ['the id of the task to "qid"']
+    missing += [] if TEXT_COLUMN in names else [f'the answer to "{TEXT_COLUMN}"']
+    return f"has the columns {', '.join(map(quoted, names[:20]))}: rename {', and '.join(missing)}"
 
 
 def read_table(data: bytes) -> Iterator[TableRow]:

@@ -300,6 +300,11 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
     assert refusal(b"id,answer\n1,A\n", "a.csv") == [
         'a.csv:1: $: the file has the columns "id", "answer": rename the id of the task to "qid", and the answer to "prediction"'
     ]
+    heading = refusal(b"\xef\xbb\xbfQuestion ID,prediction\n1,A\n", "a.csv")
+    assert heading == [
+        'a.csv:1: $: the file has the columns "Question ID", "prediction": rename the id of the task to "qid"'
+    ]
+    assert "begins with" in refusal(b"Dear reader, hello\nThis is prose.\n", "a.csv")[0]
     assert "separated by semicolons" in refusal(b"qid;prediction\n1;A\n", "a.csv")[0]
     assert 'begins with "sep=;"; remove this line' in refusal(b"sep=;\nqid;prediction\n1;A\n", "a.csv")[0]
 
