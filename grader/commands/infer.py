@@ -168,11 +168,11 @@ def _show_missing(result: Result, asked: InferOptions) -> None:
     if len(failed) > _LISTED:
         say(f"... and {len(failed) - _LISTED} more; all are in {asked.log} (error)")
     unasked = len(summary.missing) - len(failed)
-    unsent = f", {unasked} {'was' if unasked == 1 else 'were'} not sent" if unasked else ""
+    unfinished = f", {unasked} {'was' if unasked == 1 else 'were'} not finished" if unasked else ""
     are = "is" if len(summary.missing) == 1 else "are"
     say(
         f"error: {len(summary.missing)} of {counted(summary.samples, 'sample')} {are} missing: "
-        f"{counted(len(failed), 'request')} failed{unsent}. The same command asks only for these."
+        f"{counted(len(failed), 'request')} failed{unfinished}. The same command asks only for these."
     )
 
 

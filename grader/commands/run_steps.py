@@ -267,9 +267,9 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
         say(f"error: {unwritten}")
     for gate in gates:
         github.on_top(gate)
-    words = {"met": "GATE MET", "failed": "GATE NOT MET", "inconclusive": "GATE INCONCLUSIVE", "unscored": "GATE OPEN"}
+    words = {"met": "MET", "failed": "NOT MET", "inconclusive": "INCONCLUSIVE", "unscored": "UNDECIDED"}
     for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
-        say(f"{words[gate.state]}: {of}{gate.gate}: {gate.reason}")
+        say(f"GATE {words[gate.state]}: {of}{gate.gate}: {gate.reason}")
     if unwritten is not None and code == InfrastructureError.exit_code:
         raise unwritten
     return code

@@ -155,10 +155,10 @@ def history(
 
 
 def _lead(number: int, changes: list[Change]) -> float | None:
-    """Return the expected lead of the best of so many equal checkpoints; None if their noise is unknown."""
+    """Return the expected lead of the best of so many equal checkpoints; None if no item changes: noise is unknown."""
     if number < 2 or not changes:
         return None
-    return expected_lead(number, noise_of_steps([change.stderr for change in changes]))
+    return expected_lead(number, noise_of_steps([change.stderr for change in changes])) or None
 
 
 def _check_metric(runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None) -> None:

@@ -134,7 +134,7 @@ def in_words(opinion: SecondOpinion) -> str:
         f"{len(changed)} of them changed{which}. {_bounds(opinion)}"
     )
     if not changed:
-        return f"{found} --second-opinion with a higher percentage lowers the bound."
+        return f"{found} --second-opinion with a higher percentage lowers the bound." if opinion.chosen.left else found
     return f"{found} The verdicts of this run stay as they are. {' '.join(opinion.advice)}"
 
 

@@ -156,8 +156,9 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
         )
         if first.n < FEW:
             # The interval of a difference between two such values, if they are independent, is sqrt(2) times as wide.
+            task = "task" if first.bounds is msgspec.UNSET else "scored task"
             yield (
-                f"{counted(first.n, 'task')} {'is' if first.n == 1 else 'are'} few: between two models, a difference "
+                f"{counted(first.n, task)} {'is' if first.n == 1 else 'are'} few: between two models, a difference "
                 f"of {math.sqrt(2) * (high - low) / 2:.0f} points can still be chance."
             )
     elif first is not None and first.value is None and first.bounds is not msgspec.UNSET:

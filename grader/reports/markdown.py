@@ -43,7 +43,7 @@ MOST_BYTES = 60_000
 
 _STATES: dict[State, str] = {
     "failed": "❌ not met",
-    "unscored": "⚠️ unscored",
+    "unscored": "⚠️ undecided",
     "inconclusive": "❔ inconclusive",
     "met": "✅ met",
 }

@@ -156,6 +156,13 @@ def test_failed_samples_are_listed_with_exit_3_and_the_same_command_asks_only_fo
     assert len(json.loads((tmp_path / "m.json").read_text())) == 10
 
 
+def test_requests_that_a_refused_key_stops_are_not_called_unsent() -> None:
+    with ModelServer.playing(fail(401)) as server:
+        said = infer(server)
+    assert server.asked
+    assert "10 of 10 samples are missing: 0 requests failed, 10 were not finished." in said.stderr
+
+
 def test_a_server_that_refuses_a_setting_is_answered_with_the_option_that_leaves_it_out() -> None:
     with ModelServer.playing(fail(400, "Unsupported parameter: 'seed' is not supported with this model.")) as server:
         said = infer(server)

@@ -90,8 +90,9 @@ def test_the_lead_of_the_best_of_equal_checkpoints_is_that_of_chance() -> None:
     assert f"The best of 20 equal checkpoints would be {found.lead:.1f} points above their true value" in said_of(found)
 
 
-def test_a_single_checkpoint_has_no_lead() -> None:
+def test_checkpoints_between_which_no_item_changes_have_no_lead_and_a_single_one_has_none() -> None:
     assert made(100).lead is None
+    assert made(100, 100, 100).lead is None
 
 
 def test_a_category_has_a_history_of_its_own() -> None:

@@ -74,6 +74,15 @@ def test_what_changed_is_named_and_what_was_lost_is_not_counted() -> None:
     )
 
 
+def test_where_every_sample_was_executed_again_there_is_no_bound_to_lower() -> None:
+    report, _ = made()
+    second = again(report, report.samples[6])
+    for left, says in ((0, False), (3, True)):
+        chosen = Chosen(late=[], drawn=[(report.samples[6].qid, report.samples[6].sample)], left=left)
+        words = second_opinion.in_words(second_opinion.compare(report, second, chosen))
+        assert ("lowers the bound" in words) is says
+
+
 @pytest.mark.parametrize(
     ("outcome", "advice"), [(Outcome.TIMEOUT, verdict.TIME), (Outcome.OUT_OF_MEMORY, verdict.MEMORY)]
 )

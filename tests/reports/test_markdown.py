@@ -191,7 +191,7 @@ def test_agreement_everywhere_is_one_line() -> None:
         (["met", "met"], "✅ Every gate is met"),
         (["met", "failed", "failed"], "❌ Gates: 2 not met, 1 met"),
         (["inconclusive"], "⚠️ Gates: 1 inconclusive"),
-        (["met", "unscored", "failed"], "❌ Gates: 1 not met, 1 unscored, 1 met"),
+        (["met", "unscored", "failed"], "❌ Gates: 1 not met, 1 undecided, 1 met"),
     ],
 )
 def test_the_heading_says_what_became_of_the_gates(states: list[str], heading: str) -> None:

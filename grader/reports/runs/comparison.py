@@ -107,7 +107,7 @@ def _power(made: Comparison) -> list[str]:
     test = first.difference.test
     how = "no item differs" if test == "no difference to test" else f"{test} test, paired by item"
     power = detectable_in_words(first.difference)
-    return [f"{first.name}: {how}{f'; {power}' if power else ''}."]
+    return [f"{first.name} ({first.reading}): {how}{f'; {power}' if power else ''}."]
 
 
 def _records(made: Comparison) -> Iterator[dict[str, object]]:

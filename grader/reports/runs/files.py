@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from grader.results import Metric, ReadingName
 
-_STATES = {"failed": "not met", "unscored": "open", "inconclusive": "inconclusive", "met": "met"}
+_STATES = {"failed": "not met", "unscored": "undecided", "inconclusive": "inconclusive", "met": "met"}
 """State of a gate -> its name, the worst state first."""
 _COLUMNS = [
     Column(name="file", kind="name"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.predictions.record import counted
 from grader.reports.document import (
     NOTHING,
@@ -167,8 +165,7 @@ def _method(made: Leaderboard, ranking: Ranking | None) -> list[str]:
 
 def _signs(board: Board) -> list[str]:
     """Return what the signs beside values mean."""
-    metrics = (metric for ranking in board.rankings for metric in ranking.values)
-    starred = any(metric is not None and metric.bounds is not msgspec.UNSET for metric in metrics)
+    starred = any("*" in value(metric) for ranking in board.rankings for metric in ranking.values)
     notes = notes_below((run.short, run.official_notes) for run in board.runs)
     return [
         *(["* Unscored samples are excluded. n is that of official and of careful if they differ."] if starred else []),
@@ -226,8 +223,9 @@ def _others(board: Board) -> Iterator[Table]:
     names = [name for name in board.metrics if name != board.metric]
     if not names:
         return
-    rankings = [board.ranking(name, reading) for name in names for reading in READINGS]
-    heads = [Column(name=f"{name.replace('_', ' ')}, {reading}") for name in names for reading in READINGS]
+    found = (board.ranking(name, reading) for name in names for reading in READINGS)
+    rankings = [ranking for ranking in found if ranking is not None and any(ranking.values)]
+    heads = [Column(name=f"{ranking.metric.replace('_', ' ')}, {ranking.reading}") for ranking in rankings]
     rows = [[Cell(text=run.short), *(_cell(board, one, at) for one in rankings)] for at, run in enumerate(board.runs)]
     yield Table(title="Other metrics", columns=[_MODEL, *heads], rows=rows, is_card=True)
 

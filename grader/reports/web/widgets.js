@@ -52,7 +52,7 @@ function scaleOf(rows) {
   return scaleFor(Math.min(0, ...endsOf(rows)) < 0 ? -100 : 0, 100);
 }
 
-const endsOf = (rows) => rows.flatMap((row) => READINGS.flatMap((name) => (row[name] && row[name].value !== null ? [row[name].value, ...(row[name].ci || []), ...(row[name].bounds || [])] : [])));
+const endsOf = (rows) => rows.flatMap((row) => READINGS.flatMap((name) => [row[name]?.value, ...(row[name]?.ci || []), ...(row[name]?.bounds || [])]).filter(Number.isFinite));
 
 function gridLines(scale) {
   return svg('svg', { class: 'interval', viewBox: `0 0 ${WIDTH} 30`, 'aria-hidden': 'true', focusable: 'false' },
@@ -73,12 +73,12 @@ function interval(row, scale) {
   if (chance) drawing.append(svg('line', { class: 'chance', x1: scale.at(chance), x2: scale.at(chance), y1: 0, y2: 30 }));
   READINGS.forEach((name, number) => {
     const figure = row[name];
-    if (!figure || figure.value === null) return;
+    if (!figure) return;
     const y = 9 + number * 12;
     if (figure.bounds) {
       drawing.append(svg('line', { class: 'bounds', x1: scale.at(figure.bounds[0]), x2: scale.at(figure.bounds[1]), y1: y, y2: y }));
     }
-    range(drawing, scale, name, y, figure.value, figure.ci);
+    if (figure.value !== null) range(drawing, scale, name, y, figure.value, figure.ci);
   });
   return drawing;
 }

@@ -319,8 +319,8 @@ def _position_table(official: dict[str, LetterCounts], careful: dict[str, Letter
     rows = []
     for letter in sorted(official.keys() | careful.keys()):
         sides = [side.get(letter) for side in (official, careful)]
-        gold = str(sides[1].right) if sides[1] else "–"
-        rows.append([letter, gold, *(cell for side in sides for cell in _position_cells(side))])
+        gold = dict.fromkeys(0 if side is None else side.right for side in sides)
+        rows.append([letter, " and ".join(map(str, gold)), *(cell for side in sides for cell in _position_cells(side))])
     return TableBlock(
         title="Position bias",
         lead="How often each letter is gold, how often it was predicted, and the accuracy when it is gold.",

@@ -224,7 +224,7 @@ GLOSSARY: Mapping[str, str] = {
     "pass@*": "The estimated chance that at least one of k samples passes all tests, as a mean over tasks.",
     "base_pass@*": "The same for the base inputs alone; pass@k needs the further inputs too.",
     "parse_success_rate": "The share of samples whose program passed the linter.",
-    "calls_right": "The share of calls that a program answers as the reference solution does, as a mean over tasks.",
+    "calls_right": "The share of calls, or of inputs, that a program answers as expected, as a mean over tasks.",
     "split": "The program answered the calls of the tests, and the tests judged its answers in another process.",
     "outputs": "What the program printed or returned for the inputs is compared with the expected outputs.",
     "likeness": "The answers are compared with those of the reference solution.",

@@ -101,6 +101,13 @@ def test_what_is_missing_and_what_was_asked_for_is_said() -> None:
     assert "--score-only" not in text
 
 
+def test_tasks_that_are_few_because_others_were_not_scored_are_called_scored_tasks() -> None:
+    report = made.of_sample("vstar")
+    assert "10 tasks are few" in read(page(report)).text
+    lost = [msgspec.structs.replace(metric, n=6, bounds=(40, 80)) for metric in report.metrics]
+    assert "6 scored tasks are few" in read(page(msgspec.structs.replace(report, metrics=lost))).text
+
+
 def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its_place(tmp_path: Path) -> None:
     sample = ROOT / "benchmarks/mr-ben/sample"
     (tmp_path / "p.json").write_bytes((sample / "predictions.json").read_bytes())

@@ -59,6 +59,19 @@ def test_the_summary_has_both_readings_with_their_intervals_drawn(watch: Callabl
         assert at == pytest.approx(8 + value / 100 * 284)
 
 
+def test_the_worst_and_best_case_of_a_metric_without_a_value_are_drawn(
+    watch: Callable[..., Watched], tmp_path: Path
+) -> None:
+    report, material = big.made(tasks=1, samples=1)
+    lost = [msgspec.structs.replace(metric, value=None, ci95=None, bounds=(20, 60)) for metric in report.metrics]
+    (tmp_path / "report.html").write_bytes(html.render(msgspec.structs.replace(report, metrics=lost), material))
+    row = watch(tmp_path / "report.html").open().locator("table.figures").first.locator("tbody tr").first
+    line = row.locator("line.bounds").first
+    ends = [float(line.get_attribute(name) or 0) for name in ("x1", "x2")]
+    assert ends == [pytest.approx(8 + end / 100 * 284) for end in (20, 60)]
+    assert row.locator("circle").count() == 0
+
+
 def test_the_curve_has_a_point_for_every_k_and_reading(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open()
     titles = page.locator("svg.curve title").all_text_contents()

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 
 from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
 from grader.decisions.history import History, history
-from grader.decisions.leaderboard import Leaderboard, leaderboard
+from grader.decisions.leaderboard import Leaderboard, Ranking, leaderboard
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
@@ -285,6 +285,23 @@ def many_metrics() -> Leaderboard:
     return board(**{"a model with a long name": run(150), "b": run(90)})
 
 
+def test_a_board_has_no_column_without_values_and_explains_no_sign_that_it_does_not_have() -> None:
+    made = many_metrics()
+    (only,) = made.boards
+
+    def ranges(ranking: Ranking) -> Ranking:
+        values = [msgspec.structs.replace(metric, value=None, bounds=(0, 9)) for metric in ranking.values if metric]
+        return msgspec.structs.replace(ranking, values=values)
+
+    rankings = [*map(ranges, only.rankings)]
+    empty = msgspec.structs.replace(rankings[0], metric="calls_right", values=[None, None])
+    board = msgspec.structs.replace(only, rankings=[*rankings, empty])
+    text = terminal.render(of_leaderboard.document(msgspec.structs.replace(made, boards=[board])))
+    assert "0.0 to 9.0" in text
+    assert "calls right" not in text
+    assert "* Unscored" not in text
+
+
 def test_an_empty_line_is_above_every_table_on_a_terminal() -> None:
     lines = terminal.render(of_leaderboard.document(many_metrics())).splitlines()
     assert lines[lines.index("Other metrics") - 1] == ""
@@ -327,7 +344,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     text = terminal.render(of_comparison.document(comparison(fallen=flips)))
     assert text.startswith("A: a_results.json (tiny-1)\nB: b.json\n\nvstar · test · p: A to B")
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
-    assert f"accuracy: exact McNemar test, paired by item; {power}." in text
+    assert f"accuracy (careful): exact McNemar test, paired by item; {power}." in text
     assert "Higher in B (careful): none." in text
     assert re.search(r"Lower in B \(careful\): 13", text)
     assert re.search(r"q9 +40 % \(2 passed, failed, timeout, lint failed\) +failed", text)
@@ -335,7 +352,9 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     assert "... 3 more; `-o FILE.json` has all." in text
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])
     row = Compared(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
-    assert "accuracy: no item differs." in terminal.render(of_comparison.document(comparison(metrics=[row], fallen=[])))
+    assert "accuracy (careful): no item differs." in terminal.render(
+        of_comparison.document(comparison(metrics=[row], fallen=[]))
+    )
 
 
 def test_many_groups_of_a_comparison_are_only_shown_on_a_terminal_on_request() -> None:

@@ -25,6 +25,7 @@ from grader.scorers.choice.facts import LetterCounts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.probes import probes
 from grader.scorers.choice.scorer import Circular, MultipleChoice, stem
+from grader.scorers.registry import scorer_of
 from tests.scorers.choice.made import answers, facts_of_run, figures, overall, predictions, rolled, row, run, table
 
 ROOT = Path(__file__).parents[3]
@@ -124,6 +125,12 @@ def test_position_bias_counts_choices_and_hits_by_letter_and_leaves_out_what_is_
         "A": LetterCounts(chosen=2, right=2, accuracy=50),
         "B": LetterCounts(chosen=0, right=1, accuracy=0),
     }
+
+
+def test_a_letter_that_is_gold_for_other_samples_in_each_reading_has_both_numbers(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
+    report = run(predictions(tmp_path, {"1": "A", "1000001": "Failed to obtain answer via API."}), data)
+    assert [row[:2] for row in scorer_of(report).summary(report).tables[0].rows] == [["A", "1"], ["B", "1 and 0"]]
 
 
 def test_every_pass_is_recorded_with_its_reading_its_right_letter_and_its_questions_fate(tmp_path: Path) -> None:
