@@ -47,28 +47,6 @@ def test_half_of_the_workers_lint_and_the_others_run_other_jobs_meanwhile() -> N
     assert sorted(backend.linting) == [False, False, True, True]
 
 
-def test_few_lint_jobs_get_one_worker() -> None:
-    backend = Backend()
-    with Pool(backend, 4, 10, overlaps=True) as pool:
-        pool.begin(lint=1)
-        both = overlap(pool, lint_jobs(FEW_LINTS))
-        assert len([*both.run(jobs(9)), *both.rest()]) == FEW_LINTS + 9
-    assert sorted(backend.linting) == [False, False, False, True]
-
-
-def test_workers_that_have_linted_everything_run_the_other_jobs_too() -> None:
-    backend = Backend()
-    with Pool(backend, 2, 10, overlaps=True) as pool:
-        both = overlap(pool, [job("first", "wait", "begin", lint=True), *lint_jobs(3)])
-        # The worker that does not lint takes these two at once, and waits in the second one.
-        held = [job("go", "signal", "begin"), job("slow", "wait", "end")]
-        other = [*held, *jobs(20), job("last", "signal", "end")]
-        keys = {verdict.key for verdict in both.run(other)}
-        assert {key for key, _ in other} <= keys
-    linter = next(names for names in backend.ran if "j0" in names)
-    assert "last" in linter
-
-
 def test_jobs_that_are_not_there_yet_are_waited_for() -> None:
     """The results of the linter decide which jobs come."""
     backend, heard = Backend(), dict[str, Any]()
@@ -99,19 +77,6 @@ def test_a_starved_job_runs_again_when_nothing_is_linted_any_more() -> None:
     assert answer["alone"]
     linter = next(names for names in backend.ran if "j0" in names)
     assert linter == ["first", "slow", *(key for key, _ in lint_jobs(9)), "starved"]
-
-
-def test_if_many_lint_jobs_are_left_at_the_end_all_workers_lint() -> None:
-    backend = Backend()
-    with Pool(backend, 2, 10, overlaps=True) as pool:
-        held = [job("first", "wait", "end", lint=True), *lint_jobs(MANY)]
-        both = overlap(pool, [*held, job("last", "signal", "end", lint=True)])
-        assert len([*both.run(jobs(2)), *both.rest()]) == MANY + 4
-    assert sum("last" in names for names in backend.ran) == 1
-    # No linter runs where other jobs have run.
-    assert sorted(names for names in backend.ran if names[0] == "k0") == [["k0", "k1"]]
-    assert [len(names) > 1 for names in backend.ran] == [True, True, True]
-    assert sorted(backend.linting) == [False, True, True]
 
 
 @pytest.mark.parametrize("breaks", ["lint job", "other job"])

@@ -85,15 +85,6 @@ def test_where_no_supervisor_starts_the_run_fails_with_the_reason():
         run({"a": "pass"}, Backend(broken=True))
 
 
-def test_supervisors_begun_early_are_the_ones_that_work():
-    backend = Backend(slow=0.1)
-    with Pool(backend, 2, 10) as pool:
-        pool.begin()
-        batch = [(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)]
-        assert len(list(pool.run(batch))) == 20
-    assert backend.started == backend.closed == 2
-
-
 @pytest.mark.parametrize(("count", "linters"), [(0, 0), (1, 1), (FEW_LINTS, 1), (FEW_LINTS + 1, 3), (200, 3)])
 def test_few_programs_are_linted_by_one_supervisor(count: int, linters: int):
     """Loading a linter takes longer than linting a few programs. The others start meanwhile, for what comes next."""
@@ -106,16 +97,6 @@ def test_few_programs_are_linted_by_one_supervisor(count: int, linters: int):
         assert len(list(pool.run((f"k{i}", {"name": f"k{i}", "do": "pass"}) for i in range(30)))) == 30
     assert sum(backend.linting) == linters
     assert backend.started == 3
-
-
-def test_a_pool_whose_linters_are_loaded_uses_them_all():
-    backend = Backend()
-    with Pool(backend, 2, 10) as pool:
-        pool.begin(lint=FEW_LINTS + 1)
-        for _ in range(3):
-            list(pool.run(lint_jobs(20)))
-        assert pool.linters == 2
-    assert backend.linting == [True, True]
 
 
 def test_a_supervisor_that_fails_to_begin_fails_the_run_and_the_others_end():

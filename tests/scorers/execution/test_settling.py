@@ -12,12 +12,11 @@ import pytest
 
 from grader.observer import Silent
 from grader.sandbox.answer import Executed, Lint
-from grader.sandbox.interface import FEW_LINTS
 from grader.scorers.execution import jobs
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
-from grader.scorers.execution.sample import FIRST_LINTS, Accepted, Sample
+from grader.scorers.execution.sample import Accepted, Sample
 from tests.scorers.execution.test_confirming import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
 
 if TYPE_CHECKING:
@@ -171,24 +170,6 @@ def test_results_of_earlier_runs_are_used_beside_new_ones(kinds: set[str]) -> No
     assert collections.Counter(pool.kinds) == collections.Counter(other.kinds)
 
 
-def test_programs_that_an_earlier_run_has_linted_answer_at_once() -> None:
-    first, pool = Overlapping(overlaps=False), Overlapping()
-    graded(first, {"plain": [program("a"), program("a + 1")]})
-    kept = {key: answer for key, answer in first.kept.items() if "lint" in answer}
-    graded(pool, {"plain": [program("a + 2"), program("a"), program("a + 1")]}, kept=kept)
-    assert pool.kinds[:4] == ["record", "answer", "answer", "lint"]
-    linted = Overlapping()
-    graded(linted, {"plain": [program("a"), program("a + 1")]}, kept=kept)
-    assert "lint" not in linted.kinds
-
-
-def test_a_text_about_which_the_linter_does_not_decide_answers_at_once() -> None:
-    pool = Overlapping()
-    graded(pool, {"plain": [DROPPED, program("a")]})
-    assert pool.kinds[:3] == ["record", "answer", "lint"]
-    assert pool.of("answer")[0] == "X"
-
-
 def test_the_last_result_of_the_linter_is_not_missed() -> None:
     """It can come after `arriving` has looked for a candidate and before it asks whether the linter has ended."""
     (attempt,) = jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL)
@@ -220,16 +201,6 @@ def test_a_task_whose_programs_are_all_refused_is_not_in_the_note_on_tasks_that_
     for pool in (Overlapping(), Overlapping(overlaps=False)):
         phases, _ = graded(pool, {"odd": [program("undefined")], "plain": [program("a")]})
         assert phases.unrecordable == {}
-
-
-def test_if_the_linter_is_slower_than_the_programs_all_workers_lint() -> None:
-    """If few programs are left, the workers that already lint finish them."""
-    for count in (FEW_LINTS, FIRST_LINTS + FEW_LINTS + 9):
-        pool = Overlapping()
-        graded(pool, {"plain": [program(f"a + {number}") for number in range(count)]})
-        answered_first = pool.kinds[: len(pool.kinds) - 1 - pool.kinds[::-1].index("lint")].count("answer")
-        assert answered_first == (count - 1 if count == FEW_LINTS else FIRST_LINTS)
-        assert pool.kinds.count("answer") == pool.kinds.count("lint") == count
 
 
 def test_one_phase_at_a_time_is_shown_and_the_one_beside_it_when_it_is_done() -> None:
