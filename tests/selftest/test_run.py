@@ -53,24 +53,9 @@ FLAKY = "import os\n\ndef test():\n    solution([[1]])\n    assert os.urandom(1)
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_a_real_sandbox_grades_right_and_weak_tests_are_named(tmp_path: Path) -> None:
-    data = tasks(tmp_path / "tasks.jsonl", {"q1": "", "q3": "def test():\n    pass\n\ntest()\n"})
-    outcome = selftest([Options(data=data, **QUICK)], Silent())
-    (tested,) = outcome.tested
-    assert [problem.what for problem in tested.problems] == []
-    assert outcome.passed
-    strengths = {strength.qid: strength for strength in tested.strengths}
-    assert strengths["q3"].stub_passes
-    assert strengths["q3"].is_weak
-    assert not strengths["q1"].is_weak
-
-
-@pytest.mark.bubblewrap
-@pytest.mark.xdist_group("bubblewrap")
-def test_a_run_after_the_self_test_splits_its_metric_by_the_strength_of_the_tests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_weak_tests_are_named_and_a_later_run_splits_its_metric_by_the_strength_of_the_tests(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(probes, "HOSTILE", {})
     data = tasks(tmp_path / "tasks.jsonl", {"q1": "", "q3": "def test():\n    pass\n\ntest()\n"})
     options = Options(data=data, cache=False, **QUICK)
     predictions = tmp_path / "p.json"
@@ -78,7 +63,12 @@ def test_a_run_after_the_self_test_splits_its_metric_by_the_strength_of_the_test
     earlier = grade(predictions, options, Silent())
     earlier.write()
     assert not any("test_strength" in (metric.group or "") for metric in earlier.report.metrics)
-    selftest([options], Silent())
+    outcome = selftest([options], Silent())
+    (tested,) = outcome.tested
+    assert [problem.what for problem in tested.problems] == []
+    assert outcome.passed
+    strengths = {strength.qid: strength for strength in tested.strengths}
+    assert (strengths["q1"].is_weak, strengths["q3"].is_weak, strengths["q3"].stub_passes) == (False, True, True)
     report = grade(predictions, options, Silent()).report
     again = grade(predictions, msgspec.structs.replace(options, score_only=True), Silent()).report
     assert (again.metrics, again.notes) == (report.metrics, report.notes)
