@@ -50,10 +50,12 @@ async function differences() {
   const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / DIFFERENCES)));
   say(`${plural(found.length, 'difference')}`);
   const chip = (changes, on, text) => el('a', { class: 'chip', 'aria-current': on ? 'true' : null, href: fresh({ tab: 'differences', ...changes }) }, text);
-  return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}.${index.runsPrograms ? '' : ' The marks show the text that each reading is based on.'}` }),
+  const rows = await difference_rows(found.slice((page - 1) * DIFFERENCES, page * DIFFERENCES));
+  const aboutMarks = rows.some((row) => row.querySelector('mark')) ? ' The marks show the text that each reading is based on.' : '';
+  return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}.${aboutMarks}` }),
     el('nav', { class: 'chips', 'aria-label': 'Kinds of difference' }, chip({}, now === ' ', `all ${count(every.length)}`),
       kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${outcomeName(official)} in both ${count(number)}` : `${outcomeName(official)} → ${outcomeName(careful)} ${count(number)}`); })),
     table('Samples on which the readings differ', [column(index.unit), column('Official'), column('Careful'), column('Evidence')],
-      await difference_rows(found.slice((page - 1) * DIFFERENCES, page * DIFFERENCES)), 'differences'),
+      rows, 'differences'),
     pager(found.length, DIFFERENCES, page, (to) => address({ page: String(to) }))];
 }

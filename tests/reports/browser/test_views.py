@@ -291,6 +291,15 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
 
+def test_marks_are_explained_where_there_are_some(watch, graded_page, tmp_path: Path) -> None:
+    path, report = graded_page("vstar")
+    without = tmp_path / "without-outputs.html"
+    without.write_bytes(html.render(report, Material()))
+    for shown, expected in ((path, True), (without, False)):
+        page = watch(shown).open("tab=differences")
+        assert ("The marks show" in page.locator("#panel .lead").inner_text()) is expected
+
+
 def test_the_evidence_of_a_difference_names_the_reading_that_it_is_of(watch, graded_page) -> None:
     page = watch(graded_page("mr-ben")[0]).open("tab=differences")
     row = page.locator("table.differences tbody tr", has_text="math-4/writer-b#2")
