@@ -58,18 +58,21 @@ def refuse(event, args):
 sys.addaudithook(refuse)
 """
 RUN = """
-import json, shutil
+import json, os, shutil
 from grader.cli import run
 
 for words in json.load(sys.stdin):
-    code = shutil.copy(*words[1:]) and 0 if words[0] == "copy" else run(words)
-    if code:
+    if words[0] == "copy":
+        shutil.copy(*words[1:])
+    elif words[0] == "cd":
+        os.chdir(words[1])
+    elif code := run(words):
         sys.exit(code)
 """
 
 
 def run(*commands: list[object], cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run `grade` with the words of each command, all in one process, until one fails; `copy` copies a file."""
+    """Run `grade` with the words of each command in one process until one fails; `copy` and `cd` do what they say."""
     return subprocess.run(
         [sys.executable, "-c", WITHOUT_LINUX + RUN],
         input=json.dumps([[*map(str, words)] for words in commands]),
@@ -136,30 +139,32 @@ def test_what_only_linux_has_is_really_gone(line: str) -> None:
     assert done.stderr.splitlines()[-1].startswith(("AttributeError", "FileNotFoundError", "ImportError"))
 
 
-@pytest.mark.parametrize("benchmark", sorted(SAMPLES))
-def test_scoring_reports_and_comparisons_need_nothing_that_only_linux_has(benchmark: str, tmp_path: Path) -> None:
-    words = words_of(benchmark, tmp_path)
+def test_scoring_reports_and_comparisons_need_nothing_that_only_linux_has(tmp_path: Path) -> None:
     reports = [word for name in ("report.md", "report.csv", "report.xml", "report.html") for word in ("-o", name)]
     two = ["predictions_results.json", "other_results.json"]
-    succeed(
-        [*words, *reports],
-        ["check", *words[:5]],
-        ["copy", *two],
-        [*words[:5], "--score-only"],
-        ["report", "predictions_results.json", "-o", "again.md"],
-        ["compare", *two, "-o", "compared.html", *words[3:5]],
-        ["leaderboard", *two, "-o", "board.html"],
-        cwd=tmp_path,
-    )
-    again, first = (json.loads((tmp_path / name).read_text()) for name in two)
-    assert again["metrics"] == first["metrics"]
-    for name in ("report.md", "again.md", "report.html", "compared.html", "board.html"):
-        assert (tmp_path / name).stat().st_size
-
-
-def test_the_command_itself_needs_nothing_that_only_linux_has(tmp_path: Path) -> None:
-    assert "usage" in succeed(["--help"], cwd=tmp_path).lower()
-    assert "vstar" in succeed(["list"], cwd=tmp_path)
+    commands: list[list[object]] = []
+    for benchmark in SAMPLES:
+        folder = tmp_path / benchmark
+        folder.mkdir()
+        words = words_of(benchmark, folder)
+        commands += [
+            ["cd", folder],
+            [*words, *reports],
+            ["check", *words[:5]],
+            ["copy", *two],
+            [*words[:5], "--score-only"],
+            ["report", "predictions_results.json", "-o", "again.md"],
+            ["compare", *two, "-o", "compared.html", *words[3:5]],
+            ["leaderboard", *two, "-o", "board.html"],
+        ]
+    said = succeed(["--help"], ["list"], *commands, cwd=tmp_path)
+    assert "usage" in said.lower()
+    assert "vstar" in said
+    for benchmark in SAMPLES:
+        again, first = (json.loads((tmp_path / benchmark / name).read_text()) for name in two)
+        assert again["metrics"] == first["metrics"]
+        for name in ("report.md", "again.md", "report.html", "compared.html", "board.html"):
+            assert (tmp_path / benchmark / name).stat().st_size
 
 
 def test_a_model_is_asked_and_a_run_continues(tmp_path: Path) -> None:
