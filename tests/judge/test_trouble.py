@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ from grader.judge.client import ReplyCache, cache_key
 from grader.models.client import Patience
 from tests.conftest import ROOT
 from tests.judge.made import KEY, Watcher, judge, question, questions
-from tests.models.server import HANG_UP, Action, Asked, ModelServer, fail, raw, say
+from tests.models.server import Action, Asked, ModelServer, fail, raw, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,11 +35,8 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 class TestTrouble:
-    @pytest.mark.parametrize(
-        "trouble", [fail(429), HANG_UP, raw(b"[]"), raw(b'{"choices": [], "x": ' + b"[" * 100_000)]
-    )
-    def test_a_passing_failure_is_repeated_and_is_no_try(self, trouble: Action) -> None:
-        with ModelServer.playing(trouble, trouble, say("A")) as server, judge(server) as it:
+    def test_a_passing_failure_is_repeated_and_is_no_try(self) -> None:
+        with ModelServer.playing(fail(429), raw(b"[]"), say("A")) as server, judge(server) as it:
             assert it.ask([question()]) == {"q1": JudgeReply(text="A", tries=1)}
             assert it.usage.calls == 3
         assert [asked.temperature for asked in server.asked] == [0, 0, 0]
@@ -54,15 +50,6 @@ class TestTrouble:
             assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=22, completion_tokens=4)
         assert replies["q1"] == JudgeReply(text=None, tries=1, error=f"{server.url} replied with HTTP 400: too long")
         assert [replies["q0"].text, replies["q2"].text] == ["A", "A"]
-
-    def test_failures_between_answers_do_not_end_the_asking(self) -> None:
-        def decide(asked: Asked) -> Action:
-            return fail(500) if asked.prompt[-1] in "135" else say("A")
-
-        with ModelServer(decide) as server, judge(server, concurrency=1) as it:
-            replies = it.ask(questions(8))
-        assert [reply.text for reply in replies.values()] == ["A", None, "A", None, "A", None, "A", "A"]
-        assert replies["q5"].error == f"{server.url} replied with HTTP 500: no (5 attempts)"
 
 
 class TestVisible:
@@ -139,31 +126,6 @@ class TestHopeless:
         assert (made.questions, made.failed, made.unreadable) == (3, 3, 2)
         assert made.last_error == "no readable reply in 3 tries; the last was 'hm'"
 
-    def test_an_unreachable_judge_is_given_up_in_seconds(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-        watcher = Watcher()
-        with judge(url, observer=watcher) as it:
-            replies = it.ask(questions(1000))
-            assert it.usage.calls < 60
-            assert it.usage.failed == 1000
-        assert {reply.text for reply in replies.values()} == {None}
-        assert replies["q999"].error.startswith(f"no connection to {url}: ")
-        assert "Connection refused" in replies["q999"].error
-        assert replies["q999"].error.endswith("(4 attempts); is it running? Check --judge-base-url")
-        assert replies["q999"].tries == 0
-        assert watcher.done == 1000
-        assert watcher.messages == [f"{replies['q999'].error}; 1000 of 1000 questions have no reply"]
-
-    @pytest.mark.parametrize("trouble", [fail(429, "no credit", code="insufficient_quota"), fail(402, "no credit")])
-    def test_an_empty_account_ends_the_asking_and_keeps_what_was_answered(self, trouble: Action) -> None:
-        with ModelServer.playing(say("A"), trouble) as server, judge(server, concurrency=1) as it:
-            replies = it.ask(questions(50))
-        assert len(server.asked) == 2
-        assert [reply.text for reply in replies.values()] == ["A"] + [None] * 49
-        assert "no credit" in replies["q49"].error
-
     def test_a_refused_key_fails_at_once_and_is_not_told(self) -> None:
         with (
             ModelServer.playing(fail(401, f"Incorrect API key provided: {KEY}")) as server,
@@ -177,14 +139,6 @@ class TestHopeless:
         )
         assert len(server.asked) <= 8
         assert (caught.value.__cause__, caught.value.__context__) == (None, None)
-
-    def test_a_missing_model_fails_at_once(self) -> None:
-        with (
-            ModelServer.playing(fail(404, "The model `m` does not exist")) as server,
-            judge(server) as it,
-            pytest.raises(InfrastructureError, match=r"no model 'm' there, or the address is wrong .*/v1"),
-        ):
-            it.ask([question()])
 
     def test_answers_from_before_the_failure_are_in_the_cache(self, tmp_path: Path) -> None:
         path = tmp_path / "c"
