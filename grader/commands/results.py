@@ -234,7 +234,7 @@ def _compare_readings(
 
 def _alike(reports: Mapping[str, Report]) -> dict[str, list[str]]:
     """Return first name -> names of the readings that read every sample alike."""
-    found: dict[tuple[str | None, ...], list[str]] = {}
-    for name, report in reports.items():
-        found.setdefault(tuple(sample.official.answer for sample in report.samples), []).append(name)
-    return {names[0]: names for names in found.values()}
+    from grader.results import grouped
+
+    alike = grouped(reports, lambda name: tuple(sample.official.answer for sample in reports[name].samples))
+    return {names[0]: names for names in alike.values()}

@@ -12,7 +12,7 @@ import msgspec
 from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
 from grader.errors import UsageError
 from grader.predictions.record import counted
-from grader.results import READINGS, Outcome, ReadingName, Report, SampleResult, by_observation, excluded_from
+from grader.results import READINGS, Outcome, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
 from grader.scorers.interface import mean_credit, official_notes
 from grader.scorers.pairing import Compared, NothingPairedError
 from grader.scorers.registry import AnyScorer, scorer_of
@@ -82,9 +82,7 @@ def told_apart(names: Sequence[RunName]) -> list[RunName]:
 
     It follows a name that the user or the prediction file gave: `tiny (step300)`.
     """
-    alike: dict[str, list[RunName]] = {}
-    for run in names:
-        alike.setdefault(run.short, []).append(run)
+    alike = grouped(names, lambda run: run.short)
     parts = {run.path: part for runs in alike.values() if len(runs) > 1 for run, part in _differing(runs)}
     return [msgspec.structs.replace(run, name=part) if (part := parts.get(run.path)) else run for run in names]
 

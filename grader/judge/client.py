@@ -17,7 +17,7 @@ from grader.models.messages import Request, Settings, user
 from grader.models.replies import Failure, Reply, split_reasoning
 from grader.models.workers import Workers
 from grader.observer import Observer, Silent
-from grader.results import JudgeProvenance
+from grader.results import JudgeProvenance, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -213,7 +213,8 @@ class OpenAIJudge:
         """Fill in the replies. After any exception, the threads are told to stop, without waiting for them."""
         self._workers = Workers(self._answer_group, self._concurrency, "judge")
         try:
-            for qid, reply in self._workers.run(_by_prompt(questions), tick=self._tick):
+            alike = list(grouped(questions, lambda question: question.prompt).values())
+            for qid, reply in self._workers.run(alike, tick=self._tick):
                 replies[qid] = reply
                 self._observer.advance()
         except BaseException:
@@ -271,10 +272,3 @@ class OpenAIJudge:
 def _advice(failure: Failure) -> str:
     more = "; raise --judge-max-tokens" if failure.finish_reason == "length" else ""
     return f"the last time {failure.reason}{more}"
-
-
-def _by_prompt(questions: Sequence[JudgeQuestion]) -> list[list[JudgeQuestion]]:
-    groups: dict[str, list[JudgeQuestion]] = {}
-    for question in questions:
-        groups.setdefault(question.prompt, []).append(question)
-    return list(groups.values())

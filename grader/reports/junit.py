@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.reports.text import clean
-from grader.results import Outcome, ReadingName, SampleResult, by_observation, other_than
+from grader.results import Outcome, ReadingName, SampleResult, by_observation, by_round, other_than
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -134,10 +134,7 @@ def _label(sample: SampleResult, field: str | None) -> str | None:
 
 def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[Verdict]:
     ids = {sample.qid for sample in members}
-    rounds: dict[int, list[SampleResult]] = {}
-    for sample in members:
-        rounds.setdefault(sample.sample, []).append(sample)
-    return [_round(part, ids, reading, scorer) for part in rounds.values()]
+    return [_round(part, ids, reading, scorer) for part in by_round(members).values()]
 
 
 def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Literal, TypeVar
 
@@ -23,6 +23,8 @@ from grader.results.provenance import SelftestProvenance as SelftestProvenance
 
 SCHEMA = 2
 F = TypeVar("F", bound=msgspec.Struct)
+K = TypeVar("K")
+T = TypeVar("T")
 ReadingName = Literal["official", "careful"]
 READINGS: tuple[ReadingName, ReadingName] = ("official", "careful")
 
@@ -332,10 +334,25 @@ def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleRes
 
 def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
     """Return the samples of each observation (task, question, circular group), in their order."""
-    found: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        found.setdefault(sample.cluster, []).append(sample)
-    return found
+    return grouped(samples, lambda sample: sample.cluster)
+
+
+def by_task(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
+    """Return the samples of each task, in their order."""
+    return grouped(samples, lambda sample: sample.qid)
+
+
+def by_round(samples: Iterable[SampleResult]) -> dict[int, list[SampleResult]]:
+    """Return the samples of each round; a round has the samples with the same number."""
+    return grouped(samples, lambda sample: sample.sample)
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return the items of each key, in their order."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 _MOST_METRICS = 20

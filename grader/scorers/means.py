@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import READINGS, IntervalMethod, Metric, Outcome, ReadingName, SampleResult, by_group
+from grader.results import (
+    READINGS,
+    IntervalMethod,
+    Metric,
+    Outcome,
+    ReadingName,
+    SampleResult,
+    by_group,
+    by_round,
+    by_task,
+)
 from grader.scorers.interface import in_group
 from grader.statistics import intervals
 
@@ -87,14 +97,7 @@ def _is_uncertain(observation: Observation) -> bool:
 
 def each_task(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per qid: the mean credit of its samples."""
-    return [mean_of(members, reading) for members in _by_task(samples).values()]
-
-
-def _by_task(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
-    found: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        found.setdefault(sample.qid, []).append(sample)
-    return found
+    return [mean_of(members, reading) for members in by_task(samples).values()]
 
 
 def mean_of(members: list[SampleResult], reading: ReadingName) -> Observation:
@@ -130,10 +133,7 @@ def values_by_round(report: Report, observe: Observe, reading: ReadingName) -> d
         value = observe(members, reading)
         if value is None:
             continue
-        rounds: dict[int, list[SampleResult]] = {}
-        for member in members:
-            rounds.setdefault(member.sample, []).append(member)
-        each = [one for of in rounds.values() if (one := observe(of, reading)) is not None]
+        each = [one for of in by_round(members).values() if (one := observe(of, reading)) is not None]
         is_mean = bool(each) and math.isclose(value, math.fsum(each) / len(each), abs_tol=1e-9)
         found[item] = each if is_mean else [value]
     return found

@@ -10,6 +10,7 @@ import msgspec
 from grader.benchmark import Benchmark
 from grader.errors import InputError, UsageError
 from grader.options import Options
+from grader.results import grouped
 from grader.scorers import declarations, registry
 from grader.scorers.probe import Probe
 from grader.scorers.registry import AnyScorer
@@ -46,9 +47,8 @@ def choose(options: Options) -> Options:
 def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Plan:
     """Return the probes of a benchmark's tasks. Raises NothingToTestError if none of them is known to be right."""
     scorer = registry.scorer(declared.scoring)
-    probes: dict[str, list[Probe]] = {}
-    for probe in scorer.probes(declared, tasks, declared.check_protocol(options.protocol)):
-        probes.setdefault(probe.qid, []).append(probe)
+    every_probe = scorer.probes(declared, tasks, declared.check_protocol(options.protocol))
+    probes = grouped(every_probe, lambda probe: probe.qid)
     if not any(probe.careful for own in probes.values() for probe in own):
         raise NothingToTestError(
             f"{declared.id}: there is nothing to test, because the data has no gold answers or reference solutions. "

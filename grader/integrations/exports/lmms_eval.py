@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.integrations.exports.interface import Exported, Wanted, model_id, overall
-from grader.results import READINGS
+from grader.results import READINGS, by_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,10 +54,7 @@ def _values(report: Report) -> dict[str, float]:
 
 def _samples(report: Report, material: Material) -> Iterator[dict[str, Any]]:
     """Yield one line per task, with the outputs of all its samples."""
-    by_qid: dict[str, list[Any]] = {}
-    for sample in report.samples:
-        by_qid.setdefault(sample.qid, []).append(sample)
-    for number, (qid, members) in enumerate(by_qid.items()):
+    for number, (qid, members) in enumerate(by_task(report.samples).items()):
         texts = material.predictions.get(qid)
         if not texts:
             continue

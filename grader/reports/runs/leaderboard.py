@@ -20,7 +20,7 @@ from grader.reports.document import (
     value,
 )
 from grader.reports.why import about_readings
-from grader.results import READINGS, change, observations
+from grader.results import READINGS, change, grouped, observations
 from grader.statistics.corrections import letters
 
 if TYPE_CHECKING:
@@ -231,10 +231,7 @@ def _others(board: Board) -> Iterator[Table]:
 
 
 def _categories(board: Board, made: Leaderboard) -> Iterator[Table]:
-    fields: dict[str, list[str]] = {}
-    for group in board.groups:
-        fields.setdefault(group.partition("=")[0], []).append(group)
-    for field, groups in fields.items():
+    for field, groups in grouped(board.groups, lambda group: group.partition("=")[0]).items():
         for reading in (made.reading, *(reading for reading in READINGS if reading != made.reading)):
             yield _category(board, reading, field, groups, is_first=reading == made.reading)
 

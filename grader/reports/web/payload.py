@@ -13,7 +13,7 @@ from grader.reports.web import images
 from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.why import about_official, why_unscored
-from grader.results import READINGS, SampleResult, excluded_from
+from grader.results import READINGS, SampleResult, by_observation, by_round, by_task, excluded_from
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 def items_of(report: Report, material: Material) -> list[Item]:
     """Group the samples by task, or by unit if the tasks of a unit form one item."""
-    groups: dict[str, list[SampleResult]] = {}
-    for sample in report.samples:
-        groups.setdefault(sample.cluster if material.whole_units else sample.qid, []).append(sample)
+    groups = by_observation(report.samples) if material.whole_units else by_task(report.samples)
     return [
         Item(name=name, qids=list(dict.fromkeys(s.qid for s in members)), samples=members)
         for name, members in groups.items()
@@ -137,9 +135,7 @@ def _columns(
 
 def _verdicts(item: Item, scorer: AnyScorer) -> list[list[str]]:
     """Return (official, careful) outcomes of an item, one pair per round, if its scorer has outcomes of units."""
-    rounds: dict[int, list[SampleResult]] = {}
-    for sample in item.samples:
-        rounds.setdefault(sample.sample, []).append(sample)
+    rounds = by_round(item.samples)
     pairs = ([scorer.unit_outcome(rounds[number], reading) for reading in READINGS] for number in sorted(rounds))
     return [[outcome.value for outcome in pair if outcome is not None] for pair in pairs if None not in pair]
 
@@ -160,10 +156,7 @@ def _size(item: Item, texts: Texts) -> int:
 def _item(item: Item, page: Page) -> dict[str, object]:
     sources = Lines()
     parts = []
-    by_qid: dict[str, list[SampleResult]] = {}
-    for sample in item.samples:
-        by_qid.setdefault(sample.qid, []).append(sample)
-    for qid, members in by_qid.items():
+    for qid, members in by_task(item.samples).items():
         programs = page.material.programs.get(qid, [])
         parts.append(
             {

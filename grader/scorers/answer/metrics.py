@@ -15,6 +15,8 @@ from grader.results import (
     SampleResult,
     by_group,
     by_observation,
+    by_round,
+    grouped,
     read_facts,
 )
 from grader.scorers.answer.careful import is_same
@@ -60,10 +62,10 @@ def metrics(samples: list[SampleResult]) -> list[Metric]:
 
 def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, str]) -> list[Observation]:
     """Return one observation per set: whether all of its questions are correct, in the mean of the rounds."""
-    found: dict[str, dict[int, list[Reading]]] = {}
-    for one in samples:
-        found.setdefault(sets[one.qid], {}).setdefault(one.sample, []).append(one.reading(reading))
-    return [combine([_all_right(members) for members in rounds.values()]) for rounds in found.values()]
+    return [
+        combine([_all_right([one.reading(reading) for one in of_round]) for of_round in by_round(members).values()])
+        for members in grouped(samples, lambda sample: sets[sample.qid]).values()
+    ]
 
 
 def _all_right(members: list[Reading]) -> Observation:

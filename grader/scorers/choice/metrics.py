@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import READINGS, Outcome, ReadingName, SampleResult, by_observation, read_facts, write_facts
+from grader.results import (
+    READINGS,
+    Outcome,
+    ReadingName,
+    SampleResult,
+    by_observation,
+    by_round,
+    grouped,
+    read_facts,
+    write_facts,
+)
 from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
 from grader.scorers.interface import MISSING_RULE, mean_credit
 from grader.scorers.means import Observation, combine, each_task, mean_of
@@ -62,24 +72,14 @@ def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Obse
     """Return one observation per question: correct if every pass is; several samples are separate trials."""
     observations = []
     for members in by_observation(samples).values():
-        trials = by_sample(members).values()
+        trials = by_round(members).values()
         observations.append(combine([_all_right(trial, reading) for trial in trials]))
     return observations
 
 
-def by_sample(samples: list[SampleResult]) -> dict[int, list[SampleResult]]:
-    """Return the samples of each round; a round has the samples with the same number."""
-    rounds: dict[int, list[SampleResult]] = {}
-    for sample in samples:
-        rounds.setdefault(sample.sample, []).append(sample)
-    return rounds
-
-
 def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
     """Return the samples, each with its question's outcome, which explains why a correct letter may earn no credit."""
-    rounds: dict[tuple[str, int], list[SampleResult]] = {}
-    for sample in samples:
-        rounds.setdefault((sample.cluster, sample.sample), []).append(sample)
+    rounds = grouped(samples, lambda sample: (sample.cluster, sample.sample))
     outcomes = {key: _unit_outcome(members) for key, members in rounds.items()}
     return [_with_outcome(sample, outcomes[sample.cluster, sample.sample]) for sample in samples]
 

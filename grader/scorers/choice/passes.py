@@ -13,6 +13,7 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.json_text import shown
+from grader.results import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -81,9 +82,7 @@ def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
 
 def notes_on_passes(items: Iterable[Item]) -> list[str]:
     """Return problems with the data's passes, which would stay hidden if all present passes are correct."""
-    passes: dict[str, list[Item]] = {}
-    for item in items:
-        passes.setdefault(item.observation, []).append(item)
+    passes = grouped(items, lambda item: item.observation)
     if all(len(members) == 1 for members in passes.values()):
         return ["Data and predictions have one pass per question: circular accuracy is that of a single pass."]
     few = [unit for unit, members in passes.items() if len(members) < _passes_due(members)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.results import READINGS, Outcome, ReadingName, by_observation
+from grader.results import READINGS, Outcome, ReadingName, by_observation, by_round
 from grader.scorers.choice.official import options_in_vlmevalkit
 from grader.scorers.probe import Probe
 
@@ -125,12 +125,11 @@ def _all_right(report: Report, reading: ReadingName) -> list[float]:
     """Return the share of rounds with all passes correct, by question; empty if any sample is unscored."""
     shares = []
     for members in by_observation(report.samples).values():
-        rounds: dict[int, list[bool]] = {}
-        for member in members:
-            rounds.setdefault(member.sample, []).append(member.reading(reading).outcome is Outcome.CORRECT)
         if len(_scored(members, reading)) < len(members):
             return []
-        shares.append(sum(map(all, rounds.values())) / len(rounds))
+        rounds = by_round(members).values()
+        right = sum(all(one.reading(reading).outcome is Outcome.CORRECT for one in of_round) for of_round in rounds)
+        shares.append(right / len(rounds))
     return shares
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.json_text import quoted
-from grader.results import Outcome
+from grader.results import Outcome, grouped
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.inputs import evalplus, judging, livecodebench, values
 from grader.scorers.execution.inputs.answering import (
@@ -117,9 +117,8 @@ class Inputs:
         """Return both readings of each program, except of those that are `stopped`."""
         programs = list(dict.fromkeys(candidates))
         self._officially |= {one: self._as_official(one) for one in programs if self._has_harness(one.qid)}
-        by_task: dict[str, list[Candidate]] = {}
-        for candidate in dict.fromkeys((*programs, *(self._officially.get(one, one) for one in programs))):
-            by_task.setdefault(candidate.qid, []).append(candidate)
+        every_program = dict.fromkeys((*programs, *(self._officially.get(one, one) for one in programs)))
+        by_task = grouped(every_program, lambda candidate: candidate.qid)
         if not by_task:
             return {}
         self.answer_references(by_task)
