@@ -13,7 +13,7 @@ from grader.scorers.registry import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.results import Reading, Report, SampleResult
+    from grader.results import Report
     from grader.statistics.paired import Difference
 
 CAREFUL = "careful"
@@ -72,14 +72,10 @@ def readings_of(reports: Mapping[str, Report]) -> Readings:
 def _row(name: str, report: Report, metric: str) -> ReadingRow:
     side = CAREFUL if name == CAREFUL else "official"
     value = next((m.value for m in report.metrics if (m.name, m.reading, m.group) == (metric, side, None)), None)
-    answers = [_of(sample, name).answer for sample in report.samples]
+    answers = [(sample.careful if name == CAREFUL else sample.official).answer for sample in report.samples]
     careful = [sample.careful.answer for sample in report.samples]
     differing = sum(mine != other for mine, other in zip(answers, careful, strict=True))
     return ReadingRow(reader=name, value=value, unread=answers.count(None), differing=differing)
-
-
-def _of(sample: SampleResult, name: str) -> Reading:
-    return sample.careful if name == CAREFUL else sample.official
 
 
 def _item(number: int, reports: Mapping[str, Report]) -> ReadItem | None:

@@ -14,7 +14,7 @@ from grader.results.provenance import Provenance
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.results import JudgeProvenance, Part
+    from grader.results import Part
 
 _SUFFIXES = {".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval"}
 
@@ -131,12 +131,8 @@ def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
             f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
             "one of the two prediction files, give another --output-dir, or replace the results with --force."
         )
-    if not judged and (judge := earlier.judge) is not None and _has_judged(judge):
+    if not judged and (judge := earlier.judge) is not None and (not judge.model or judge.questions > judge.failed):
         raise UsageError(
             f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
             "judged results by unjudged ones. Give the same judge again, another --output-dir, or --force."
         )
-
-
-def _has_judged(judge: JudgeProvenance) -> bool:
-    return not judge.model or judge.questions > judge.failed

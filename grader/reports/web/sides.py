@@ -82,7 +82,10 @@ def build(sides: Sequence[Side]) -> Payload:
     left = (AIM - sum(map(len, chunks))) * 3 // 4
     found = thumbnails_of(runs.shared, max(100_000, left))
     index = {
-        **_head(runs),
+        **head(runs.sides[0].report, runs.shared, runs.scorer),
+        "metric": runs.metric,
+        "reading": _first_reading(runs.sides),
+        "marked": notes_below((side.name.short, official_notes(side.report)) for side in runs.sides),
         "runs": [_run(side) for side in sides],
         "pairs": [_pair(first, second, made) for (first, second), made in pairs.items()],
         "sizes": [image[1:] if image else None for image in found],
@@ -109,15 +112,6 @@ def _first_reading(sides: Sequence[Side]) -> ReadingName:
     careful = ([sample.careful for sample in side.report.samples] for side in sides)
     first = next(careful)
     return "official" if all(other == first for other in careful) else "careful"
-
-
-def _head(runs: _Runs) -> dict[str, object]:
-    return {
-        **head(runs.sides[0].report, runs.shared, runs.scorer),
-        "metric": runs.metric,
-        "reading": _first_reading(runs.sides),
-        "marked": notes_below((side.name.short, official_notes(side.report)) for side in runs.sides),
-    }
 
 
 def _run(side: Side) -> dict[str, object]:

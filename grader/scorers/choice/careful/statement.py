@@ -129,7 +129,7 @@ def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None
         return None
     if sentence.endswith("?") or say.INTENDED.search(sentence) or not _concludes(page, start, begin, sentence):
         return None
-    if _denied_elsewhere(sentence, main, begin):
+    if say.NEGATION.search(sentence[: main[-1].stop - begin]) is not None:
         return None
     return read_as(next(iter(letters)), "final_statement", (main[0].start, main[-1].stop))
 
@@ -146,10 +146,6 @@ def _concludes(page: Page, start: int, begin: int, sentence: str) -> bool:
         return True
     alone = page.low[:begin].rstrip(" \t").endswith("\n\n") or begin == start
     return say.CONCLUDING.match(sentence) is not None or (alone and not say.OBSERVED.search(sentence))
-
-
-def _denied_elsewhere(sentence: str, main: list[Group], begin: int) -> bool:
-    return say.NEGATION.search(sentence[: main[-1].stop - begin]) is not None
 
 
 def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:

@@ -82,7 +82,7 @@ def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | 
     if not columns.cases:
         # Without outputs, the answers of the reference solution are expected.
         has_outputs = columns.outputs is not None and (
-            row.get(columns.outputs) is not None or not _solution(row, columns)
+            row.get(columns.outputs) is not None or not row.get(columns.solution or "")
         )
         return _list(row, columns.inputs or ""), _list(row, columns.outputs or "") if has_outputs else None
     every = [case for name in columns.cases for case in _list({name: _unpacked(row.get(name), name)}, name)]
@@ -97,10 +97,6 @@ def _unpacked(value: Any, name: str) -> Any:
         return unpacked(value)
     except ValueError as error:
         raise BadRowError(f"column {name} is {error}") from None
-
-
-def _solution(row: Row, columns: ExecutionColumns) -> object:
-    return row.get(columns.solution or "")
 
 
 def _function(row: Row, columns: ExecutionColumns) -> str:
