@@ -118,7 +118,7 @@ class JsonText:
 
     def whole(self) -> Entry | None:
         """Return the single value of the text; report why if it has none, and return None."""
-        line, start, _ = next(self._line_spans())
+        line, start, _ = next(self._line_spans(), (1, 0, 0))
         value = self._value(start, len(self.data), line)
         return None if isinstance(value, Broken) else Entry(value, line)
 

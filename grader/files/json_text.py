@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -42,6 +43,25 @@ def _step(part: str | int) -> str:
     if isinstance(part, int):
         return f"[{part}]"
     return f".{part}" if part.isidentifier() and part.isprintable() else f"[{quoted(part)}]"
+
+
+def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
+    """Name a JSON value's type, and the value if it is short."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return f"the integer {value}" if abs(value) < 10**18 else "an integer"
+        case float():
+            return f"the number {value}" if math.isfinite(value) else "NaN or Infinity"
+        case str():
+            return f"the string {quoted(value, 20)}"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
 
 
 def line_of(data: bytes, offset: int) -> int:

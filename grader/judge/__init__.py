@@ -6,8 +6,7 @@ This module has what scorers need: questions, replies and recorded replies. `gra
 
 from __future__ import annotations
 
-import json
-import re
+import codecs
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +15,8 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.given import read_given
+from grader.files.json_records import JsonText, Problems
+from grader.files.json_text import kind, render_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,43 +103,21 @@ def refuse_duplicates(questions: Sequence[JudgeQuestion]) -> None:
 
 def load_replies(path: Path) -> dict[str, str]:
     """Read a `--judge-replies` file ({qid: reply text}). Raises `InputError` with all problems."""
-    pairs = _load_pairs(path)
-    counts = Counter(qid for qid, _ in pairs)
-    problems = [f"{path}: {_path(qid)}: appears {n} times; keep one reply" for qid, n in counts.items() if n > 1]
-    problems += [
-        f"{path}: {_path(qid)}: expected the reply's text, got {_kind(value)}"
-        for qid, value in pairs
-        if not isinstance(value, str)
-    ]
-    if problems:
-        raise InputError(problems)
-    return {qid: value for qid, value in pairs if isinstance(value, str)}
-
-
-class _Pairs(list[tuple[str, object]]):
-    """A JSON object as pairs, with its duplicate keys."""
-
-
-def _load_pairs(path: Path) -> _Pairs:
+    problems = Problems(str(path))
     try:
-        data = json.loads(read_given(path).decode("utf-8-sig"), object_pairs_hook=_Pairs)
+        data = read_given(path)
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
-    except UnicodeDecodeError as error:
-        raise InputError([f"{path}: $: is not UTF-8 text (byte {error.start})"]) from error
-    except json.JSONDecodeError as error:
-        raise InputError([f"{path}:{error.lineno}: $: is not JSON: {error.msg} (column {error.colno})"]) from error
-    except (RecursionError, ValueError) as error:  # nesting too deep; a number of thousands of digits
-        raise InputError([f"{path}: $: is not an object of texts: {error}"]) from error
-    if not isinstance(data, _Pairs):
-        raise InputError([f"{path}: $: expected an object {{qid: reply text}}, got {_kind(data)}"])
-    return data
-
-
-def _path(qid: str) -> str:
-    return f"$.{qid}" if re.fullmatch(r"[\w-]+", qid) else f"$[{json.dumps(qid, ensure_ascii=False)}]"
-
-
-def _kind(value: object) -> str:
-    names = {_Pairs: "an object", list: "an array", bool: "a boolean", type(None): "null", str: "text"}
-    return names.get(type(value), "a number")
+    text = data.removeprefix(codecs.BOM_UTF8)
+    entry = JsonText(text, problems, skipped=len(data) - len(text)).whole()
+    replies = entry.value if entry is not None else {}
+    if not isinstance(replies, dict):
+        raise InputError([f"{path}: $: expected an object {{qid: reply text}}, got {kind(replies)}"])
+    wrong = [
+        f"{path}: {render_path([qid])}: expected the reply's text, got {kind(reply)}"
+        for qid, reply in replies.items()
+        if not isinstance(reply, str)
+    ]
+    if problems.found or wrong:
+        raise InputError([*problems.lines(), *wrong])
+    return replies

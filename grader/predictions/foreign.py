@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.files.json_text import Flaw, quoted
-from grader.predictions.record import RawRecord, Row, kind
+from grader.files.json_text import Flaw, kind, quoted
+from grader.predictions.record import RawRecord, Row
 from grader.predictions.tables import ID_COLUMNS, TEXT_COLUMN
 
 if TYPE_CHECKING:

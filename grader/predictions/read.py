@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from grader.errors import InputError
 from grader.files.given import GZIP, near_file, read_given, unpacked
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
-from grader.files.json_text import Flaw, quoted
+from grader.files.json_text import Flaw, kind, quoted
 from grader.observer import Silent
 from grader.predictions import foreign, inspect_logs, tables
 from grader.predictions.file import Format, PredictionFile, PredictionRecord
@@ -37,7 +37,6 @@ from grader.predictions.record import (
     counted,
     is_executed,
     is_own,
-    kind,
     names,
     object_message,
     tidy_fields,

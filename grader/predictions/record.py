@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.files.json_text import MAX_DEPTH, MOST, Flaw, quoted
+from grader.files.json_text import MAX_DEPTH, MOST, Flaw, kind, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -120,25 +120,6 @@ def _tidy(value: object, depth: int) -> object:
     if isinstance(value, dict):
         return {name: _tidy(part, depth + 1) for name, part in value.items()}
     return value
-
-
-def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
-    """Name a JSON value's type, and the value if it is short."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return f"the integer {value}" if abs(value) < 10**18 else "an integer"
-        case float():
-            return f"the number {value}" if math.isfinite(value) else "NaN or Infinity"
-        case str():
-            return f"the string {quoted(value, 20)}"
-        case list():
-            return "a list"
-        case _:
-            return "an object"
 
 
 def object_message(value: Row, label: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.files.json_text import kind
 from grader.files.packed import unpacked
 from grader.scorers.execution.extraction import defined
 from grader.scorers.execution.inputs import evalplus
@@ -123,7 +124,7 @@ def _of_function(
     if not any(isinstance(given, str) for given in inputs):
         for number, given in enumerate(inputs, 1):
             if not isinstance(given, list):
-                raise BadRowError(f"column {columns.inputs}: item {number} is {_kind(given)}, not a list of arguments")
+                raise BadRowError(f"column {columns.inputs}: item {number} is {kind(given)}, not a list of arguments")
         return inputs, outputs
     _check_texts(columns.inputs, inputs)
     _check_texts(columns.outputs, outputs or [])
@@ -146,7 +147,7 @@ def _json(text: str) -> Any:
 def _check_texts(name: str | None, found: list[Any], most: int | None = None) -> None:
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
-            raise BadRowError(f"column {name}: item {number} is {_kind(text)}, not a text")
+            raise BadRowError(f"column {name}: item {number} is {kind(text)}, not a text")
         if most is not None and 4 * len(text) > most and len(text.encode("utf-8", "surrogatepass")) > most:
             raise BadRowError(f"column {name}: item {number} has more than {most:,} bytes, which no run can have")
 
@@ -163,20 +164,14 @@ def _list(row: Row, name: str) -> list[Any]:
             raise BadRowError(f"column {name} is a text, but not a list in JSON ({error})") from None
     if not isinstance(value, (list, tuple)):
         raise BadRowError(
-            f"no list in column {name}" if value is None else f"column {name} is {_kind(value)}, not a list"
+            f"no list in column {name}" if value is None else f"column {name} is {kind(value)}, not a list"
         )
     return list(value)
 
 
-def _kind(value: object) -> str:
-    names = {bool: "true or false", int: "a number", float: "a number", dict: "an object", list: "a list"}
-    names[str] = "a text"
-    return "null" if value is None else names.get(type(value), f"of type {type(value).__name__}")
-
-
 def _checker(value: object) -> str:
     if not isinstance(value, str):
-        raise BadRowError(f"the checker is {_kind(value)}, not Python source")
+        raise BadRowError(f"the checker is {kind(value)}, not Python source")
     try:
         tree = ast.parse(value)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
