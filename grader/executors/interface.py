@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Answer, Limits
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.verdict_cache import Cache
+    from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
     from grader.sandbox.worker import Heard
 
 
@@ -81,7 +81,7 @@ class Executor(Protocol):
 class Cached:
     """Stores the results of jobs, with keys that include everything that can change the verdict."""
 
-    def __init__(self, cache: Cache, limits: Limits, observer: Observer | None = None) -> None:
+    def __init__(self, cache: MemoryCache | VerdictCache, limits: Limits, observer: Observer | None = None) -> None:
         self._cache, self._limits, self._observer = cache, limits, observer or Silent()
         self._identity = ""
         """A hash of the sandbox. An executor sets it as soon as it knows its sandbox."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -26,33 +26,7 @@ if TYPE_CHECKING:
     from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Backend, Limits
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.verdict_cache import Cache
     from grader.sandbox.worker import Heard
-
-
-class Sandboxes(Protocol):
-    """Warm sandboxes: one pool, or one set per kind of job."""
-
-    workers: int
-    canaries: Canaries | None
-
-    def __enter__(self) -> Self:
-        """Prepare them."""
-
-    def begin(self, lint: int = 0) -> None:
-        """Start them in the background; see `grader.sandbox.pool.Pool`."""
-
-    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job."""
-
-    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run lint jobs in some of them; return None if other jobs must wait for the lint jobs."""
-
-    def finish(self) -> None:
-        """Begin to end those that no later run uses."""
-
-    def close(self) -> None:
-        """End them."""
 
 
 class Local(Cached):
@@ -61,8 +35,8 @@ class Local(Cached):
     def __init__(
         self,
         backend: Backend,
-        pool: Sandboxes,
-        cache: Cache,
+        pool: Pool | Apart,
+        cache: MemoryCache | VerdictCache,
         limits: Limits,
         observer: Observer | None = None,
     ) -> None:
@@ -162,7 +136,7 @@ def open_local(
     backend = choice.open_backend(options, limits, observer, python)
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
     workers, fresh, canaries = options.worker_count, options.isolation == "container", Canaries()
-    pool: Sandboxes = (
+    pool: Pool | Apart = (
         Apart(backend, workers, seconds, fresh=fresh, canaries=canaries)
         if apart
         else Pool(backend, workers, seconds, fresh=fresh, canaries=canaries, overlaps=True)
@@ -170,7 +144,7 @@ def open_local(
     return Local(backend, pool, _cache(options), limits, observer)
 
 
-def _cache(options: Options) -> Cache:
+def _cache(options: Options) -> MemoryCache | VerdictCache:
     if options.cache == "memory":
         return MemoryCache()
     return VerdictCache(verdicts.default_path() if options.cache else None)

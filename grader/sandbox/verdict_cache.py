@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from grader import resources
 from grader.files import compact_json
@@ -48,28 +48,8 @@ def key(job: Mapping[str, object], identity: str, limits: Limits) -> str:
     return digest.hexdigest()
 
 
-class Cache(Protocol):
-    """A map from keys to answers, for any number of threads."""
-
-    @property
-    def problem(self) -> str:
-        """Why the cache cannot be used; empty if it can."""
-
-    def has(self, name: str) -> bool:
-        """Whether an answer is stored."""
-
-    def get(self, names: Sequence[str]) -> dict[str, Answer]:
-        """Return the stored answers by name, in the order of the names."""
-
-    def put(self, name: str, answer: Answer) -> None:
-        """Store an answer."""
-
-    def close(self) -> None:
-        """Write what is not written yet."""
-
-
 class MemoryCache:
-    """A map in memory with a bound: what was not used for the longest time makes room."""
+    """A map from keys to answers, in memory with a bound: what was not used for the longest time makes room."""
 
     problem = ""
 
