@@ -138,17 +138,19 @@ class Confirmation:
     def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, Calls], Tried]:
         recordings: dict[str, Recording | None] = {}
 
-        def take(key: str, seen: Executed) -> bool:
-            recordings[key] = seen.record.recorded if seen.record is not None else None
+        def take(key: str, executed: Executed) -> bool:
+            recordings[key] = executed.record.recorded if executed.record is not None else None
             return False
 
         keys = {qid: self._settler.key(jobs.record_job(self._tasks[qid], self._limits)) for qid in qids}
         items = [(key, self._tasks[qid]) for qid, key in keys.items()]
         lost = self._settler.settle("recording calls", items, lambda task: jobs.record_job(task, self._limits), take)
-        found = {qid: recordings.get(key) for qid, key in keys.items()}
-        tried = self._tried({qid: r for qid, r in found.items() if r is not None and self._tasks[qid].solution})
+        recorded_calls = {qid: recordings.get(key) for qid, key in keys.items()}
+        tried = self._tried(
+            {qid: r for qid, r in recorded_calls.items() if r is not None and self._tasks[qid].solution}
+        )
         for qid, key in keys.items():
-            recording = found[qid]
+            recording = recorded_calls[qid]
             if key in lost:
                 self.unrecorded[qid] = lost[key]
                 self._calls[qid] = Unrecordable(why=f"the calls were not recorded: {lost[key]}")
@@ -159,7 +161,11 @@ class Confirmation:
         return tried
 
     def _check_references(self, tried: Mapping[tuple[str, Calls], Tried]) -> None:
-        judged = {qid for (qid, _), one in tried.items() if one.verdict is not None and one.verdict.split is not None}
+        judged = {
+            qid
+            for (qid, _), reference in tried.items()
+            if reference.verdict is not None and reference.verdict.split is not None
+        }
         if len(judged) > 1 and judged <= self.known.broken.keys():
             first = min(judged)
             raise InputError(
@@ -179,15 +185,17 @@ class Confirmation:
         self._calls[qid] = calls = settle(recording, passes if has_reference else None)
         if isinstance(calls, Unrecordable) or not has_reference:
             return
-        one = tried.get((qid, calls))
-        if one is not None and _passes(one.verdict):
-            self.known.keep(qid, map(self._answered, one.runs))
-            self.known.official[qid] = one.verdict.split.official if one.verdict and one.verdict.split else None
-            if one.other is not None:
-                self.known.keep_again(qid, one.other, self._answered(_again(one.runs[0])))
+        reference = tried.get((qid, calls))
+        if reference is not None and _passes(reference.verdict):
+            self.known.keep(qid, map(self._answered, reference.runs))
+            self.known.official[qid] = (
+                reference.verdict.split.official if reference.verdict and reference.verdict.split else None
+            )
+            if reference.other is not None:
+                self.known.keep_again(qid, reference.other, self._answered(_again(reference.runs[0])))
         else:
-            self.known.broken[qid] = "it was not run" if one is None else _why(one.verdict)
-            if one is not None and _fails(one.verdict):
+            self.known.broken[qid] = "it was not run" if reference is None else _why(reference.verdict)
+            if reference is not None and _fails(reference.verdict):
                 self.known.failing[qid] = self.known.broken[qid]
 
     def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], Tried]:
@@ -229,19 +237,24 @@ class Confirmation:
         split = Split(evidence=answers.evidence, confirmed=True, likeness=likeness)
         return Confirmed(split=split, official=self._official(qid, self.known.official.get(qid), answers))
 
-    def _official(self, qid: str, found: Official | None, answers: Answers) -> Official | None:
+    def _official(self, qid: str, official: Official | None, answers: Answers) -> Official | None:
         """Return the official outcome that follows from answers, if no limit could have changed the official run."""
         limit, evidence = self._tasks[qid].seconds or self._limits.cpu_seconds, answers.evidence
         if answers.strained or evidence.oom:
             return None
-        is_waiting = answers.hello is None or (found is not None and found.kind == WAITING)
+        is_waiting = answers.hello is None or (official is not None and official.kind == WAITING)
         if evidence.stopped == "cpu" and len(answers.replies) <= FEW_ANSWERS and is_waiting:
             return Official(kind=TIMEOUT, seconds=limit)
         is_done = evidence.stopped is None and evidence.status is None
         is_done &= evidence.wall <= LATEST * self._limits.wall_seconds
-        if found is None or found.kind == WAITING or not is_done or evidence.cpu + found.seconds > LATEST * limit:
+        if (
+            official is None
+            or official.kind == WAITING
+            or not is_done
+            or evidence.cpu + official.seconds > LATEST * limit
+        ):
             return None
-        return msgspec.structs.replace(found, seconds=evidence.cpu)
+        return msgspec.structs.replace(official, seconds=evidence.cpu)
 
     def _judge_job(self, candidate: Candidate, calls: dict[Candidate, Calls] | None) -> Job:
         """Return the job that judges a candidate; one with its own `calls` is judged by the tests alone."""
@@ -265,13 +278,13 @@ class Confirmation:
         answered: set[str] = set()
         stopped: dict[str, Stopped] = {}
 
-        def take(key: str, seen: Executed) -> bool:
-            if seen.answer is not None and seen.lane is not None:
-                stopped[key] = Stopped(lane=seen.lane, answered=len(seen.answer.replies))
+        def take(key: str, executed: Executed) -> bool:
+            if executed.answer is not None and executed.lane is not None:
+                stopped[key] = Stopped(lane=executed.lane, answered=len(executed.answer.replies))
                 return False
             answered.add(key)
-            if seen.answer is not None:
-                self._spool.put(key, seen.answer)
+            if executed.answer is not None:
+                self._spool.put(key, executed.answer)
             return False
 
         def job(item: tuple[Candidate, Calls]) -> Job:
@@ -301,8 +314,8 @@ class Confirmation:
         as_reference = {} if calls is not None else {c: v for c in open_ if (v := self._as_reference(c)) is not None}
         self._verdicts |= as_reference
         rest = [candidate for candidate in open_ if candidate not in as_reference]
-        found = self._splits(phase, rest, lambda candidate: self._judge_job(candidate, calls), len(as_reference))
-        for candidate, verdict in found.items():
+        splits = self._splits(phase, rest, lambda candidate: self._judge_job(candidate, calls), len(as_reference))
+        for candidate, verdict in splits.items():
             answers = self._spool.get(self._answers[candidate])
             assert answers is not None
             if (judged := verdict.split) is not None:
@@ -315,8 +328,8 @@ class Confirmation:
     ) -> dict[Candidate, Confirmed]:
         """Have each candidate judged, equal jobs once. `passed`: how many have passed without a job."""
 
-        def take(key: str, seen: Executed) -> bool:
-            split = seen.split or seen.judge
+        def take(key: str, executed: Executed) -> bool:
+            split = executed.split or executed.judge
             if split is not None:
                 self._judged[key] = split
             return split is not None and split.confirmed
@@ -339,11 +352,15 @@ class Confirmation:
             return
         qids = dict.fromkeys(candidate.qid for candidate in candidates)
         references = [Candidate(qid=q, source=source) for q in qids if (source := self._tasks[q].reference) is not None]
-        found = self._splits("judging while answering", [*references, *candidates], self._split_job)
-        self._verdicts |= {candidate: found[candidate] for candidate in candidates}
-        expected = {one.qid: split.transcript for one in references if (split := found[one].split) is not None}
+        verdicts = self._splits("judging while answering", [*references, *candidates], self._split_job)
+        self._verdicts |= {candidate: verdicts[candidate] for candidate in candidates}
+        expected = {
+            reference.qid: split.transcript
+            for reference in references
+            if (split := verdicts[reference].split) is not None
+        }
         splits = {
-            c: split for c in candidates if (split := found[c].split) is not None and split.transcript is not None
+            c: split for c in candidates if (split := verdicts[c].split) is not None and split.transcript is not None
         }
         again = self._splits(
             "judging transcripts", splits, lambda c: self._transcript_job(c, splits[c], expected.get(c.qid))
@@ -360,13 +377,13 @@ class Confirmation:
 
     def _transcript_job(self, candidate: Candidate, split: Split, expected: Transcript | None) -> Job:
         """Return the job that judges, without a candidate, what it answered beside the tests."""
-        given, open_ = split.transcript, self._calls[candidate.qid]
-        assert given is not None
-        calls = Calls(calls=tuple(given.calls), names=tuple(open_.names), reads=tuple(open_.reads))
-        is_same = expected is not None and expected.calls == given.calls
+        transcript, open_ = split.transcript, self._calls[candidate.qid]
+        assert transcript is not None
+        calls = Calls(calls=tuple(transcript.calls), names=tuple(open_.names), reads=tuple(open_.reads))
+        is_same = expected is not None and expected.calls == transcript.calls
         reference = [_answers(expected, split)] if expected is not None and is_same else []
         return jobs.judge_job(
-            self._tasks[candidate.qid], calls, _answers(given, split), self._limits, expected=reference
+            self._tasks[candidate.qid], calls, _answers(transcript, split), self._limits, expected=reference
         )
 
 
@@ -392,14 +409,14 @@ def _again(candidate: Candidate) -> Candidate:
 
 def possible(recording: Recording) -> list[Calls]:
     """Return the lists of calls that may be right; only one if both recordings agree."""
-    found: list[Calls] = []
+    recorded: list[Calls] = []
 
     def note(calls: Calls) -> bool:
-        found.append(calls)
+        recorded.append(calls)
         return False
 
     settle(recording, note)
-    return found
+    return recorded
 
 
 def _why(confirmed: Confirmed | None) -> str:

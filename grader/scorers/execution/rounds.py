@@ -116,17 +116,17 @@ class Rounds:
     def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult | Later]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
-            lost = self._record({one.qid for one in asked}, spool)
-            found: dict[int, SampleResult | Later] = {}
-            for place, one in enumerate(asked):
-                if why := self._refusal(one, lost):
-                    found[place] = _refused(one, why)
-                elif lane == "quick" and (one.official or self._is_interactive(one.qid)):
+            lost = self._record({request.qid for request in asked}, spool)
+            results: dict[int, SampleResult | Later] = {}
+            for place, request in enumerate(asked):
+                if why := self._refusal(request, lost):
+                    results[place] = _refused(request, why)
+                elif lane == "quick" and (request.official or self._is_interactive(request.qid)):
                     # Official runs come last, and programs beside their tests are the exception.
-                    found[place] = Later(lane="slow")
-            rest = [place for place in range(len(asked)) if place not in found]
-            found |= zip(rest, self._grade([asked[place] for place in rest], spool, lane), strict=True)
-        return [found[place] for place in range(len(asked))]
+                    results[place] = Later(lane="slow")
+            rest = [place for place in range(len(asked)) if place not in results]
+            results |= zip(rest, self._grade([asked[place] for place in rest], spool, lane), strict=True)
+        return [results[place] for place in range(len(asked))]
 
     # --- what is known of tasks ---
 
@@ -167,34 +167,34 @@ class Rounds:
     def _is_interactive(self, qid: str) -> bool:
         return isinstance(self._known.calls.get(qid), Unrecordable)
 
-    def _refusal(self, one: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
+    def _refusal(self, request: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
         """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
-        if one.qid in lost:
-            return f"the calls of its tests were not recorded: {lost[one.qid]}", "infrastructure"
-        if why := self._references.broken.get(one.qid) or self._known.failing.get(one.qid):
+        if request.qid in lost:
+            return f"the calls of its tests were not recorded: {lost[request.qid]}", "infrastructure"
+        if why := self._references.broken.get(request.qid) or self._known.failing.get(request.qid):
             return f"the task's reference solution does not pass, so no verdict would mean anything: {why}", "task"
-        calls = self._known.calls.get(one.qid)
-        if isinstance(calls, Unrecordable) and not one.interactive:
+        calls = self._known.calls.get(request.qid)
+        if isinstance(calls, Unrecordable) and not request.interactive:
             why = f"the calls of its tests cannot be recorded ({calls.why}), and interactive=False refuses other ways"
             return why, "task"
         return None
 
     # --- grading ---
 
-    def _grade(self, asked: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | Later]:
+    def _grade(self, requests: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | Later]:
         limits = self._sliced if lane == "quick" else self._limits
         settler = Settler(self._executors[lane], Silent())
-        each = any(one.each for one in asked)
+        each = any(request.each for request in requests)
         confirmation = Confirmation(self._tasks, settler, spool, limits, self._known, each=each)
         protocol = self._protocol
-        if not any(one.official for one in asked):
+        if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")
         inputs = Inputs(self._tasks, settler, spool, limits, protocol, references=self._references)
         phases = Phases(confirmation, protocol, limits, settler, inputs)
-        samples = phases.judge(self._attempts(asked))
-        phases.run(sample for sample, one in zip(samples, asked, strict=True) if one.official)
-        results = [self._result(sample, one) for sample, one in zip(samples, asked, strict=True)]
-        for sample, result in zip(samples, self._marked(results, asked), strict=True):
+        samples = phases.judge(self._attempts(requests))
+        phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)
+        results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
+        for sample, result in zip(samples, self._marked(results, requests), strict=True):
             stopped = sample.apart.stopped
             is_late = stopped is not None and result.careful.rule == "infrastructure"
             if is_late and stopped is not None:
@@ -202,42 +202,44 @@ class Rounds:
             else:
                 yield msgspec.structs.replace(result, sample=0)
 
-    def _attempts(self, asked: Sequence[Asked]) -> Iterable[jobs.Attempt]:
-        seen: dict[str, int] = {}
-        for one in asked:
-            task, number = self._tasks[one.qid], seen.get(one.qid, 0)
-            seen[one.qid] = number + 1
-            if one.verbatim:
-                program = Program(completion=one.text, recovered=None, lost="")
+    def _attempts(self, requests: Sequence[Asked]) -> Iterable[jobs.Attempt]:
+        numbers: dict[str, int] = {}
+        for request in requests:
+            task, number = self._tasks[request.qid], numbers.get(request.qid, 0)
+            numbers[request.qid] = number + 1
+            if request.verbatim:
+                program = Program(completion=request.text, recovered=None, lost="")
             else:
-                program = assemble(one.text, task.signature_text, self._protocol.assembly, task.tested)
+                program = assemble(request.text, task.signature_text, self._protocol.assembly, task.tested)
             yield jobs.Attempt(task=task, sample=number, program=program)
 
-    def _result(self, sample: Sample, one: Asked) -> SampleResult:
+    def _result(self, sample: Sample, request: Asked) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
-        if one.official or sample.judged is not None:
-            result = msgspec.structs.replace(result_of(sample, self._protocol), tests=_tests_of(sample, one))
-            if one.printed and sample.judged is not None:
-                given = [Printed(text=g.shown_text, outcome=g.outcome.value, why=g.why) for g in sample.judged.given]
-                result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=given)))
-            return result if one.official else msgspec.structs.replace(result, official=NOT_ASKED)
+        if request.official or sample.judged is not None:
+            result = msgspec.structs.replace(result_of(sample, self._protocol), tests=_tests_of(sample, request))
+            if request.printed and sample.judged is not None:
+                outputs = [
+                    Printed(text=g.shown_text, outcome=g.outcome.value, why=g.why) for g in sample.judged.outputs
+                ]
+                result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=outputs)))
+            return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
         split = sample.apart.completion.split
         return SampleResult(
-            qid=one.qid,
+            qid=request.qid,
             sample=sample.attempt.sample,
             seconds=split.evidence.cpu if split is not None else 0.0,
             official=NOT_ASKED,
             careful=careful_alone(sample.lint, sample.apart, sample.attempt, self._protocol),
             groups=sample.attempt.task.groups or msgspec.UNSET,
             calls=calls_of(sample.apart),
-            tests=_tests_of(sample, one),
+            tests=_tests_of(sample, request),
         )
 
-    def _marked(self, results: list[SampleResult], asked: Sequence[Asked]) -> list[SampleResult]:
+    def _marked(self, results: list[SampleResult], requests: Sequence[Asked]) -> list[SampleResult]:
         """Add the oddities of the texts, and flag the samples that ran beside their tests."""
         predictions: dict[str, list[str]] = {}
-        for one in asked:
-            predictions.setdefault(one.qid, []).append(one.text)
+        for request in requests:
+            predictions.setdefault(request.qid, []).append(request.text)
         tasks = {qid: self._tasks[qid] for qid in predictions}
         return [
             _flagged(result) if self._is_interactive(result.qid) else result
@@ -245,10 +247,10 @@ class Rounds:
         ]
 
 
-def _tests_of(sample: Sample, one: Asked) -> list[bool] | msgspec.UnsetType:
+def _tests_of(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:
     """Return whether each test of a program that fails is right, if that was requested and is known."""
     right = sample.judged.right if sample.judged is not None else tests_of(sample.apart)
-    return right if one.each and right else msgspec.UNSET
+    return right if request.each and right else msgspec.UNSET
 
 
 def _flagged(result: SampleResult) -> SampleResult:
@@ -256,7 +258,7 @@ def _flagged(result: SampleResult) -> SampleResult:
     return msgspec.structs.replace(result, flags=[*flags, INTERACTIVE])
 
 
-def _refused(one: Asked, why: tuple[str, str]) -> SampleResult:
+def _refused(request: Asked, why: tuple[str, str]) -> SampleResult:
     text, rule = why
     reading: Reading = msgspec.structs.replace(unscored(text), rule=rule)
-    return SampleResult(qid=one.qid, sample=0, official=reading if one.official else NOT_ASKED, careful=reading)
+    return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)

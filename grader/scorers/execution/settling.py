@@ -77,15 +77,15 @@ class Settler:
         """Whether the cache has this key."""
         return self._executor.has(key)
 
-    def computed(self, given: Mapping[str, object], kind: type[Item], compute: Callable[[], Item]) -> Item:
-        """Return the result of `compute`, from the cache if it is there. `given`: everything that can change it."""
-        key = self.key(given)
+    def computed(self, job: Mapping[str, object], kind: type[Item], compute: Callable[[], Item]) -> Item:
+        """Return the result of `compute`, from the cache if it is there. `job`: everything that can change it."""
+        key = self.key(job)
         with contextlib.suppress(msgspec.ValidationError):
             if (known := self._executor.kept([key]).get(key)) is not None:
                 return msgspec.convert(known.get("computed"), kind)
-        made = compute()
-        self._executor.keep(key, {"computed": msgspec.to_builtins(made)})
-        return made
+        result = compute()
+        self._executor.keep(key, {"computed": msgspec.to_builtins(result)})
+        return result
 
     def program(
         self, text: str, signature: str, rules: extraction.Rules, tested: tuple[str, ...] = ()
@@ -93,8 +93,8 @@ class Settler:
         """Return what `assemble` returns, from the cache if it is there: looking it up takes less time."""
         if len(text) > MAX_CHARACTERS:
             return assembly.assemble(text, signature, rules, tested)
-        given = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
-        return self.computed(given, assembly.Program, lambda: assembly.assemble(text, signature, rules, tested))
+        job = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
+        return self.computed(job, assembly.Program, lambda: assembly.assemble(text, signature, rules, tested))
 
     def settle(
         self,
@@ -115,12 +115,12 @@ class Settler:
         further items of the phase, known to be successes. `keeps_stopped`: whether the cache also gets results of
         programs that have used up their time slice.
         """
-        one = _Phase(phase, items, take, arriving, passed, keeps_stopped=keeps_stopped)
-        self._begin(one)
-        self._take_kept(one)
-        if one.todo:
-            self._run(one, _jobs(one.todo, job, one.todo if arriving is None else arriving))
-        return one.lost
+        current = _Phase(phase, items, take, arriving, passed, keeps_stopped=keeps_stopped)
+        self._begin(current)
+        self._take_kept(current)
+        if current.todo:
+            self._run(current, _jobs(current.todo, job, current.todo if arriving is None else arriving))
+        return current.lost
 
     def overlap(
         self,
@@ -135,20 +135,20 @@ class Settler:
         The parameters are those of `settle`. `heard` gets each key's result earlier than `take`, in any thread: such a
         result may still turn out to be invalid.
         """
-        one = self._overlapped = _Phase(phase, items, take)
-        self._begin(one)
-        self._take_kept(one)
-        if not one.todo:
+        current = self._overlapped = _Phase(phase, items, take)
+        self._begin(current)
+        self._take_kept(current)
+        if not current.todo:
             return False
 
         def understood(key: str, answer: Answer) -> None:
             with contextlib.suppress(msgspec.ValidationError):
                 heard(key, understand(answer))
 
-        given = ((key, job(item)) for key, item in one.todo.items())
-        self._overlap = self._executor.overlap(given, len(one.todo), understood)
+        pairs = ((key, job(item)) for key, item in current.todo.items())
+        self._overlap = self._executor.overlap(pairs, len(current.todo), understood)
         if self._overlap is None:
-            self._run(one, _jobs(one.todo, job, one.todo))
+            self._run(current, _jobs(current.todo, job, current.todo))
         return self._overlap is not None
 
     @property
@@ -158,24 +158,24 @@ class Settler:
 
     def finish_overlap(self) -> dict[str, str]:
         """Settle the rest of the phase that runs beside others; return key -> error for jobs without a result."""
-        one, self._overlapped = self._overlapped, None
-        assert one is not None
+        current, self._overlapped = self._overlapped, None
+        assert current is not None
         if self._overlap is not None:
             for verdict in self._overlap.rest():
-                self._settled(one, verdict)
+                self._settled(current, verdict)
             self._overlap = None
-        return one.lost
+        return current.lost
 
-    def _take_kept(self, one: _Phase[Item]) -> None:
+    def _take_kept(self, phase: _Phase[Item]) -> None:
         """Take the results of earlier runs."""
-        keys = list(one.todo)
+        keys = list(phase.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
-                if self._take(one, key, answer) is not None:
-                    self.cached[one.name] += one.times[key]
-                    del one.todo[key]
+                if self._take(phase, key, answer) is not None:
+                    self.cached[phase.name] += phase.times[key]
+                    del phase.todo[key]
 
-    def _run(self, one: _Phase[Item], jobs: Iterator[tuple[str, Job] | None]) -> None:
+    def _run(self, phase: _Phase[Item], jobs: Iterator[tuple[str, Job] | None]) -> None:
         """Run jobs of a phase, and process the verdicts of the phase that runs beside it."""
         if self._overlap is None:
             verdicts = self._executor.run(job for job in jobs if job is not None)
@@ -183,55 +183,55 @@ class Settler:
             verdicts = self._overlap.run(jobs)
         for verdict in verdicts:
             other = self._overlapped
-            if other is None or other is one or verdict.key not in other.times:
-                self._settled(one, verdict)
+            if other is None or other is phase or verdict.key not in other.times:
+                self._settled(phase, verdict)
                 continue
             self._settled(other, verdict)
             if other.is_done and self._shown is other:
-                self._show(one)
+                self._show(phase)
 
-    def _settled(self, one: _Phase[Any], verdict: Verdict) -> None:
-        seen = None if verdict.answer is None else self._take(one, verdict.key, verdict.answer)
-        if verdict.answer is not None and seen is not None:
-            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS and (seen.lane is None or one.keeps_stopped):
+    def _settled(self, phase: _Phase[Any], verdict: Verdict) -> None:
+        executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
+        if verdict.answer is not None and executed is not None:
+            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS and (executed.lane is None or phase.keeps_stopped):
                 self._executor.keep(verdict.key, verdict.answer)
         else:
-            one.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
-            self._advance(one, verdict.key)
+            phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
+            self._advance(phase, verdict.key)
 
-    def _take(self, one: _Phase[Any], key: str, answer: Answer) -> Executed | None:
+    def _take(self, phase: _Phase[Any], key: str, answer: Answer) -> Executed | None:
         """Pass on an answer and return it; None if it is invalid."""
         try:
-            seen = understand(answer)
+            executed = understand(answer)
         except msgspec.ValidationError:
             return None
-        self._advance(one, key, is_success=one.take(key, seen))
-        return seen
+        self._advance(phase, key, is_success=phase.take(key, executed))
+        return executed
 
     # --- progress: of one phase at a time ---
 
-    def _begin(self, one: _Phase[Any]) -> None:
+    def _begin(self, phase: _Phase[Any]) -> None:
         """Show a phase, unless another one is shown that is not done."""
         other = self._overlapped
-        if other is None or other is one or other.is_done:
-            self._show(one)
+        if other is None or other is phase or other.is_done:
+            self._show(phase)
 
-    def _show(self, one: _Phase[Any]) -> None:
-        self._shown = one
-        if one.arriving is not None:
+    def _show(self, phase: _Phase[Any]) -> None:
+        self._shown = phase
+        if phase.arriving is not None:
             # It is shown when the linter has ended: only these keys, and those from the cache, have a result.
-            known = one.arriving.known
-            one.total = sum(times for key, times in one.times.items() if key in known or key not in one.todo)
-        if one.total:
-            self._observer.phase(one.name, one.total)
-        if one.steps:
-            self._observer.advance(one.steps, passed=one.passed)
+            known = phase.arriving.known
+            phase.total = sum(times for key, times in phase.times.items() if key in known or key not in phase.todo)
+        if phase.total:
+            self._observer.phase(phase.name, phase.total)
+        if phase.steps:
+            self._observer.advance(phase.steps, passed=phase.passed)
 
-    def _advance(self, one: _Phase[Any], key: str, *, is_success: bool = False) -> None:
-        steps = one.times[key]
-        one.steps += steps
-        one.passed += steps * is_success
-        if self._shown is one:
+    def _advance(self, phase: _Phase[Any], key: str, *, is_success: bool = False) -> None:
+        steps = phase.times[key]
+        phase.steps += steps
+        phase.passed += steps * is_success
+        if self._shown is phase:
             self._observer.advance(steps, passed=steps * is_success)
 
 
@@ -265,12 +265,12 @@ def _jobs(
     todo: Mapping[str, Item], job: Callable[[Item], Job], arriving: Iterable[str | None]
 ) -> Iterator[tuple[str, Job] | None]:
     """Yield the jobs of some items, each once, or None if there is none at the moment."""
-    given: set[str] = set()
+    yielded: set[str] = set()
     for key in arriving:
         if key is None:
             yield None
-        elif key in todo and key not in given:
-            given.add(key)
+        elif key in todo and key not in yielded:
+            yielded.add(key)
             yield key, job(todo[key])
 
 

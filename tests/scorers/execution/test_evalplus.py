@@ -12,7 +12,7 @@ import pytest
 from grader.scorers.execution.inputs import phase
 from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.inputs.comparisons import near_values, same_values
-from grader.scorers.execution.inputs.judging import Given
+from grader.scorers.execution.inputs.judging import Output
 from grader.scorers.execution.inputs.values import answered
 
 ARRAY = numpy.array
@@ -21,7 +21,7 @@ ARRAY = numpy.array
 def both(expected: Any, given: Any, *, qid: str = "HumanEval/1", function: str = "f") -> tuple[bool, bool]:
     """Return whether an answer is right, in each reading."""
     cases = Cases(inputs=([],), outputs=None, function=function)
-    official, careful = phase._as_evalplus(qid, cases, [expected], [Given(given)])
+    official, careful = phase._as_evalplus(qid, cases, [expected], [Output(given)])
     return official[0], careful[0]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from grader.results import Calls
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases
-from grader.scorers.execution.inputs.judging import Given, judged
+from grader.scorers.execution.inputs.judging import Output, judged
 
 PROTOCOL = ExecutionProtocol().limited(2.0)
 
 
 def first(expected: str, given: str) -> tuple[str, str]:
     cases = Cases(inputs=("1\n",), outputs=(expected,))
-    made = judged(cases, [expected], [Given(given)], [[False], [False]], PROTOCOL)
+    made = judged(cases, [expected], [Output(given)], [[False], [False]], PROTOCOL)
     assert isinstance(made.calls, Calls)
     assert made.calls.first is not None
     return made.calls.first.expected, made.calls.first.returned

@@ -14,7 +14,7 @@ import msgspec
 from grader.results import Outcome
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Stopped
-from grader.scorers.execution.inputs.judging import Given, printed
+from grader.scorers.execution.inputs.judging import Output, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -70,23 +70,23 @@ class Answering:
     def _first_run(self, phase: str, wanted: list[Wanted], is_decided: Callable[[Candidate], bool]) -> list[Wanted]:
         """Run programs, slow ones only for their `first_seconds`; return those that have to run on."""
 
-        def job(one: Wanted) -> Job:
-            return {**self._job(one), "slice": one.first_seconds}
+        def job(runs: Wanted) -> Job:
+            return {**self._job(runs), "slice": runs.first_seconds}
 
         # A key leaves out the time slice, but here the slice decides how many calls are answered.
-        items = [(self._settler.key({**job(one), "first": one.first_seconds}), one) for one in wanted]
+        items = [(self._settler.key({**job(runs), "first": runs.first_seconds}), runs) for runs in wanted]
         slow, rest = self._settled(phase, items, job, keeps_stopped=True)
         # They start again: the calls of a function belong to one process, and the cache keeps whole jobs.
-        again = [one for one, _ in slow if not is_decided(one.candidate)]
-        for one in again:
-            self._keys.pop(one.candidate)
+        again = [runs for runs, _ in slow if not is_decided(runs.candidate)]
+        for runs in again:
+            self._keys.pop(runs.candidate)
         return [*rest, *again]
 
     def _run(self, phase: str, wanted: list[Wanted]) -> list[Wanted]:
         """Run programs; return those of which a part of the calls is not answered."""
-        items = [(self._settler.key(self._job(one)), one) for one in wanted]
+        items = [(self._settler.key(self._job(runs)), runs) for runs in wanted]
         slow, rest = self._settled(phase, items, self._job)
-        self.stopped |= {one.candidate: stopped for one, stopped in slow}
+        self.stopped |= {runs.candidate: stopped for runs, stopped in slow}
         return rest
 
     def _settled(
@@ -115,27 +115,27 @@ class Answering:
 
         lost = self._settler.settle(phase, items, job, take, keeps_stopped=keeps_stopped)
         slow, rest = [], []
-        for key, one in items:
+        for key, runs in items:
             if key in counts:
-                self._keys.setdefault(one.candidate, []).append(key)
+                self._keys.setdefault(runs.candidate, []).append(key)
             if key in stopped:
-                slow.append((one, stopped[key]))
+                slow.append((runs, stopped[key]))
             elif key not in counts:
-                self.lost[one.candidate] = lost.get(key, "it was not run")
-            elif 0 < counts[key] < len(one.calls):
-                rest.append(one._replace(calls=one.calls[counts[key] :]))
+                self.lost[runs.candidate] = lost.get(key, "it was not run")
+            elif 0 < counts[key] < len(runs.calls):
+                rest.append(runs._replace(calls=runs.calls[counts[key] :]))
         return slow, rest
 
-    def _job(self, one: Wanted) -> Job:
-        limits = msgspec.structs.replace(self._limits, cpu_seconds=one.seconds)
-        if one.function:
-            return jobs.calls_job(one.task, one.source, one.function, one.calls, limits)
-        return jobs.script_job(one.task, one.source, one.calls, limits)
+    def _job(self, runs: Wanted) -> Job:
+        limits = msgspec.structs.replace(self._limits, cpu_seconds=runs.seconds)
+        if runs.function:
+            return jobs.calls_job(runs.task, runs.source, runs.function, runs.calls, limits)
+        return jobs.script_job(runs.task, runs.source, runs.calls, limits)
 
     def answers(self, candidate: Candidate) -> list[Answers]:
         """Return the answers of a program, one after the other, in as many parts as there were jobs."""
-        found = (self._spool.get(key) for key in self._keys.get(candidate, ()))
-        return [answers for answers in found if answers is not None]
+        kept_answers = (self._spool.get(key) for key in self._keys.get(candidate, ()))
+        return [answers for answers in kept_answers if answers is not None]
 
 
 def _has_ended(answers: Answers) -> bool:
@@ -158,35 +158,38 @@ class CheckerError(Exception):
 
 
 def runs_of_checker(
-    candidate: Candidate, cases: Cases, given: Sequence[Given]
+    candidate: Candidate, cases: Cases, outputs: Sequence[Output]
 ) -> tuple[Candidate, str, tuple[str, ...]]:
     """Return the name of these runs, the program, and its inputs: one for each answer, with its text as data."""
     texts = tuple(
-        json.dumps([cases.inputs[number], one.value, expected])
-        for number, (one, expected) in enumerate(zip(given, cases.outputs or (), strict=True))
-        if one.outcome is Outcome.PASSED
+        json.dumps([cases.inputs[number], output.value, expected])
+        for number, (output, expected) in enumerate(zip(outputs, cases.outputs or (), strict=True))
+        if output.outcome is Outcome.PASSED
     )
     return key_of_checker(candidate), f"{cases.checker}{_CALLED}", texts
 
 
 def checked(
-    answering: Answering, candidate: Candidate, given: Sequence[Given], seconds: float, protocol: ExecutionProtocol
+    answering: Answering, candidate: Candidate, outputs: Sequence[Output], seconds: float, protocol: ExecutionProtocol
 ) -> list[bool]:
     """Return the checker's verdicts on a program's answers; raises CheckerError."""
-    count = sum(one.outcome is Outcome.PASSED for one in given)
+    count = sum(output.outcome is Outcome.PASSED for output in outputs)
     key = key_of_checker(candidate)
     if key in answering.lost:
         raise CheckerError(f"the checker was not run: {answering.lost[key]}")
     verdicts = iter(printed(answering.answers(key), count, seconds, protocol) if count else ())
-    return [one.outcome is Outcome.PASSED and _verdict(next(verdicts), number) for number, one in enumerate(given, 1)]
+    return [
+        output.outcome is Outcome.PASSED and _verdict(next(verdicts), number)
+        for number, output in enumerate(outputs, 1)
+    ]
 
 
-def _verdict(said: Given, number: int) -> bool:
-    if said.outcome is not Outcome.PASSED or said.value not in ("true", "false"):
+def _verdict(output: Output, number: int) -> bool:
+    if output.outcome is not Outcome.PASSED or output.value not in ("true", "false"):
         raise CheckerError(
-            f"the checker fails with the output for input {number}: {said.why or 'it ended without a verdict'}"
+            f"the checker fails with the output for input {number}: {output.why or 'it ended without a verdict'}"
         )
-    return bool(said.value == "true")
+    return bool(output.value == "true")
 
 
 def key_of_checker(candidate: Candidate) -> Candidate:

@@ -24,7 +24,7 @@ RULE = "outputs"
 PASSED = Reading(outcome=Outcome.PASSED, credit=1, rule=RULE)
 
 
-class Given(NamedTuple):
+class Output(NamedTuple):
     """What a program gave for one input: a printed text or a returned value."""
 
     value: Any
@@ -54,7 +54,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """The official result text."""
     right: list[bool] = []
     """Whether each output is right, in the careful reading."""
-    given: Sequence[Given] = ()
+    outputs: Sequence[Output] = ()
     base: tuple[bool, bool] | None = None
     """Whether it passes the base inputs, in each reading."""
 
@@ -67,27 +67,27 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-def printed(parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol) -> list[Given]:
+def printed(parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a program printed for each of `count` inputs; `parts`: its answers, job by job."""
-    found = _broken(parts)
-    for answers in parts if not found else ():
+    outputs = _broken(parts)
+    for answers in parts if not outputs else ():
         runs = [msgspec.json.decode(reply, type=_Run) for reply in answers.replies]
-        found += [_printed(run, answers.evidence, seconds, protocol) for run in runs]
-    return _filled(found, parts, count, seconds, protocol)
+        outputs += [_printed(run, answers.evidence, seconds, protocol) for run in runs]
+    return _filled(outputs, parts, count, seconds, protocol)
 
 
-def _printed(run: _Run, evidence: Evidence, seconds: float, protocol: ExecutionProtocol) -> Given:
+def _printed(run: _Run, evidence: Evidence, seconds: float, protocol: ExecutionProtocol) -> Output:
     if run.cpu > seconds:
-        return Given(run.printed, Outcome.TIMEOUT, f"used {run.cpu:.1f} s of CPU time")
+        return Output(run.printed, Outcome.TIMEOUT, f"used {run.cpu:.1f} s of CPU time")
     if run.cut:
-        return Given(run.printed, Outcome.FAILED, f"prints more than {len(run.printed):,} characters")
+        return Output(run.printed, Outcome.FAILED, f"prints more than {len(run.printed):,} characters")
     if run.status < 0:
         ended = msgspec.structs.replace(evidence, stopped=None, status=run.status)
-        return Given(run.printed, *failure(ended, None, "", protocol))
+        return Output(run.printed, *failure(ended, None, "", protocol))
     if run.status:
         kind = Outcome.OUT_OF_MEMORY if run.error.startswith("MemoryError") else Outcome.ERROR
-        return Given(run.printed, kind, run.error or f"ends with status {run.status}")
-    return Given(run.printed)
+        return Output(run.printed, kind, run.error or f"ends with status {run.status}")
+    return Output(run.printed)
 
 
 class Asked(NamedTuple):
@@ -99,63 +99,63 @@ class Asked(NamedTuple):
     """Reply -> value, of replies that were read before."""
 
 
-def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: ExecutionProtocol) -> list[Given]:
+def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a function returned for each input."""
     calls, known = asked.calls, asked.known
-    found = _broken(parts) or _undefined(parts, asked.function)
-    replies = [] if found else [reply for answers in parts for reply in answers.replies]
+    outputs = _broken(parts) or _undefined(parts, asked.function)
+    replies = [] if outputs else [reply for answers in parts for reply in answers.replies]
     for reply in replies:
         value = known[reply] if reply in known else answered(reply)
-        found.append(Given(value, Outcome.ERROR, repr(value)[1:-1]) if isinstance(value, Raised) else Given(value))
-    return _filled(found, parts, len(calls), seconds, protocol)
+        outputs.append(Output(value, Outcome.ERROR, repr(value)[1:-1]) if isinstance(value, Raised) else Output(value))
+    return _filled(outputs, parts, len(calls), seconds, protocol)
 
 
-def _broken(parts: Sequence[Answers]) -> list[Given]:
+def _broken(parts: Sequence[Answers]) -> list[Output]:
     """Return one answer if the program does not load, else none."""
     hello = parts[0].hello if parts else None
     why = "" if hello is None else json.loads(hello).get("failed", "")
-    return [Given(None, Outcome.ERROR, str(why))] if why else []
+    return [Output(None, Outcome.ERROR, str(why))] if why else []
 
 
-def _undefined(parts: Sequence[Answers], function: str) -> list[Given]:
+def _undefined(parts: Sequence[Answers], function: str) -> list[Output]:
     hello = parts[0].hello if parts else None
     if hello is None or function in json.loads(hello).get("functions", ()):
         return []
-    return [Given(None, Outcome.ERROR, f"the program defines no function {function}")]
+    return [Output(None, Outcome.ERROR, f"the program defines no function {function}")]
 
 
 def _filled(
-    found: list[Given], parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol
-) -> list[Given]:
+    outputs: list[Output], parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol
+) -> list[Output]:
     """Return the answers, with reasons for those that are missing at the end."""
-    if len(found) == count:
-        return found
+    if len(outputs) == count:
+        return outputs
     if parts and parts[-1].evidence.stopped in LANES:
-        unasked = Given(None, Outcome.FAILED, "not asked, because the program is slow and an earlier answer is wrong")
-        return found + [unasked] * (count - len(found))
-    if not (found and found[0].value is None and found[0].why):
+        unasked = Output(None, Outcome.FAILED, "not asked, because the program is slow and an earlier answer is wrong")
+        return outputs + [unasked] * (count - len(outputs))
+    if not (outputs and outputs[0].value is None and outputs[0].why):
         evidence = parts[-1].evidence
         is_late = evidence.stopped == "cpu" and not evidence.oom
         why = Outcome.TIMEOUT, f"used more than {seconds:.3g} s of CPU time"
-        found.append(Given(None, *why if is_late else failure(evidence, None, "", protocol)))
-    last = found[-1]._replace(why="not asked, because the program ended before")
-    return found + [last if len(found) > 1 else found[-1]] * (count - len(found))
+        outputs.append(Output(None, *why if is_late else failure(evidence, None, "", protocol)))
+    last = outputs[-1]._replace(why="not asked, because the program ended before")
+    return outputs + [last if len(outputs) > 1 else outputs[-1]] * (count - len(outputs))
 
 
 def judged(
     cases: Cases,
     expected: Sequence[Any],
-    given: Sequence[Given],
+    outputs: Sequence[Output],
     right: Sequence[Sequence[bool]],
     protocol: ExecutionProtocol,
 ) -> Judged:
     """Return both readings. `right`: for each reading, whether the answers are right."""
-    official, careful = (_reading(cases, expected, given, part) for part in right)
+    official, careful = (_reading(cases, expected, outputs, part) for part in right)
     wrong = [number for number, is_right in enumerate(right[1]) if not is_right]
-    calls = Calls(n=len(given), same=len(given) - len(wrong))
+    calls = Calls(n=len(outputs), same=len(outputs) - len(wrong))
     if wrong:
         first = wrong[0]
-        two = _around_difference(shown(expected[first]), given[first].shown)
+        two = _around_difference(shown(expected[first]), outputs[first].shown)
         call = _cut(cases.shown(first))
         calls = msgspec.structs.replace(calls, first=FirstDifference(call=call, expected=two[0], returned=two[1]))
     text = "passed" if official.credit else protocol.failed_prefix + official.detail
@@ -163,24 +163,24 @@ def judged(
     if official.outcome is Outcome.TIMEOUT and protocol.timed_out:
         text = protocol.timed_out
     return Judged(
-        official=official, careful=careful, calls=calls, text=text, base=base, right=list(right[1]), given=given
+        official=official, careful=careful, calls=calls, text=text, base=base, right=list(right[1]), outputs=outputs
     )
 
 
-def _reading(cases: Cases, expected: Sequence[Any], given: Sequence[Given], right: Sequence[bool]) -> Reading:
+def _reading(cases: Cases, expected: Sequence[Any], outputs: Sequence[Output], right: Sequence[bool]) -> Reading:
     """Return the reading of a program that ends with its first wrong answer."""
     number = next((number for number, is_right in enumerate(right) if not is_right), None)
     if number is None:
         return PASSED
-    one = given[number]
-    outcome = Outcome.FAILED if one.outcome is Outcome.PASSED else one.outcome
-    if one.outcome is not Outcome.PASSED:
-        why = one.why
+    output = outputs[number]
+    outcome = Outcome.FAILED if output.outcome is Outcome.PASSED else output.outcome
+    if output.outcome is not Outcome.PASSED:
+        why = output.why
     elif cases.checker:
-        why = f"the checker rejects the answer {_short(shown(one.value))}"
+        why = f"the checker rejects the answer {_short(shown(output.value))}"
     else:
-        why = difference(shown(expected[number]), shown(one.value))
-    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(given)}: {why}", rule=RULE)
+        why = difference(shown(expected[number]), shown(output.value))
+    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
 
 
 def shown(value: Any) -> str:
@@ -193,9 +193,9 @@ def shown(value: Any) -> str:
         return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "a value with long integers"
 
 
-def difference(expected: str, given: str) -> str:
+def difference(expected: str, output: str) -> str:
     """Return the first difference between two texts, in words."""
-    first, second = expected.strip().split("\n"), given.strip().split("\n")
+    first, second = expected.strip().split("\n"), output.strip().split("\n")
     pairs = enumerate(zip(first, second, strict=False), 1)
     number = next((number for number, (one, other) in pairs if one.split() != other.split()), None)
     if number is None:
@@ -211,19 +211,21 @@ def _short(text: str, limit: int = 100) -> str:
     return f"`{text[:limit]}{'...' if len(text) > limit else ''}`"
 
 
-def _around_difference(expected: str, given: str) -> tuple[str, str]:
+def _around_difference(expected: str, output: str) -> tuple[str, str]:
     """Return two texts, without what is equal long before their first difference."""
     before = 0
-    if max(len(expected), len(given)) > MOST_SHOWN:
-        before = max(0, _equal_characters(expected, given) - MOST_SHOWN // 4)
+    if max(len(expected), len(output)) > MOST_SHOWN:
+        before = max(0, _equal_characters(expected, output) - MOST_SHOWN // 4)
     start = f"[{before:,} equal characters] ..." if before else ""
-    return start + _cut(expected[before:]), start + _cut(given[before:])
+    return start + _cut(expected[before:]), start + _cut(output[before:])
 
 
-def _equal_characters(one: str, other: str) -> int:
+def _equal_characters(first_text: str, second_text: str) -> int:
     """Return the number of characters at the beginning that are equal."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((number for number, (first, second) in pairs if first != second), min(len(one), len(other)))
+    pairs = enumerate(zip(first_text, second_text, strict=False))
+    return next(
+        (number for number, (first, second) in pairs if first != second), min(len(first_text), len(second_text))
+    )
 
 
 def _cut(text: str) -> str:

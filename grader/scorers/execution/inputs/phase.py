@@ -22,7 +22,7 @@ from grader.scorers.execution.inputs.answering import (
     runs_of_checker,
 )
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
-from grader.scorers.execution.inputs.judging import Asked, Given, Judged, printed, returned
+from grader.scorers.execution.inputs.judging import Asked, Judged, Output, printed, returned
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class References:
 
     def run(self, wanted: Mapping[str, Wanted]) -> None:
         """Let the reference solutions of these tasks answer."""
-        self.candidates |= {qid: one.candidate for qid, one in wanted.items()}
+        self.candidates |= {qid: runs.candidate for qid, runs in wanted.items()}
         self._answering.run("running references", wanted.values())
 
     def lost(self, qid: str) -> str | None:
@@ -116,9 +116,11 @@ class Inputs:
     def judged(self, candidates: Iterable[Candidate]) -> dict[Candidate, Judged]:
         """Return both readings of each program, except of those that are `stopped`."""
         programs = list(dict.fromkeys(candidates))
-        self._officially |= {one: self._as_official(one) for one in programs if self._has_harness(one.qid)}
-        every_program = dict.fromkeys((*programs, *(self._officially.get(one, one) for one in programs)))
-        by_task = grouped(every_program, lambda candidate: candidate.qid)
+        self._officially |= {
+            program: self._as_official(program) for program in programs if self._has_harness(program.qid)
+        }
+        every_program = dict.fromkeys((*programs, *(self._officially.get(program, program) for program in programs)))
+        by_task = grouped(every_program, lambda program: program.qid)
         if not by_task:
             return {}
         self.answer_references(by_task)
@@ -126,18 +128,26 @@ class Inputs:
         if problems:
             raise InputError([f"task {quoted(qid)}: its reference solution {why}" for qid, why in problems.items()])
         seconds = {qid: self._seconds(qid) for qid in by_task}
-        wanted = (self._wanted(one, seconds[one.qid]) for every in by_task.values() for one in every)
+        wanted = (self._wanted(program, seconds[program.qid]) for every in by_task.values() for program in every)
         self._answering.run("running programs", wanted, self._is_decided)
-        self._check([one for qid, every in by_task.items() if self._cases(qid).checker for one in every], seconds)
-        made: dict[Candidate, Judged] = {}
+        self._check(
+            [program for qid, every in by_task.items() if self._cases(qid).checker for program in every], seconds
+        )
+        verdicts: dict[Candidate, Judged] = {}
         for qid, every in by_task.items():
             expected = self._expected(qid)
-            made |= {one: self._judged(one, expected, seconds[qid]) for one in every if self.stopped(one) is None}
-        for one in programs:
-            official = made.get(self._officially.get(one, one))
-            if official is not None and one in made:
-                made[one] = msgspec.structs.replace(made[one], official=official.official, text=official.text)
-        return made
+            verdicts |= {
+                program: self._judged(program, expected, seconds[qid])
+                for program in every
+                if self.stopped(program) is None
+            }
+        for program in programs:
+            official = verdicts.get(self._officially.get(program, program))
+            if official is not None and program in verdicts:
+                verdicts[program] = msgspec.structs.replace(
+                    verdicts[program], official=official.official, text=official.text
+                )
+        return verdicts
 
     def _has_harness(self, qid: str) -> bool:
         return bool(self._protocol.harness) and not self._cases(qid).function
@@ -148,9 +158,9 @@ class Inputs:
 
     def stopped(self, candidate: Candidate) -> Stopped | None:
         """Return why a program has no verdict yet: it, or its task's checker, has used up its time slice."""
-        for one in dict.fromkeys((candidate, self._officially.get(candidate, candidate))):
-            checker = self._checking.stopped.get(key_of_checker(one))
-            if (stopped := self._answering.stopped.get(one) or checker) is not None:
+        for form in dict.fromkeys((candidate, self._officially.get(candidate, candidate))):
+            checker = self._checking.stopped.get(key_of_checker(form))
+            if (stopped := self._answering.stopped.get(form) or checker) is not None:
                 return stopped
         return None
 
@@ -184,18 +194,18 @@ class Inputs:
         candidates = {
             qid: Candidate(qid=qid, source=f"{self._tasks[qid].whole_solution}\n# reference") for qid in open_
         }
-        known.run({qid: self._wanted(one, REFERENCE_SECONDS) for qid, one in candidates.items()})
+        known.run({qid: self._wanted(candidate, REFERENCE_SECONDS) for qid, candidate in candidates.items()})
         known.broken |= {qid: why for qid in open_ if (why := self._reference_problem(qid))}
 
     def _reference_problem(self, qid: str) -> str:
         if (lost := self._references.lost(qid)) is not None:
             return f"was not run: {lost}"
-        given = self._given(qid, self._references.parts(qid), {}, REFERENCE_SECONDS)
-        number = next((number for number, one in enumerate(given) if one.outcome is not Outcome.PASSED), None)
+        outputs = self._outputs(qid, self._references.parts(qid), {}, REFERENCE_SECONDS)
+        number = next((number for number, output in enumerate(outputs) if output.outcome is not Outcome.PASSED), None)
         if number is None:
-            self._references.expected[qid] = self._expectation(qid, [one.value for one in given])
+            self._references.expected[qid] = self._expectation(qid, [output.value for output in outputs])
             return ""
-        return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {given[number].why}"
+        return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {outputs[number].why}"
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds
@@ -208,7 +218,7 @@ class Inputs:
 
     # --- judging ---
 
-    def _given(self, qid: str, parts: Sequence[Answers], known: dict[str, Any], seconds: float) -> list[Given]:
+    def _outputs(self, qid: str, parts: Sequence[Answers], known: dict[str, Any], seconds: float) -> list[Output]:
         cases = self._cases(qid)
         if cases.function:
             return returned(parts, Asked(cases.function, self._calls(qid), known), seconds, self._protocol)
@@ -218,35 +228,37 @@ class Inputs:
         cases = self._cases(qid)
         return self._references.expected[qid] if cases.outputs is None else _Expected(cases.outputs, {})
 
-    def _expectation(self, qid: str, given: Sequence[Any]) -> _Expected:
+    def _expectation(self, qid: str, values: Sequence[Any]) -> _Expected:
         """Return what a reference solution answered."""
         replies = (reply for part in self._references.parts(qid) for reply in part.replies)
         # A value with a NaN does not equal itself, but would if it were the same object.
-        return _Expected(given, {reply: one for reply, one in zip(replies, given, strict=True) if "NaN" not in reply})
+        return _Expected(
+            values, {reply: value for reply, value in zip(replies, values, strict=True) if "NaN" not in reply}
+        )
 
     def _judged(self, candidate: Candidate, expected: _Expected, seconds: float) -> Judged:
         if candidate in self._answering.lost:
             return judging.unjudged(self._answering.lost[candidate])
         cases, parts = self._cases(candidate.qid), self._answering.answers(candidate)
-        given = self._given(candidate.qid, parts, expected.replies, seconds)
+        outputs = self._outputs(candidate.qid, parts, expected.replies, seconds)
         try:
-            right = self._right(candidate, cases, expected, given)
+            right = self._right(candidate, cases, expected, outputs)
         except CheckerError as error:
             self.failed_checkers.setdefault(candidate.qid, str(error))
             return judging.unjudged(f"task {candidate.qid}: {error}", "checker")
-        made = judging.judged(cases, expected.answers, given, right, self._protocol)
-        return msgspec.structs.replace(made, seconds=sum(part.evidence.cpu for part in parts))
+        verdict = judging.judged(cases, expected.answers, outputs, right, self._protocol)
+        return msgspec.structs.replace(verdict, seconds=sum(part.evidence.cpu for part in parts))
 
     def _check(self, candidates: list[Candidate], seconds: Mapping[str, float]) -> None:
         """Let checkers decide about answers; no program is asked any more."""
         wanted = []
-        for one in candidates:
-            if one not in self._answering.lost and one not in self._answering.stopped:
-                given = self._given(one.qid, self._answering.answers(one), {}, seconds[one.qid])
-                name, source, texts = runs_of_checker(one, self._cases(one.qid), given)
+        for candidate in candidates:
+            if candidate not in self._answering.lost and candidate not in self._answering.stopped:
+                outputs = self._outputs(candidate.qid, self._answering.answers(candidate), {}, seconds[candidate.qid])
+                name, source, texts = runs_of_checker(candidate, self._cases(candidate.qid), outputs)
                 limit = self._limits.cpu_seconds
-                wanted.append(Wanted(name, self._tasks[one.qid], source, texts, "", limit, limit))
-        self._checking.run("running checkers", [one for one in wanted if one.calls])
+                wanted.append(Wanted(name, self._tasks[candidate.qid], source, texts, "", limit, limit))
+        self._checking.run("running checkers", [runs for runs in wanted if runs.calls])
 
     def _is_decided(self, candidate: Candidate) -> bool:
         """Whether a program's answers so far are wrong in both readings, so that further ones change no verdict."""
@@ -255,30 +267,37 @@ class Inputs:
             return False
         parts = self._answering.answers(candidate)
         count = sum(len(part.replies) for part in parts)
-        given = self._given(candidate.qid, parts, expected.replies, self._seconds(candidate.qid))
-        return all(False in right[:count] for right in self._right(candidate, cases, expected, given))
+        outputs = self._outputs(candidate.qid, parts, expected.replies, self._seconds(candidate.qid))
+        return all(False in right[:count] for right in self._right(candidate, cases, expected, outputs))
 
-    def _right(self, candidate: Candidate, cases: Cases, known: _Expected, given: Sequence[Given]) -> list[list[bool]]:
+    def _right(
+        self, candidate: Candidate, cases: Cases, known: _Expected, outputs: Sequence[Output]
+    ) -> list[list[bool]]:
         """Return for each reading whether the answers are right; raises CheckerError."""
         qid, expected = candidate.qid, known.answers
         if cases.checker:
-            return [checked(self._checking, candidate, given, self._limits.cpu_seconds, self._protocol)] * 2
+            return [checked(self._checking, candidate, outputs, self._limits.cpu_seconds, self._protocol)] * 2
         if self._protocol.compare == EVALPLUS:
-            return _as_evalplus(qid, cases, expected, given)
+            return _as_evalplus(qid, cases, expected, outputs)
         rules = (same_values, near_values) if cases.function else self._rules
-        pairs = list(zip(expected, given, strict=True))
-        return [[one.outcome is Outcome.PASSED and is_right(e, one.value) for e, one in pairs] for is_right in rules]
+        pairs = list(zip(expected, outputs, strict=True))
+        return [
+            [output.outcome is Outcome.PASSED and is_right(e, output.value) for e, output in pairs]
+            for is_right in rules
+        ]
 
 
-def _as_evalplus(qid: str, cases: Cases, expected: Sequence[Any], given: Sequence[Given]) -> list[list[bool]]:
+def _as_evalplus(qid: str, cases: Cases, expected: Sequence[Any], outputs: Sequence[Output]) -> list[list[bool]]:
     """Return for each reading which answers are right. EvalPlus judges the base inputs and the others separately."""
-    triples = list(zip(cases.inputs, expected, [one.value for one in given], strict=True))
+    triples = list(zip(cases.inputs, expected, [output.value for output in outputs], strict=True))
     parts = triples[: cases.base], triples[cases.base :]
-    found = [one for part in parts for one in evalplus.rights(qid, cases.function, cases.tolerance, part)]
-    returned = [one.outcome is Outcome.PASSED for one in given]
-    official = [is_right and is_value for (is_right, _), is_value in zip(found, returned, strict=True)]
+    rights = [pair for part in parts for pair in evalplus.rights(qid, cases.function, cases.tolerance, part)]
+    returned = [output.outcome is Outcome.PASSED for output in outputs]
+    official = [is_right and is_value for (is_right, _), is_value in zip(rights, returned, strict=True)]
     careful = [
         (is_right and not is_broadcast) or (is_value and near_values(e, value))
-        for is_right, (_, is_broadcast), is_value, (_, e, value) in zip(official, found, returned, triples, strict=True)
+        for is_right, (_, is_broadcast), is_value, (_, e, value) in zip(
+            official, rights, returned, triples, strict=True
+        )
     ]
     return [official, careful]
