@@ -144,17 +144,19 @@ def load(
 
 def _renamed(table: Table, names: dict[str, str]) -> Table:
     """Return a table whose columns have the names of the declaration."""
-    found = {other: name for other, name in names.items() if other in table.columns}
-    if not found:
+    renames = {other: name for other, name in names.items() if other in table.columns}
+    if not renames:
         return table
-    rows = [{found.get(key, key): value for key, value in row.items()} for row in table.rows]
-    return Table(rows=rows, columns=[found.get(name, name) for name in table.columns], lines=table.lines)
+    rows = [{renames.get(key, key): value for key, value in row.items()} for row in table.rows]
+    return Table(rows=rows, columns=[renames.get(name, name) for name in table.columns], lines=table.lines)
 
 
 def _digest(rows: list[Row], scored: Wanted, without_weight: tuple[str, ...]) -> str:
     """Return a hash of all values that can change a score."""
-    kept = [{key: value for key, value in row.items() if key in scored and key not in without_weight} for row in rows]
-    return hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
+    counted = [
+        {key: value for key, value in row.items() if key in scored and key not in without_weight} for row in rows
+    ]
+    return hashlib.sha256(msgspec.json.encode(counted, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 
 def _found(

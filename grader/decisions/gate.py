@@ -100,7 +100,7 @@ def _unless_failed(result: GateResult, gates: int) -> GateResult:
 def check_baseline(baseline: Report, report: Report) -> None:
     """Raise UsageError if a report cannot be compared with a baseline."""
     check_comparable(baseline, report)
-    had, has = ({sample.cluster for sample in made.samples} for made in (baseline, report))
+    had, has = ({sample.cluster for sample in side.samples} for side in (baseline, report))
     if had != has:
         lacking, more = len(had - has), len(has - had)
         raise UsageError(
@@ -123,24 +123,24 @@ def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
 
 
 def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingName, *, confident: bool) -> GateResult:
-    asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
+    gate = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
     metric = _metric(report, scorer, line.name, reading, line.group)
     if metric is None:
-        return GateResult(gate=asked, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
+        return GateResult(gate=gate, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}"
     if 0 < line.value <= 1:
         figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
     if confident:
-        result = _confident(metric, line, asked, figure)
+        result = _confident(metric, line, gate, figure)
     else:
         met = metric.number >= line.value - ROUNDING
-        result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
+        result = GateResult(gate=gate, state="met" if met else "failed", reason=figure)
     if result.state == "failed" and _highest(metric) < line.value - ROUNDING:
         return msgspec.structs.replace(result, reason=result.reason + _bounds(metric))
     return _unless_unscored([report], result, _bounds(metric))
 
 
-def _confident(metric: Metric, line: FailUnder, asked: str, figure: str) -> GateResult:
+def _confident(metric: Metric, line: FailUnder, gate: str, figure: str) -> GateResult:
     """Return the decision by a one-sided test at the 5 % level."""
     if metric.ci95 is None:
         raise UsageError(f"--confident: {line.name} has no interval. Compare its value: remove --confident.")
@@ -150,7 +150,7 @@ def _confident(metric: Metric, line: FailUnder, asked: str, figure: str) -> Gate
     state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "failed"
     other = "below" if is_high else "at least"
     return GateResult(
-        gate=f"{asked}, confident",
+        gate=f"{gate}, confident",
         state=state,
         reason=f"{figure}; p = {p_value:.2g} that it is {other} {line.value:.10g} (one-sided)",
         p_failed=1 - p_value if is_high else p_value,
@@ -159,15 +159,15 @@ def _confident(metric: Metric, line: FailUnder, asked: str, figure: str) -> Gate
 
 def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
     name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the metric")
-    asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
+    gate = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
     now, before = _metric(report, scorer, name, reading, None), baseline.metric(name, reading)
     if now is None:
-        return GateResult(gate=asked, state="unscored", reason=_why_lost(report, name, reading, None))
+        return GateResult(gate=gate, state="unscored", reason=_why_lost(report, name, reading, None))
     if before is None or before.value is None:
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer.how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
     if regraded and now.number >= before.number - ROUNDING:
-        same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
+        same = GateResult(gate=gate, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
     compared = scorer.compare(baseline, report, name, reading)
     low, high = compared.difference.ci90
@@ -184,7 +184,7 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     if made := differences(baseline, report):
         figures += f"; the runs had different conditions: {in_words(made)}"
     p_failed = p_at_least(-drop.value, [(Z90, high), (Z95, change.ci95[1])])
-    result = GateResult(gate=asked, state=state, reason=figures, p_failed=p_failed)
+    result = GateResult(gate=gate, state=state, reason=figures, p_failed=p_failed)
     # The gate fails even if all unscored samples were correct now and wrong before, so they do not matter.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
         return result
@@ -195,11 +195,11 @@ def _undecided(change: Difference, drop: MaxDrop) -> str:
     """Return how far the change is from the allowed drop, and how far it should be."""
     distance = abs(change.value + drop.value)
     needed = (change.ci90[1] - change.ci90[0]) / 2 * (1 + POWER_QUANTILE / Z90)
-    said = f"; this is {distance:.2f} points from the allowed drop"
+    away = f"; this is {distance:.2f} points from the allowed drop"
     if change.n < FEWEST_FOR_POWER or not 0 < needed < 100:
-        return said
+        return away
     return (
-        f"{said}, but {change.n} items decide a gate reliably (80 % power) only at {needed:.1f} points or more: "
+        f"{away}, but {change.n} items decide a gate reliably (80 % power) only at {needed:.1f} points or more: "
         "allow a larger drop, or grade more items or samples"
     )
 
@@ -286,8 +286,8 @@ def no_margin(baseline: Report, reading: ReadingName) -> UsageError:
 def _proposal(baseline: Report, reading: ReadingName) -> str:
     name = next((metric.name for metric in baseline.metrics), "")
     observe = scorer_of(baseline).observe(name)
-    found = values_by_round(baseline, observe, reading).values() if observe is not None else ()
-    items = [(math.fsum(values) / len(values), len(values)) for values in found]
+    tasks = values_by_round(baseline, observe, reading).values() if observe is not None else ()
+    items = [(math.fsum(values) / len(values), len(values)) for values in tasks]
     if len(items) < 2:
         return ""
     margin = smallest_margin([share for share, _ in items], [trials for _, trials in items], CHANGING)

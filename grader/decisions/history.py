@@ -80,8 +80,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
     def value(self, at: int) -> float | None:
         """Return a checkpoint's value in the selected reading."""
-        found = self.checkpoints[at].metric(self.reading)
-        return None if found is None else found.value
+        metric = self.checkpoints[at].metric(self.reading)
+        return None if metric is None else metric.value
 
 
 def step_of(path: Path) -> int | None:
@@ -92,23 +92,23 @@ def step_of(path: Path) -> int | None:
     name = path.name.removesuffix(ENDING)
     for pattern in (_STEP, _NUMBER):
         for text in (name, path.parent.name):
-            found = pattern.findall(text)
-            if found:
-                return int(found[-1])
+            numbers = pattern.findall(text)
+            if numbers:
+                return int(numbers[-1])
     return None
 
 
 def in_order(paths: Sequence[Path]) -> list[tuple[int, Path]]:
     """Return results files sorted by step. Raises UsageError if a step is missing or occurs twice."""
-    found: dict[int, Path] = {}
+    steps: dict[int, Path] = {}
     for path in paths:
         step = step_of(path)
         if step is None:
             raise UsageError(f"{path}: the name has no step. Rename it, for example to step_1000{ENDING}.")
-        if step in found:
-            raise UsageError(f"{found[step]} and {path} have the same step {step}. Keep one of them.")
-        found[step] = path
-    return sorted(found.items())
+        if step in steps:
+            raise UsageError(f"{steps[step]} and {path} have the same step {step}. Keep one of them.")
+        steps[step] = path
+    return sorted(steps.items())
 
 
 def history(
@@ -121,7 +121,7 @@ def history(
 ) -> History:
     """Return the history of checkpoints in the given order. Raises UsageError if neighbours cannot be compared."""
     first = runs[0][2]
-    name = metric or next((one.name for _, _, report in runs for one in report.metrics), "")
+    name = metric or next((row.name for _, _, report in runs for row in report.metrics), "")
     _check_metric(runs, name, group)
     names = told_apart([run for _, run, _ in runs])
     changes = _changes(runs, name, group, reading)
@@ -164,7 +164,7 @@ def _lead(number: int, changes: list[Change]) -> float | None:
 def _check_metric(runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None) -> None:
     if any(report.metric(name, reading, group) for _, _, report in runs for reading in ("official", "careful")):
         return
-    known = dict.fromkeys(one.name for _, _, report in runs for one in report.metrics)
+    known = dict.fromkeys(row.name for _, _, report in runs for row in report.metrics)
     where = f" of {group}" if group else ""
     raise UsageError(f"No run has the metric {name!r}{where}; the runs have {', '.join(known)}.")
 
@@ -178,14 +178,14 @@ def _changes(
 ) -> list[Change | None]:
     """Return the change from each checkpoint to the next."""
     neighbours = pairwise(runs)
-    made = [compare(before[2], after[2], reading=reading) for before, after in neighbours]
-    changes = [_change(one, name, group, reading) for one in made]
+    comparisons = [compare(before[2], after[2], reading=reading) for before, after in neighbours]
+    changes = [_change(comparison, name, group, reading) for comparison in comparisons]
     corrected = iter(holm([change.p_value for change in changes if change]))
     return [change and msgspec.structs.replace(change, corrected=next(corrected)) for change in changes]
 
 
-def _change(made: Comparison, name: str, group: str | None, reading: ReadingName) -> Change | None:
-    row = next((r for r in made.metrics if (r.name, r.reading, r.group) == (name, reading, group)), None)
+def _change(comparison: Comparison, name: str, group: str | None, reading: ReadingName) -> Change | None:
+    row = next((r for r in comparison.metrics if (r.name, r.reading, r.group) == (name, reading, group)), None)
     if row is None:
         return None
     moved = row.difference
@@ -196,8 +196,8 @@ def _change(made: Comparison, name: str, group: str | None, reading: ReadingName
         p_value=moved.p_value,
         corrected=moved.p_value,
         n=moved.n,
-        risen=made.risen,
-        fallen=made.fallen,
+        risen=comparison.risen,
+        fallen=comparison.fallen,
     )
 
 

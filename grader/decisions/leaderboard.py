@@ -92,9 +92,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
 
     def ranking(self, metric: str, reading: ReadingName, group: str | None = None) -> Ranking | None:
         """Return the named ranking, or None."""
-        for one in self.rankings:
-            if (one.metric, one.reading, one.group) == (metric, reading, group):
-                return one
+        for row in self.rankings:
+            if (row.metric, row.reading, row.group) == (metric, reading, group):
+                return row
         return None
 
     def place(self, model: str) -> int | None:
@@ -104,12 +104,12 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def groups(self) -> list[str]:
         """The categories, as `field=value`."""
-        return list(dict.fromkeys(one.group for one in self.rankings if one.group is not None))
+        return list(dict.fromkeys(row.group for row in self.rankings if row.group is not None))
 
     @property
     def metrics(self) -> list[str]:
         """The overall metrics."""
-        return list(dict.fromkeys(one.metric for one in self.rankings if one.group is None))
+        return list(dict.fromkeys(row.metric for row in self.rankings if row.group is None))
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,8 +142,8 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Lea
             boards.append([run])
         else:
             boards[place].append(run)
-    made = [_board(members, reading, reasons.get(at, "")) for at, members in enumerate(boards)]
-    return Leaderboard(reading=reading, boards=made)
+    compared = [_board(members, reading, reasons.get(at, "")) for at, members in enumerate(boards)]
+    return Leaderboard(reading=reading, boards=compared)
 
 
 def _named_apart(runs: Sequence[Run]) -> list[Run]:
@@ -178,7 +178,7 @@ def _check_same(first: Report, report: Report) -> None:
 def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
     if len(members) > MOST_RUNS:
         raise UsageError(f"{len(members)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
-    metric = next((one.name for _, report in members for one in report.metrics), "")
+    metric = next((row.name for _, report in members for row in report.metrics), "")
     ordered = sorted(members, key=lambda run: _sort_key(run[1], metric, reading))
     reports = [report for _, report in ordered]
     first = reports[0]
@@ -197,8 +197,8 @@ def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
 
 
 def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, float]:
-    found = report.metric(metric, reading)
-    value = None if found is None else found.value
+    row = report.metric(metric, reading)
+    value = None if row is None else row.value
     return value is None, -(value or 0.0)
 
 
@@ -222,10 +222,10 @@ def _family(
     reports: list[Report], scorer: AnyScorer, metric: str, reading: ReadingName, groups: list[str | None]
 ) -> Iterator[Ranking]:
     """Yield one ranking per group; the p values of all groups are corrected together."""
-    found = {group: list(_pairs(reports, scorer, metric, reading, group)) for group in groups}
-    every = [pair for pairs in found.values() for pair in pairs]
+    pairs_of = {group: list(_pairs(reports, scorer, metric, reading, group)) for group in groups}
+    every = [pair for pairs in pairs_of.values() for pair in pairs]
     corrected = iter(holm([pair.p_value for pair in every]))
-    for group, pairs in found.items():
+    for group, pairs in pairs_of.items():
         named = [msgspec.structs.replace(pair, corrected=next(corrected)) for pair in pairs]
         values = [report.metric(metric, reading, group) for report in reports]
         blank = Ranking(metric=metric, reading=reading, group=group, values=values, comparisons=len(every))
@@ -293,9 +293,9 @@ def _notes(members: list[Run]) -> list[str]:
     notes = []
     first_name, first = members[0]
     for name, report in members:
-        made = differences(first, report)
-        if made:
-            notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words(made)}.")
+        conditions = differences(first, report)
+        if conditions:
+            notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words(conditions)}.")
         if report.unscored:
             number = counted(report.unscored, "sample")
             notes.append(f"{number} of {name.short} unscored: excluded from {excluded_from(report)}.")

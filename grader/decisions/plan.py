@@ -44,7 +44,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def make(report: Report, change: float, *, other: Report | None, metric: str, reading: ReadingName) -> Plan:
     """Return the plan for a change in points; `other` is another run of these tasks. Raises UsageError."""
-    name = metric or next((one.name for one in report.metrics), "")
+    name = metric or next((row.name for row in report.metrics), "")
     credits_ = _credits(report, name, reading)
     split = plan.variances(list(credits_.values()))
     differences = plan.of_few_tasks(change / 100)
@@ -56,8 +56,8 @@ def make(report: Report, change: float, *, other: Report | None, metric: str, re
             raise UsageError("These runs have no task in common, so the variance of their differences is unknown.")
         differences = plan.variance_of_differences([credits_[q] for q in shared], [others[q] for q in shared])
     design = _design(report, credits_)
-    given = {"sample": split.sample, "differences": differences, "design": design}
-    values = [sum(found) / len(found) for found in credits_.values()]
+    parts = {"sample": split.sample, "differences": differences, "design": design}
+    values = [sum(task) / len(task) for task in credits_.values()]
     return Plan(
         metric=name,
         reading=reading,
@@ -68,8 +68,8 @@ def make(report: Report, change: float, *, other: Report | None, metric: str, re
         variances=split,
         design=design,
         is_measured=other is not None,
-        needed=[(samples, plan.tasks_needed(change / 100, samples, **given)) for samples in SAMPLES],
-        samples_needed=plan.samples_needed(change / 100, len(credits_), **given),
+        needed=[(samples, plan.tasks_needed(change / 100, samples, **parts)) for samples in SAMPLES],
+        samples_needed=plan.samples_needed(change / 100, len(credits_), **parts),
     )
 
 
@@ -80,37 +80,37 @@ def _credits(report: Report, name: str, reading: ReadingName) -> dict[str, list[
         means = [m.name for m in report.metrics if m.group is None and scorer.observe(m.name) is not None]
         known = f" Choose one with --metric: {', '.join(dict.fromkeys(means))}." if means else ""
         raise UsageError(f"{name or 'These results'}: a plan needs a metric that is a mean over items.{known}")
-    found = values_by_round(report, observe, reading)
-    if len(found) < 2:
+    credits_ = values_by_round(report, observe, reading)
+    if len(credits_) < 2:
         raise UsageError(f"{name} ({reading}): a plan needs two scored items or more.")
-    return found
+    return credits_
 
 
 def _design(report: Report, credits_: dict[str, list[float]]) -> float:
     """Return how many times the variance of the mean is that of independent tasks."""
     families = {sample.cluster: sample.independent_unit for sample in report.samples}
-    values = [sum(found) / len(found) for found in credits_.values()]
+    values = [sum(task) / len(task) for task in credits_.values()]
     apart, together = intervals.mean(values), intervals.mean(values, [families[item] for item in credits_])
     if apart is None or together is None or not apart.stderr or not together.stderr:
         return 1.0
     return max(1.0, (together.stderr / apart.stderr) ** 2)
 
 
-def in_words(made: Plan) -> list[str]:
+def in_words(result: Plan) -> list[str]:
     """Return the plan as lines of text."""
-    families = f"Tasks of one family vary together: this takes {made.design:.1f} times as many tasks."
-    these = f"{'this' if made.tasks == 1 else 'these'} {counted(made.tasks, 'task')}"
+    families = f"Tasks of one family vary together: this takes {result.design:.1f} times as many tasks."
+    these = f"{'this' if result.tasks == 1 else 'these'} {counted(result.tasks, 'task')}"
     return [
-        f"{made.metric} ({made.reading}) is {made.value:.1f}: {counted(made.tasks, 'task')}, "
-        f"{_samples(made.samples)} of each.",
-        _split_in_words(made.variances),
-        f"To detect a change of {made.change:g} points between two runs of the same tasks (80 % power, 5 % level):",
-        *(f"  {tasks:>7,} tasks with {counted(samples, 'sample')} of each" for samples, tasks in made.needed),
-        *([families] if made.design > 1.05 else []),
-        f"With {these}, each of the two runs needs {counted(made.samples_needed, 'sample')} of each task."
-        if made.samples_needed
+        f"{result.metric} ({result.reading}) is {result.value:.1f}: {counted(result.tasks, 'task')}, "
+        f"{_samples(result.samples)} of each.",
+        _split_in_words(result.variances),
+        f"To detect a change of {result.change:g} points between two runs of the same tasks (80 % power, 5 % level):",
+        *(f"  {tasks:>7,} tasks with {counted(samples, 'sample')} of each" for samples, tasks in result.needed),
+        *([families] if result.design > 1.05 else []),
+        f"With {these}, each of the two runs needs {counted(result.samples_needed, 'sample')} of each task."
+        if result.samples_needed
         else f"With {these}, no number of samples is enough.",
-        _assumption(made),
+        _assumption(result),
     ]
 
 
@@ -133,7 +133,7 @@ def _split_in_words(split: plan.Variances) -> str:
     )
 
 
-def _assumption(made: Plan) -> str:
-    if made.is_measured:
+def _assumption(result: Plan) -> str:
+    if result.is_measured:
         return "Measured: how much the tasks differ between runs is known from the two runs that were given."
     return "Assumed: few tasks change, and these from always right to always wrong. Give a second run to measure this."

@@ -115,7 +115,7 @@ def find(
     known = {handle.name for handle, _ in used}
     stored = [ray.put(part) for part in more]
     actors = {name(node): _start(kind, node, asked, *stored) for node in alive if name(node) not in known}
-    found = Found()
+    search = Found()
     try:
         waits = {node: actor.ready.remote() for node, actor in actors.items()}
         started = _replies(waits, START_SECONDS, NO_ROOM.format(seconds=START_SECONDS))
@@ -124,16 +124,16 @@ def find(
         for node, reply in checked.items():
             facts = msgspec.msgpack.decode(reply, type=NodeFacts | str) if isinstance(reply, bytes) else reply
             if isinstance(facts, NodeFacts):
-                found.usable.append((NodeHandle(node, facts.workers, actors[node]), facts))
+                search.usable.append((NodeHandle(node, facts.workers, actors[node]), facts))
             else:
-                _leave_out(found, node, str(facts), observer)
+                _leave_out(search, node, str(facts), observer)
                 kill(actors[node])
-        check_agreement([*used, *found.usable])
+        check_agreement([*used, *search.usable])
     except BaseException:
         for actor in actors.values():
             kill(actor)
         raise
-    return found
+    return search
 
 
 def _replies(calls: dict[str, Any], seconds: float, too_late: str) -> dict[str, Any]:
@@ -151,10 +151,10 @@ def _reply(call: Any) -> Any:
         return said(error)
 
 
-def _leave_out(found: Found, node: str, reason: str, observer: Observer) -> None:
+def _leave_out(search: Found, node: str, reason: str, observer: Observer) -> None:
     if "No module named" in reason:
         reason = f"grade is not installed there (`pip install 'grade-predictions[ray]'`): {reason}"
-    found.left_out.append(NodeProvenance(name=node, lost=reason))
+    search.left_out.append(NodeProvenance(name=node, lost=reason))
     observer.warning(f"Node {node} is left out: {reason}")
 
 
@@ -175,8 +175,8 @@ def check_agreement(nodes: Sequence[tuple[NodeHandle, NodeFacts]]) -> None:
     for what, value, advice in _AGREED:
         values = {value(facts): node.name for node, facts in nodes}
         if len(values) > 1:
-            said = "; ".join(f"{one} on {node}" for one, node in values.items())
-            raise InfrastructureError(f"Nodes of one run must have the same {what}: {said}. {advice}")
+            listed = "; ".join(f"{value} on {node}" for value, node in values.items())
+            raise InfrastructureError(f"Nodes of one run must have the same {what}: {listed}. {advice}")
 
 
 def identity(nodes: Sequence[NodeFacts]) -> str:

@@ -208,13 +208,13 @@ class Pool:
             try:
                 connection.settimeout(MARGIN_SECONDS)
                 connection.sendall(messages.frame(Tell()))
-                said = receive(connection)
+                reply = receive(connection)
             except OSError:
                 connection.close()
                 continue
             self._put_back(connection)
-            if isinstance(said, PoolState):
-                return said
+            if isinstance(reply, PoolState):
+                return reply
         raise UsageError("The pool's process does not report its state.")
 
     # --- connections ---
@@ -258,14 +258,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
 
 
-def _made(given: dict[str, Any], rows: dict[str, bytes]) -> Pool:
-    made = Pool(**given)
-    made._rows.update(rows)
-    return made
+def _made(arguments: dict[str, Any], rows: dict[str, bytes]) -> Pool:
+    pool = Pool(**arguments)
+    pool._rows.update(rows)
+    return pool
 
 
-def _in_order(found: Iterable[tuple[int, SampleResult]]) -> list[SampleResult]:
-    return [result for _, result in sorted(found, key=lambda one: one[0])]
+def _in_order(results: Iterable[tuple[int, SampleResult]]) -> list[SampleResult]:
+    return [result for _, result in sorted(results, key=lambda pair: pair[0])]
 
 
 def _late(seconds: float, why: str) -> str:

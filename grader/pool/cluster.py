@@ -98,13 +98,13 @@ class SamplesNode(NodeHere):
     def _score(self, data: bytes) -> bytes:
         assert self._samples is not None
         sent = msgspec.json.decode(data, type=Sent)
-        asked = [msgspec.structs.replace(one, data=bytes(sent.rows.get(one.row, b""))) for one in sent.samples]
+        asked = [msgspec.structs.replace(sample, data=bytes(sent.rows.get(sample.row, b""))) for sample in sent.samples]
         try:
-            found = dict(enumerate(self._samples.score(asked, sent.lane)))
+            scored = dict(enumerate(self._samples.score(asked, sent.lane)))
         except InfrastructureError as error:
             return msgspec.json.encode(Scored(losses=self._samples.losses, failure=str(error)))
-        results = {place: one for place, one in found.items() if isinstance(one, SampleResult)}
-        later = {place: one for place, one in found.items() if isinstance(one, Later)}
+        results = {place: sample for place, sample in scored.items() if isinstance(sample, SampleResult)}
+        later = {place: sample for place, sample in scored.items() if isinstance(sample, Later)}
         return msgspec.json.encode(Scored(results=results, later=later, losses=self._samples.losses))
 
     def close(self) -> None:
@@ -194,8 +194,8 @@ class Cluster:
         """Return one result per sample; they are unscored if their node is lost. Raises a GradeError."""
         sent = Sent(
             lane=lane,
-            samples=[msgspec.structs.replace(one, data=b"") for one in asked],
-            rows={one.row: msgspec.Raw(one.data) for one in asked if one.row},
+            samples=[msgspec.structs.replace(sample, data=b"") for sample in asked],
+            rows={sample.row: msgspec.Raw(sample.data) for sample in asked if sample.row},
         )
         node = self._take(lane)
         try:
@@ -203,7 +203,7 @@ class Cluster:
             reply = _decoded(nodes.result(node.handle.actor, call), len(asked))
         except (NodeLostError, msgspec.MsgspecError) as error:
             self._lose(node, str(error))
-            return [unscored(one, f"node {node.handle.name} was lost: {error}") for one in asked]
+            return [unscored(sample, f"node {node.handle.name} was lost: {error}") for sample in asked]
         finally:
             with self._changed:
                 node.busy[lane] -= 1
@@ -239,12 +239,12 @@ class Cluster:
     def _search(self) -> None:
         """Start to use every node that can be used."""
         used = [(node.handle, node.facts) for node in self._used]
-        found = nodes.find(SamplesNode, self._asked, Silent(), self._loaded, used=used)
+        search = nodes.find(SamplesNode, self._asked, Silent(), self._loaded, used=used)
         more = [
             _Node(handle, facts, nodes.result(handle.actor, handle.actor.threads.remote()))
-            for handle, facts in found.usable
+            for handle, facts in search.usable
         ]
-        for node in found.left_out:
+        for node in search.left_out:
             self._note(node.name, f"left out: {node.lost}")
         with self._changed:
             self.nodes |= {node.handle.name: "" for node in more}

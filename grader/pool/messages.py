@@ -97,8 +97,8 @@ class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
 
 
 Reply = Hello | Found | Refused | PoolState
-_REQUEST = msgspec.json.Decoder(Request)
-_REPLY = msgspec.json.Decoder(Reply)
+_REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
+_REPLY: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
 
 
 def frame(message: Request | Reply) -> bytes:
@@ -117,33 +117,31 @@ def length(header: bytes) -> int:
 
 def request(data: bytes) -> Request:
     """Decode a request; raises msgspec.MsgspecError."""
-    found: Request = _REQUEST.decode(data)
-    return found
+    return _REQUEST.decode(data)
 
 
 def reply(data: bytes) -> Reply:
     """Decode a reply; raises ConnectionError."""
     try:
-        found: Reply = _REPLY.decode(data)
+        return _REPLY.decode(data)
     except msgspec.MsgspecError as error:
         raise ConnectionError(f"invalid message: {error}") from error
-    return found
 
 
-def unscored(one: Asked, why: str, rule: str = "infrastructure") -> SampleResult:
+def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleResult:
     """Return the result of a sample that was not scored. `rule`: whose fault it is; with another, it is final."""
-    return _result(one, Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule))
+    return _result(request, Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule))
 
 
-def endless(one: Asked, answered: int, siblings: int) -> SampleResult:
+def endless(request: Asked, answered: int, siblings: int) -> SampleResult:
     """Return the result of a program that was stopped where others of its task have used up their time."""
     why = f"stopped in call {answered + 1}, in which {siblings} other programs of this task have used up their time"
-    made = _result(one, Reading(outcome=Outcome.TIMEOUT, credit=0, detail=why, rule="endless_after"))
-    return msgspec.structs.replace(made, flags=["endless_after"])
+    result = _result(request, Reading(outcome=Outcome.TIMEOUT, credit=0, detail=why, rule="endless_after"))
+    return msgspec.structs.replace(result, flags=["endless_after"])
 
 
-def _result(one: Asked, reading: Reading) -> SampleResult:
-    return SampleResult(qid=one.qid, sample=0, official=reading if one.official else NOT_ASKED, careful=reading)
+def _result(request: Asked, reading: Reading) -> SampleResult:
+    return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)
 
 
 def error_of(refused: Refused) -> GradeError:
@@ -151,5 +149,5 @@ def error_of(refused: Refused) -> GradeError:
     kind = getattr(errors, refused.kind, InfrastructureError)
     if kind is errors.InputError:
         return errors.InputError(refused.text.split("\n"))
-    found: GradeError = kind(refused.text)
-    return found
+    error: GradeError = kind(refused.text)
+    return error

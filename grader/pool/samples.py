@@ -61,14 +61,14 @@ class Book:
         self.on_forget: Callable[[str], None] = lambda _: None
         """Called with each task that is forgotten."""
 
-    def task_of(self, one: Asked) -> str:
+    def task_of(self, request: Asked) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
-        if one.refused:
-            raise UsageError(one.refused)
+        if request.refused:
+            raise UsageError(request.refused)
         with self._lock:
-            base = self._from_row(one) if one.row else self._of_benchmark(one.qid)
-            given = {name: value for name in LIMITS if (value := getattr(one, name))}
-            return self._limited(base, given) if given else base
+            base = self._from_row(request) if request.row else self._of_benchmark(request.qid)
+            limits = {name: value for name in LIMITS if (value := getattr(request, name))}
+            return self._limited(base, limits) if limits else base
 
     def _of_benchmark(self, qid: str) -> str:
         if qid in self._own:
@@ -79,10 +79,10 @@ class Book:
             has += "same data?"
         raise UsageError(f"{self._declared.id} has no task {qid!r:.80}; {has}")
 
-    def _from_row(self, one: Asked) -> str:
-        task = f"row {one.row}"
+    def _from_row(self, request: Asked) -> str:
+        task = f"row {request.row}"
         if task not in self._sizes:
-            self._add(task, self._made(one.data), len(one.data))
+            self._add(task, self._made(request.data), len(request.data))
         self._touch(task)
         return task
 
@@ -90,18 +90,18 @@ class Book:
         columns = self._declared.columns
         try:
             row: dict[str, Any] = {columns.id: "the sample's row"} | msgspec.json.decode(data, type=dict)
-            made = self._scorer.tasks(self._declared, self._split, Rows(rows=[row], origin="task", digest=""))
+            tasks = self._scorer.tasks(self._declared, self._split, Rows(rows=[row], origin="task", digest=""))
         except (GradeError, msgspec.MsgspecError) as error:
             advice = "grader.integrations.shapes converts the rows of many data sets into tasks"
             raise UsageError(f"its row is not a task: {error} ({advice})") from None
-        task: Task = next(iter(made.values()))
+        task: Task = next(iter(tasks.values()))
         return task
 
-    def _limited(self, base: str, given: Mapping[str, float]) -> str:
+    def _limited(self, base: str, limits: Mapping[str, float]) -> str:
         """Return the name of a task with other limits."""
-        name = f"{base} {sorted(given.items())}"
+        name = f"{base} {sorted(limits.items())}"
         if name not in self._sizes:
-            self._add(name, self._scorer.limited(self._tasks[base], given), self._sizes.get(base, 1 << 10))
+            self._add(name, self._scorer.limited(self._tasks[base], limits), self._sizes.get(base, 1 << 10))
         self._touch(name)
         return name
 
@@ -184,18 +184,18 @@ class Samples:
 
     def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | Later]:
         """Return one result per sample; one without a task is unscored. Raises a GradeError."""
-        found: dict[int, SampleResult | Later] = {}
+        results: dict[int, SampleResult | Later] = {}
         tasks: dict[int, str] = {}
-        for place, one in enumerate(asked):
+        for place, request in enumerate(asked):
             try:
-                tasks[place] = self._book.task_of(one)
+                tasks[place] = self._book.task_of(request)
             except UsageError as error:
-                found[place] = messages.unscored(one, str(error), "task")
+                results[place] = messages.unscored(request, str(error), "task")
         named = [msgspec.structs.replace(asked[place], qid=task) for place, task in tasks.items()]
         for place, result in zip(tasks, self._scorer.score(named, lane) if named else (), strict=True):
             is_result = isinstance(result, SampleResult)
-            found[place] = msgspec.structs.replace(result, qid=asked[place].qid) if is_result else result
-        return [found[place] for place in range(len(asked))]
+            results[place] = msgspec.structs.replace(result, qid=asked[place].qid) if is_result else result
+        return [results[place] for place in range(len(asked))]
 
 
 def _is_without_data(declared: Benchmark, options: Options) -> bool:

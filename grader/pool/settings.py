@@ -64,18 +64,18 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(version().encode() + encoded).hexdigest()[:20]
 
 
-def settings_of(given: dict[str, Any], **own: Any) -> PoolSettings:
+def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
     """Return the settings for a pool's keywords; `own`: the fields of `PoolSettings`. Raises UsageError."""
     for name in OF_A_RUN:
-        if name in given:
+        if name in arguments:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
     if (reward := own.get("reward", "passed")) not in get_args(RewardName):
         raise UsageError(f"reward: expected {', '.join(get_args(RewardName))}, not {reward!r}")
-    unknown = given.keys() - set(Options.__struct_fields__)
+    unknown = arguments.keys() - set(Options.__struct_fields__)
     if unknown:
         known = ", ".join(field for field in Options.__struct_fields__ if field not in OF_A_RUN)
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
-    options = from_arguments({"cache": "memory"} | given)
+    options = from_arguments({"cache": "memory"} | arguments)
     if options.executor != "ray" and options.ray_address is not None:
         raise UsageError("ray_address is the address of a cluster, which needs executor='ray'.")
     if options.executor == "ray":
@@ -123,17 +123,17 @@ class Given(NamedTuple):
 
 def given_of(samples: Iterable[Sample], *, official: bool, added: Mapping[str, bytes]) -> Given:
     """Return the samples of a call. `added`: task id -> its row. Raises UsageError, which names the sample's number."""
-    found = Given([], {})
+    batch = Given([], {})
     for number, sample in enumerate(samples):
         try:
-            one, row = _asked(sample, official=official, added=added)
+            request, row = _asked(sample, official=official, added=added)
         except (ValueError, TypeError, UsageError) as error:
             raise UsageError(f"samples[{number}]: {error}") from None
         if row is not None:
-            one = msgspec.structs.replace(one, row=hashlib.sha256(row).hexdigest()[:20])
-            found.rows[one.row] = row
-        found.samples.append(one)
-    return found
+            request = msgspec.structs.replace(request, row=hashlib.sha256(row).hexdigest()[:20])
+            batch.rows[request.row] = row
+        batch.samples.append(request)
+    return batch
 
 
 def row_of(row: Mapping[str, Any]) -> bytes:
@@ -161,8 +161,8 @@ def _plain(value: Any) -> Any:
 
 def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[Asked, bytes | None]:
     if isinstance(sample, Mapping):
-        given = dict(sample)
-        row, fields = given.pop("row", None), msgspec.convert(given, _Fields, strict=True)
+        rest = dict(sample)
+        row, fields = rest.pop("row", None), msgspec.convert(rest, _Fields, strict=True)
     elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
         is_row = isinstance(sample[0], Mapping)
         row, fields = (sample[0] if is_row else None), _Fields(text=sample[1], qid="" if is_row else str(sample[0]))
@@ -235,7 +235,7 @@ class Exchange:
         """Return the request message for all samples without a result."""
         self._sent = [place for place, result in enumerate(self._results) if result is None]
         samples = [self._asked[place] for place in self._sent]
-        rows = {one.row: msgspec.Raw(self._rows[one.row]) for one in samples if one.row}
+        rows = {sample.row: msgspec.Raw(self._rows[sample.row]) for sample in samples if sample.row}
         return messages.frame(Grade(samples=samples, seconds=seconds, rows=rows))
 
     def take(self, reply: messages.Reply) -> tuple[int, SampleResult]:
@@ -257,6 +257,6 @@ class Exchange:
 
     def give_up(self, why: str) -> Iterator[tuple[int, SampleResult]]:
         """Yield a result for each sample without one: it is unscored, with `why` as the detail."""
-        for place, (one, result) in enumerate(zip(self._asked, self._results, strict=True)):
+        for place, (sample, result) in enumerate(zip(self._asked, self._results, strict=True)):
             if result is None:
-                yield self._keep(place, messages.unscored(one, why))
+                yield self._keep(place, messages.unscored(sample, why))

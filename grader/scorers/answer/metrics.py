@@ -50,13 +50,13 @@ def metrics(samples: list[SampleResult]) -> list[Metric]:
     most = max((sample.sample for sample in samples), default=0) + 1
     if most > 1:
         rows += metric_rows(samples, f"maj@{most}", majority)
-    for name in dict.fromkeys(name for one in facts.values() for name in one.together):
-        sets = {qid: one.together[name] for qid, one in facts.items()}
+    for name in dict.fromkeys(name for fact in facts.values() for name in fact.together):
+        sets = {qid: fact.together[name] for qid, fact in facts.items()}
         rows += metric_rows(samples, f"{name}_accuracy", partial(_sets, sets=sets))
-    golds = {qid: one.gold for qid, one in facts.items() if one.kind == "yes_no"}
+    golds = {qid: fact.gold for qid, fact in facts.items() if fact.kind == "yes_no"}
     if golds:
-        asked = by_group(sample for sample in samples if sample.qid in golds)
-        rows += [m for group, some in asked.items() for r in READINGS for m in _yes_no(some, r, group, golds)]
+        questions = by_group(sample for sample in samples if sample.qid in golds)
+        rows += [m for group, some in questions.items() for r in READINGS for m in _yes_no(some, r, group, golds)]
     return rows
 
 
@@ -69,8 +69,8 @@ def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, 
 
 
 def _all_right(members: list[Reading]) -> Observation:
-    scored = [one.credit for one in members if one.outcome is not Outcome.UNSCORED]
-    low, high = float(len(scored) == len(members) and min(scored) >= 1), float(all(one >= 1 for one in scored))
+    scored = [reading.credit for reading in members if reading.outcome is not Outcome.UNSCORED]
+    low, high = float(len(scored) == len(members) and min(scored) >= 1), float(all(credit >= 1 for credit in scored))
     return Observation(value=low if low == high else None, low=low, high=high)
 
 
@@ -85,26 +85,26 @@ def majority_credit(members: Sequence[SampleResult], reading: ReadingName) -> fl
 
 
 def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
-    read = [found for member in members if (found := member.reading(reading)).outcome is not Outcome.UNSCORED]
+    read = [answer for member in members if (answer := member.reading(reading)).outcome is not Outcome.UNSCORED]
     if not read:
         return Observation(value=None, low=0, high=1)
     kind = _facts(members[0]).kind
     answers: list[list[Reading]] = []
-    for one in read:
-        mine = next((some for some in answers if _is_equal(one.answer, some[0].answer, kind)), None)
+    for answer in read:
+        mine = next((some for some in answers if _is_equal(answer.answer, some[0].answer, kind)), None)
         if mine is None:
-            answers.append([one])
+            answers.append([answer])
         else:
-            mine.append(one)
-    said = [some for some in answers if some[0].answer is not None] or answers
-    credit = max(said, key=len)[0].credit
+            mine.append(answer)
+    answered = [some for some in answers if some[0].answer is not None] or answers
+    credit = max(answered, key=len)[0].credit
     return Observation(value=credit, low=credit, high=credit)
 
 
-def _is_equal(one: str | None, other: str | None, kind: Kind | Literal["choice"]) -> bool:
-    if one is None or other is None or kind == "choice":
-        return one == other
-    return one == other or is_same(one, other, kind)
+def _is_equal(first: str | None, second: str | None, kind: Kind | Literal["choice"]) -> bool:
+    if first is None or second is None or kind == "choice":
+        return first == second
+    return first == second or is_same(first, second, kind)
 
 
 def _yes_no(
@@ -114,13 +114,13 @@ def _yes_no(
     pairs = [
         (s.reading(reading).answer, golds[s.qid]) for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED
     ]
-    hits = sum(said == gold == "yes" for said, gold in pairs)
-    said, gold = sum(said == "yes" for said, _ in pairs), sum(gold == "yes" for _, gold in pairs)
+    hits = sum(predicted == gold == "yes" for predicted, gold in pairs)
+    predicted, gold = sum(predicted == "yes" for predicted, _ in pairs), sum(gold == "yes" for _, gold in pairs)
     values = {
-        "precision": (hits, said),
+        "precision": (hits, predicted),
         "recall": (hits, gold),
-        "f1": (2 * hits, said + gold),
-        "yes_ratio": (said, len(pairs)),
+        "f1": (2 * hits, predicted + gold),
+        "yes_ratio": (predicted, len(pairs)),
     }
     return [
         Metric(name=name, reading=reading, group=group, value=100 * part / whole if whole else 0.0, n=len(pairs))
