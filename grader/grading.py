@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader import receipts
-from grader.benchmark import Benchmark
 from grader.data import download
 from grader.data.checks import absent_columns
 from grader.data.load import Wanted, column_names, rows_of
 from grader.data.tables import Rows
 from grader.errors import InputError, UsageError
 from grader.files.replacing import replacing
+from grader.observer import Silent
 from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
@@ -35,6 +35,7 @@ from grader.scorers.registry import AnyScorer
 from grader.task import Task
 
 if TYPE_CHECKING:
+    from grader.benchmark import Benchmark
     from grader.observer import Observer
     from grader.options import Options
     from grader.results.destination import Destination
@@ -75,24 +76,18 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """A prediction file and the benchmark it is for."""
 
-    benchmark: Benchmark
+    run: AnyRun
     scorer: AnyScorer
-    split: str
-    protocol: str
-    file: PredictionFile
     rows: Rows
     tasks: dict[str, Task]
     """All tasks of the data, by id."""
-    predictions: dict[str, list[str]]
-    """The predictions of the tasks to grade, by id."""
     part: Part | None
     notes: list[str]
-    settings: dict[str, str]
 
     @property
     def subject(self) -> receipts.Subject:
         """What a self-test must have tested to speak for this run."""
-        return receipts.subject_of(self.benchmark, self.protocol, self.rows)
+        return receipts.subject_of(self.run.benchmark, self.run.protocol, self.rows)
 
 
 def grade(
@@ -113,43 +108,43 @@ def grade(
     if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
     file = source if isinstance(source, PredictionFile) else read_predictions(source, observer=observer)
-    opened = _open(file, options, declared, scorer)
-    stem = stem_in(options.output_dir, opened.file.path, opened.part)
+    opened = _open(file, options, declared, scorer, observer)
+    stem = stem_in(options.output_dir, file.path, opened.part)
     if destination is not None:
-        replies = options.judge_model or options.judge_replies or opened.file.judge_replies
-        destination.begin(stem, opened.part, opened.file.name.rpartition("/")[2], judged=bool(replies))
-    run = _run_of(opened, options, observer)
+        replies = options.judge_model or options.judge_replies or file.judge_replies
+        destination.begin(stem, opened.part, file.name.rpartition("/")[2], judged=bool(replies))
     if before is not None:
-        before(scorer, run)
-    scored = scorer.score(run)
-    report = _report(opened, scored, run.oddities.notes())
-    return Graded(report=report, stem=stem, write_own=scored.write_own, file=opened.file, subject=opened.subject)
+        before(scorer, opened.run)
+    scored = scorer.score(opened.run)
+    report = _report(opened, scored, opened.run.oddities.notes())
+    return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, subject=opened.subject)
 
 
 def every_reading(source: str | Path, options: Options, observer: Observer) -> dict[str, Report]:
     """Return the reports of the same predictions under every published reader, by its name; raises a GradeError."""
     declared, scorer = declared_by(options)
-    opened = _open(read_predictions(source, observer=observer), options, declared, scorer)
-    if not (found := scorer.by_reader(_run_of(opened, options, observer))):
+    opened = _open(read_predictions(source, observer=observer), options, declared, scorer, observer)
+    if not (scored_by := scorer.by_reader(opened.run)):
         raise UsageError(f"--readings: {declared.id} is not multiple choice, so it has no other readings.")
-    return {name: _report(opened, scored, []) for name, scored in found.items()}
+    return {name: _report(opened, scored, []) for name, scored in scored_by.items()}
 
 
 def check(source: str | Path, options: Options) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
     declared, scorer = declared_by(options)
-    opened = _open(read_predictions(source), options, declared, scorer)
-    file = opened.file
-    counts = sorted({len(texts) for texts in opened.predictions.values()})
+    file = read_predictions(source)
+    opened = _open(file, options, declared, scorer, Silent())
+    predictions = opened.run.predictions
+    counts = sorted({len(texts) for texts in predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
-    units = counted(len(opened.predictions), declared.unit)
+    units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
     return [summary, *file.warnings, *opened.notes]
 
 
 def prepare(file: PredictionFile, options: Options) -> Opened:
     """Return a prediction file with its benchmark's data and the tasks to grade; raises a GradeError."""
-    return _open(file, options, *declared_by(options))
+    return _open(file, options, *declared_by(options), Silent())
 
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
@@ -194,22 +189,7 @@ def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msg
         raise UsageError(f"--set: {error}") from None
 
 
-def _run_of(opened: Opened, options: Options, observer: Observer) -> AnyRun:
-    return Run(
-        benchmark=opened.benchmark,
-        split=opened.split,
-        protocol=opened.protocol,
-        tasks={qid: opened.tasks[qid] for qid in opened.predictions},
-        predictions=opened.predictions,
-        file=opened.file,
-        options=options,
-        settings=settings_of(options, opened.benchmark, opened.scorer),
-        observer=observer,
-        oddities=outcomes.find(opened.tasks, opened.predictions, opened.file),
-    )
-
-
-def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer) -> Opened:
+def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer, observer: Observer) -> Opened:
     """Read the data, and select the tasks to grade."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
@@ -224,19 +204,19 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         )
     notes = [*notes, *_renamed(options, declared), *scorer.notes(declared, rows), *made]
     notes += _absent_columns(declared, rows)
-    return Opened(
+    run = Run(
         benchmark=declared,
-        scorer=scorer,
         split=split,
         protocol=protocol,
-        file=file,
-        rows=rows,
-        tasks=tasks,
+        tasks={qid: tasks[qid] for qid in predictions},
         predictions=predictions,
-        part=part_of(predictions, tasks),
-        notes=notes,
-        settings=options.settings,
+        file=file,
+        options=options,
+        settings=settings_of(options, declared, scorer),
+        observer=observer,
+        oddities=outcomes.find(tasks, predictions, file),
     )
+    return Opened(run=run, scorer=scorer, rows=rows, tasks=tasks, part=part_of(predictions, tasks), notes=notes)
 
 
 def _renamed(options: Options, declared: Benchmark) -> list[str]:
@@ -267,36 +247,37 @@ def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:
 
 
 def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
+    run = opened.run
     provenance = Provenance(
         grade=version(),
         python=platform.python_version(),
         data=opened.rows.origin,
         data_digest=opened.rows.digest,
         data_is_carried=opened.rows.is_carried,
-        predictions=opened.file.name.rpartition("/")[2],
-        predictions_digest=fingerprint(opened.predictions),
+        predictions=run.file.name.rpartition("/")[2],
+        predictions_digest=fingerprint(run.predictions),
         intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,
-        settings=dict(opened.settings),
-        inference=opened.file.inference,
+        settings=dict(run.options.settings),
+        inference=run.file.inference,
         selftest=receipts.find(this_machine(scored.sandbox), opened.subject),
     )
     report = Report(
-        benchmark=opened.benchmark.id,
-        split=opened.split,
-        protocol=opened.protocol,
+        benchmark=run.benchmark.id,
+        split=run.split,
+        protocol=run.protocol,
         part=opened.part,
         metrics=[],
         samples=[],
         provenance=provenance,
         judge=scored.program_judge,
-        model=opened.file.model,
+        model=run.file.model,
         baselines=scored.baselines,
-        abbreviations=opened.benchmark.abbreviations,
+        abbreviations=run.benchmark.abbreviations,
     )
-    notes = [*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])]
-    return _with(report, scored, opened.benchmark, notes)
+    notes = [*run.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])]
+    return _with(report, scored, run.benchmark, notes)
 
 
 def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:
@@ -346,7 +327,7 @@ def _rescore(
     part = None
     if options.is_partial:
         everything = msgspec.structs.replace(options, missing="wrong")
-        part = _open(read_predictions(path), everything, declared, scorer).part
+        part = _open(read_predictions(path), everything, declared, scorer, Silent()).part
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
     report = _earlier_report(stem, declared, split, protocol)
     if report is not None:

@@ -164,7 +164,7 @@ def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
     notes = []
     if bundle.manifest.grade != own:
         notes.append(f"It was graded by grade {bundle.manifest.grade or 'unknown'}, and is checked by {own}.")
-    if bundle.manifest.declaration != subject_of(opened.benchmark, opened.protocol).declaration:
+    if bundle.manifest.declaration != subject_of(opened.run.benchmark, opened.run.protocol).declaration:
         notes.append("The benchmark.toml here declares something else than the one with which it was graded.")
     if other := _other_intervals(bundle.report):
         notes.append(f"This version of grade computes other intervals from its samples for: {', '.join(other)}.")

@@ -64,14 +64,14 @@ def test_a_verdict_that_is_inverted_is_noticed_in_both_readings(monkeypatch: pyt
 def test_an_accuracy_over_the_wrong_number_of_questions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     from grader.scorers import means
 
-    sound = means._by_task
+    sound = means.by_task
 
     def without_the_last(given: Any) -> Any:
         found = sound(given)
         found.popitem()
         return found
 
-    monkeypatch.setattr(means, "_by_task", without_the_last)
+    monkeypatch.setattr(means, "by_task", without_the_last)
     made = of_real("vstar").problems
     assert any("a recount of its samples gives" in problem.what for problem in made)
 
