@@ -23,12 +23,12 @@ def inputs_outputs(given: Row | str) -> dict[str, Any]:
     Outputs of functions may stand in a list of one, as in APPS: if all do, they are taken out of it.
     """
     row = _mapping(given, "inputs", "outputs")
-    made = {"inputs": _items(row, "inputs"), "outputs": _items(row, "outputs")}
+    cases = {"inputs": _items(row, "inputs"), "outputs": _items(row, "outputs")}
     if not (function := row.get("fn_name")):
-        return made
-    if made["outputs"] and all(isinstance(one, list) and len(one) == 1 for one in made["outputs"]):
-        made["outputs"] = [one[0] for one in made["outputs"]]
-    return made | {"function": function}
+        return cases
+    if cases["outputs"] and all(isinstance(output, list) and len(output) == 1 for output in cases["outputs"]):
+        cases["outputs"] = [output[0] for output in cases["outputs"]]
+    return cases | {"function": function}
 
 
 def any_of(given: Row | str) -> dict[str, Any]:
@@ -37,9 +37,9 @@ def any_of(given: Row | str) -> dict[str, Any]:
     An object of no shape is returned as it is: as a row, it makes its sample unscored, with the reason.
     """
     row = _mapping(given)
-    for name, made in _BY_COLUMN.items():
+    for name, shape in _BY_COLUMN.items():
         if row.get(name) is not None:
-            return made(row)
+            return shape(row)
     return row
 
 
@@ -50,8 +50,8 @@ def code_contests(given: Row) -> dict[str, Any]:
         raise UsageError("the row has no public_tests, private_tests or generated_tests")
     parts = [_mapping(given[name], "input", "output") for name in names]
     return {
-        "inputs": [one for part in parts for one in _items(part, "input")],
-        "outputs": [one for part in parts for one in _items(part, "output")],
+        "inputs": [text for part in parts for text in _items(part, "input")],
+        "outputs": [text for part in parts for text in _items(part, "output")],
     }
 
 
@@ -62,8 +62,8 @@ def prime_intellect(given: Row) -> dict[str, Any]:
     names = {case.get("fn_name") for case in cases}
     if len(names) > 1:
         raise UsageError("its test cases call different functions")
-    made = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
-    return inputs_outputs(made | {"fn_name": name}) if (name := next(iter(names), None)) else made
+    row = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+    return inputs_outputs(row | {"fn_name": name}) if (name := next(iter(names), None)) else row
 
 
 def assert_case(given: Row | str) -> dict[str, Any]:
@@ -115,29 +115,29 @@ def mbpp(given: Row) -> dict[str, Any]:
 
 def _functions(body: Sequence[ast.stmt]) -> list[str]:
     """Return the calls of pytest's functions, and of methods of its classes, as far as they have no fixtures."""
-    found = []
+    functions = []
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             if node.args.args:
                 raise UsageError(f"its test {node.name} has parameters, which only pytest can give")
-            found.append(node.name)
+            functions.append(node.name)
         if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
             methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef)]
-            found += [f"{node.name}().{name}" for name in methods if name.startswith("test")]
-    return found
+            functions += [f"{node.name}().{name}" for name in methods if name.startswith("test")]
+    return functions
 
 
-def _mapping(given: Any, *needed: str) -> dict[str, Any]:
-    if isinstance(given, str):
+def _mapping(value: Any, *needed: str) -> dict[str, Any]:
+    if isinstance(value, str):
         try:
-            given = json.loads(given)
+            value = json.loads(value)
         except ValueError as error:
             raise UsageError(f"not JSON: {error}") from None
-    if not isinstance(given, Mapping):
-        raise UsageError(f"expected an object with {', '.join(needed)}, not {given!r:.60}")
-    if missing := [name for name in needed if given.get(name) is None]:
-        raise UsageError(f"the row has no {' and no '.join(missing)}; it has {', '.join(map(str, given))}")
-    return dict(given)
+    if not isinstance(value, Mapping):
+        raise UsageError(f"expected an object with {', '.join(needed)}, not {value!r:.60}")
+    if missing := [name for name in needed if value.get(name) is None]:
+        raise UsageError(f"the row has no {' and no '.join(missing)}; it has {', '.join(map(str, value))}")
+    return dict(value)
 
 
 def _items(row: Mapping[str, Any], name: str) -> list[Any]:

@@ -174,42 +174,46 @@ def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | No
 
     `options` are the possible texts of an answer to this task. A prediction equal to one of them is always an answer.
     """
-    said = text.strip() if len(text) <= 2 * _LONGEST else ""
-    if not said or len(said) > _LONGEST or any(said.casefold() == option.strip().casefold() for option in options):
+    stripped = text.strip() if len(text) <= 2 * _LONGEST else ""
+    if (
+        not stripped
+        or len(stripped) > _LONGEST
+        or any(stripped.casefold() == option.strip().casefold() for option in options)
+    ):
         return None
-    found = _of_a_tool(said) or _of_a_client(said) or _is_body(said) or ERROR_PAGE.fullmatch(said)
-    return failure_of_error(said) if found else None
+    is_failure = _of_a_tool(stripped) or _of_a_client(stripped) or _is_body(stripped) or ERROR_PAGE.fullmatch(stripped)
+    return failure_of_error(stripped) if is_failure else None
 
 
 def failure_of_error(error: str) -> ServerFailure:
     """Return the failure that an error's text describes; a record can have one beside an empty prediction."""
-    said = error[:_LONGEST].strip()
-    line = " ".join(said[: 4 * _SHOWN].split())
+    stripped = error[:_LONGEST].strip()
+    line = " ".join(stripped[: 4 * _SHOWN].split())
     shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-    return ServerFailure(kind=_kind_in(said) or "request failed", text=shown)
+    return ServerFailure(kind=_kind_in(stripped) or "request failed", text=shown)
 
 
-def _of_a_tool(said: str) -> bool:
+def _of_a_tool(text: str) -> bool:
     """Whether an evaluation tool wrote it in place of an answer."""
-    if said in MARKERS or LMMS_EVAL.fullmatch(said):
+    if text in MARKERS or LMMS_EVAL.fullmatch(text):
         return True
-    found = VLMEVALKIT.fullmatch(said)
-    if found is None:
+    vlmevalkit = VLMEVALKIT.fullmatch(text)
+    if vlmevalkit is None:
         return False
-    rest = found["rest"]
-    if found["printed"]:
+    rest = vlmevalkit["rest"]
+    if vlmevalkit["printed"]:
         return not OF_A_QUESTION.search(rest)
     return not rest or bool(ERROR_CODE.fullmatch(rest)) or _of_a_client(rest) or _is_body(rest)
 
 
-def _of_a_client(said: str) -> bool:
+def _of_a_client(text: str) -> bool:
     """Whether it is the text of an exception, a status, or a sentence that only clients and servers write."""
-    names = NAMES.match(said)
-    core = said[names.end() :] if names else said
+    names = NAMES.match(text)
+    core = text[names.end() :] if names else text
     if FILTERED.search(core):
         return False
     status = STATUS.fullmatch(core)
-    if (status and _is_tail(status["rest"])) or (core != said and _is_body(core)):
+    if (status and _is_tail(status["rest"])) or (core != text and _is_body(core)):
         return True
     if OF_A_QUESTION.search(core):
         return False
@@ -223,16 +227,16 @@ def _is_tail(rest: str) -> bool:
     return len(rest) <= _ONE_LINE and not OF_A_QUESTION.search(rest) and _kind_in(rest) is not None
 
 
-def _is_about_requests(said: str) -> bool:
+def _is_about_requests(text: str) -> bool:
     """Whether a short line, behind the name of an exception, is about a request."""
-    return len(said) <= _ONE_LINE and "\n" not in said and _kind_in(said) not in (None, "refused request")
+    return len(text) <= _ONE_LINE and "\n" not in text and _kind_in(text) not in (None, "refused request")
 
 
-def _is_body(said: str) -> bool:
+def _is_body(text: str) -> bool:
     """Whether it is an error object, as JSON or as Python prints it."""
-    if "rror" not in said[:400] or FILTERED.search(said):
+    if "rror" not in text[:400] or FILTERED.search(text):
         return False
-    value = as_list(said)
+    value = as_list(text)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict) or not value.keys() <= KEYS:
@@ -242,4 +246,4 @@ def _is_body(said: str) -> bool:
         return _of_a_client(inner) or (not OF_A_QUESTION.search(inner) and _is_about_requests(inner))
     if not isinstance(inner, dict) or not isinstance(inner.get("message"), str) or not inner.keys() <= KEYS:
         return False
-    return bool({"type", "code", "status"} & inner.keys()) or _kind_in(said) is not None
+    return bool({"type", "code", "status"} & inner.keys()) or _kind_in(text) is not None

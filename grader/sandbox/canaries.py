@@ -69,15 +69,15 @@ def like(job: Job, draw: random.Random, *, is_right: bool) -> Canary | None:
     kind = kind_of(job)
     if kind is None:
         return None
-    made = _draw(draw, is_right=is_right)
+    function = _draw(draw, is_right=is_right)
     common = {name: job[name] for name in ("id", "cpu", "wall", "memory", "alone") if name in job}
     return Canary(
-        job=cast("Job", common | _job(kind, made, job)),
+        job=cast("Job", common | _job(kind, function, job)),
         kind=kind,
         is_right=is_right,
-        name=made.name,
-        calls=made.calls,
-        values=made.values,
+        name=function.name,
+        calls=function.calls,
+        values=function.values,
     )
 
 
@@ -154,34 +154,38 @@ def _tests(draw: random.Random, name: str, calls: tuple[tuple[int, int], ...], v
 # --- jobs -------------------------------------------------------------------------------------------------------------
 
 
-def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
-    declared = {"signature": made.signature + "    pass\n", "classes": [], "stubs": [made.name]}
-    candidate = declared | {"source": made.source, "names": [], "reads": []}
+def _job(kind: Kind, function: _Function, job: Job) -> dict[str, Any]:
+    declared = {"signature": function.signature + "    pass\n", "classes": [], "stubs": [function.name]}
+    candidate = declared | {"source": function.source, "names": [], "reads": []}
     # The calls and the answers are in the formats of recording.py and answering.py.
-    calls = [_text({"f": _named(made), "m": [], "v": list(call), "k": [], "n": [], "d": []}) for call in made.calls]
+    calls = [
+        _text({"f": _named(function), "m": [], "v": list(call), "k": [], "n": [], "d": []}) for call in function.calls
+    ]
     match kind:
         case "record":
-            return {"record": declared | {"test": made.tests + ("" if made.is_right else _depending(made))}}
+            return {"record": declared | {"test": function.tests + ("" if function.is_right else _depending(function))}}
         case "answer":
             return {
                 "answer": {"candidate": candidate | _same(job, "answer", "candidate", "each", "spare"), "calls": calls}
             }
         case "script":
-            source = f"{made.source}\n\nprint({made.name}(*map(int, input().split())))\n"
-            return {"answer": {"script": source, "calls": [f"{a} {b}\n" for a, b in made.calls]}}
+            source = f"{function.source}\n\nprint({function.name}(*map(int, input().split())))\n"
+            return {"answer": {"script": source, "calls": [f"{a} {b}\n" for a, b in function.calls]}}
         case "judge":
-            hello = _text({"functions": [made.name], "imported": [], "errors": {}, "values": {}, "n": []})
-            replies = [_text({"v": value, "m": [], "n": []}) for value in made.values]
+            hello = _text({"functions": [function.name], "imported": [], "errors": {}, "values": {}, "n": []})
+            replies = [_text({"v": value, "m": [], "n": []}) for value in function.values]
             task = (
-                declared | {"test": made.tests, "names": [], "calls": calls} | _same(job, "judge", "task", "official")
+                declared
+                | {"test": function.tests, "names": [], "calls": calls}
+                | _same(job, "judge", "task", "official")
             )
             return {"judge": {"task": task, "answers": {"hello": hello, "replies": replies}}}
         case "split":
-            return {"split": {"candidate": candidate, "tests": declared | {"test": made.tests}}}
+            return {"split": {"candidate": candidate, "tests": declared | {"test": function.tests}}}
     words = {name: job[name] for name in ("lint", "run", "timed_out", "failed_prefix") if name in job}
     # The linter executes nothing, so what is wrong for it is an undefined name.
-    broken = f"    return {made.name}_\n" if kind == "lint" and not made.is_right else ""
-    return {"head": made.source + broken, "test": made.tests} | words
+    broken = f"    return {function.name}_\n" if kind == "lint" and not function.is_right else ""
+    return {"head": function.source + broken, "test": function.tests} | words
 
 
 def _same(job: Job, kind: Kind, record: str, *names: str) -> dict[str, Any]:
@@ -190,14 +194,14 @@ def _same(job: Job, kind: Kind, record: str, *names: str) -> dict[str, Any]:
     return {name: part[name] for name in names if name in part}
 
 
-def _named(made: _Function | Canary) -> dict[str, Any]:
-    return {"x": ["name", made.name]}
+def _named(function: _Function | Canary) -> dict[str, Any]:
+    return {"x": ["name", function.name]}
 
 
-def _depending(made: _Function) -> str:
+def _depending(function: _Function) -> str:
     """Return a test whose calls depend on an answer; both recordings must show it."""
-    (a, b), *_ = made.calls
-    return f"\nassert {made.name}({a}, {b + 1}) if {made.name}({a}, {b}) else {made.name}({b + 1}, {a})\n"
+    (a, b), *_ = function.calls
+    return f"\nassert {function.name}({a}, {b + 1}) if {function.name}({a}, {b}) else {function.name}({b + 1}, {a})\n"
 
 
 def _text(message: object) -> str:
@@ -207,22 +211,22 @@ def _text(message: object) -> str:
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 
-def _is_linted(canary: Canary, seen: Executed) -> bool:
-    if seen.lint is None or seen.lint.broken:
+def _is_linted(canary: Canary, executed: Executed) -> bool:
+    if executed.lint is None or executed.lint.broken:
         return False
-    messages = seen.lint.messages
+    messages = executed.lint.messages
     return messages == [] if canary.is_right else len(messages) == 1 and f"'{canary.name}_'" in messages[0]
 
 
-def _is_run(canary: Canary, seen: Executed) -> bool:
-    if seen.run is None or seen.run.evidence.stopped is not None:
+def _is_run(canary: Canary, executed: Executed) -> bool:
+    if executed.run is None or executed.run.evidence.stopped is not None:
         return False
-    passed = seen.run.result == "passed"
-    return passed if canary.is_right else not passed and seen.run.kind == "AssertionError"
+    passed = executed.run.result == "passed"
+    return passed if canary.is_right else not passed and executed.run.kind == "AssertionError"
 
 
-def _is_recorded(canary: Canary, seen: Executed) -> bool:
-    recorded = seen.record.recorded if seen.record is not None else None
+def _is_recorded(canary: Canary, executed: Executed) -> bool:
+    recorded = executed.record.recorded if executed.record is not None else None
     if recorded is None:
         return False
     wanted = list(canary.calls)
@@ -235,33 +239,33 @@ def _is_recorded(canary: Canary, seen: Executed) -> bool:
 
 def _calls_of(canary: Canary, recorded: Recorded) -> list[tuple[int, ...]]:
     """Return the arguments of recorded calls; raises ValueError for calls of another function."""
-    found = [json.loads(call) for call in recorded.calls or ()]
-    if any(call["f"] != _named(canary) or call["k"] for call in found):
+    calls = [json.loads(call) for call in recorded.calls or ()]
+    if any(call["f"] != _named(canary) or call["k"] for call in calls):
         raise ValueError("another function is called")
-    return [tuple(call["v"]) for call in found]
+    return [tuple(call["v"]) for call in calls]
 
 
-def _is_answered(canary: Canary, seen: Executed) -> bool:
+def _is_answered(canary: Canary, executed: Executed) -> bool:
     """Whether the program answered with its return values; those of a wrong one differ from a right one's."""
-    if seen.answer is None:
+    if executed.answer is None:
         return False
-    replies = [json.loads(reply) for reply in seen.answer.replies]
-    named = json.loads(seen.answer.hello or "{}").get("functions")
+    replies = [json.loads(reply) for reply in executed.answer.replies]
+    named = json.loads(executed.answer.hello or "{}").get("functions")
     return named == [canary.name] and [(reply["v"], reply["n"]) for reply in replies] == [
         (v, []) for v in canary.values
     ]
 
 
-def _is_printed(canary: Canary, seen: Executed) -> bool:
+def _is_printed(canary: Canary, executed: Executed) -> bool:
     """Whether each run of the program printed its value, and ended."""
-    if seen.answer is None:
+    if executed.answer is None:
         return False
-    runs = [json.loads(reply) for reply in seen.answer.replies]
+    runs = [json.loads(reply) for reply in executed.answer.replies]
     return [(run["printed"], run["status"]) for run in runs] == [(f"{value}\n", 0) for value in canary.values]
 
 
-def _is_judged(canary: Canary, seen: Executed) -> bool:
-    split = seen.judge if canary.kind == "judge" else seen.split
+def _is_judged(canary: Canary, executed: Executed) -> bool:
+    split = executed.judge if canary.kind == "judge" else executed.split
     if split is None or split.evidence.stopped is not None:
         return False
     return split.confirmed if canary.is_right else not split.confirmed and split.kind == "assertion"

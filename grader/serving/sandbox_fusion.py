@@ -92,15 +92,15 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
     def _tests(self) -> list[_Test]:
         data = self.config.provided_data
         if isinstance(data, list):
-            data = next((one for one in data if isinstance(one, dict) and one.get("id") == self.id), None)
-        given = data.get("test") if isinstance(data, dict) else None
-        return msgspec.convert(msgspec.json.decode(given) if isinstance(given, str) else given or [], list[_Test])
+            data = next((entry for entry in data if isinstance(entry, dict) and entry.get("id") == self.id), None)
+        listed = data.get("test") if isinstance(data, dict) else None
+        return msgspec.convert(msgspec.json.decode(listed) if isinstance(listed, str) else listed or [], list[_Test])
 
     @property
     def sample(self) -> dict[str, Any]:
         """The request as a sample of a pool."""
         tests = self._tests
-        row = {"inputs": [one.input.stdin for one in tests], "outputs": [one.output.stdout for one in tests]}
+        row = {"inputs": [test.input.stdin for test in tests], "outputs": [test.output.stdout for test in tests]}
         limits = {"timeout": _seconds(self.config.run_timeout)} if self.config.run_timeout else {}
         return {"row": row, "text": self.completion, "each": True, "printed": True, **limits}
 
@@ -180,25 +180,29 @@ def ran(result: SampleResult) -> Ran:
     return _ran(_printed(result)[0], result.seconds)
 
 
-def judged(asked: Submit, result: SampleResult) -> Judged:
+def judged(request: Submit, result: SampleResult) -> Judged:
     """Return the answer to a submission: accepted as in the careful reading."""
     accepted = result.careful.outcome is Outcome.PASSED
-    given = _printed(result)
-    right = result.tests if isinstance(result.tests, list) and not accepted else [accepted] * len(given)
+    outputs = _printed(result)
+    right = result.tests if isinstance(result.tests, list) and not accepted else [accepted] * len(outputs)
     tests = [
-        JudgedTest(passed=passed, exec_info=_ran(one, None), test_info=msgspec.to_builtins(test))
-        for passed, one, test in zip(right, given, asked._tests, strict=True)
+        JudgedTest(passed=passed, exec_info=_ran(printed, None), test_info=msgspec.to_builtins(test))
+        for passed, printed, test in zip(right, outputs, request._tests, strict=True)
     ]
-    return Judged(id=asked.id, accepted=accepted, extracted_code=asked.completion, tests=tests)
+    return Judged(id=request.id, accepted=accepted, extracted_code=request.completion, tests=tests)
 
 
-def _ran(one: _Printed, seconds: float | None) -> Ran:
-    if one.outcome == Outcome.TIMEOUT.value:
-        run = CommandRun(status="TimeLimitExceeded", execution_time=seconds, stdout=one.text, stderr="")
+def _ran(printed: _Printed, seconds: float | None) -> Ran:
+    if printed.outcome == Outcome.TIMEOUT.value:
+        run = CommandRun(status="TimeLimitExceeded", execution_time=seconds, stdout=printed.text, stderr="")
         return Ran(status="Failed", run_result=run)
-    code = 0 if one.outcome == Outcome.PASSED.value else 1
+    code = 0 if printed.outcome == Outcome.PASSED.value else 1
     run = CommandRun(
-        status="Finished", execution_time=seconds, return_code=code, stdout=one.text, stderr=one.why if code else ""
+        status="Finished",
+        execution_time=seconds,
+        return_code=code,
+        stdout=printed.text,
+        stderr=printed.why if code else "",
     )
     return Ran(status="Failed" if code else "Success", run_result=run)
 
@@ -208,5 +212,5 @@ def _printed(result: SampleResult) -> list[_Printed]:
     return msgspec.json.decode(result.facts, type=_Facts).printed
 
 
-def _seconds(asked: float) -> float:
-    return min(MOST_SECONDS, max(LEAST_SECONDS, asked))
+def _seconds(wanted: float) -> float:
+    return min(MOST_SECONDS, max(LEAST_SECONDS, wanted))

@@ -60,9 +60,9 @@ def _candidates(text: str) -> Iterator[tuple[str, str]]:
     if wrapped:
         yield wrapped[-1].rule, text[slice(*wrapped[-1].inner)]
     shown = without_markup(text).replace("\\$", "$")
-    for found in reversed(deque(_FORM.finditer(shown), _MOST)):
-        end = _END.search(shown, found.end())
-        yield "declaration", shown[found.end() : end.start() if end else len(shown)]
+    for form in reversed(deque(_FORM.finditer(shown), _MOST)):
+        end = _END.search(shown, form.end())
+        yield "declaration", shown[form.end() : end.start() if end else len(shown)]
     yield "bare_text", shown
     paragraphs = shown.rstrip().rpartition("\n")
     yield "final_statement", paragraphs[2]
@@ -74,8 +74,8 @@ def _part(content: str, question: str, kind: Kind, *, whole: bool) -> str:
     if kind == "number" or (kind == "expression" and not whole):
         return _number(content, whole=whole)
     if kind == "yes_no":
-        said = polarity(content.lower(), question.lower())
-        return "" if said is None else "yes" if said else "no"
+        answer = polarity(content.lower(), question.lower())
+        return "" if answer is None else "yes" if answer else "no"
     return content if whole and len(content) <= 200 and "\n" not in content else ""
 
 
@@ -84,9 +84,9 @@ def _number(content: str, *, whole: bool) -> str:
         return content
     if len(content) > 1000 or (whole and "\n" in content):
         return ""
-    found = list(quantities_in(content))
+    quantities = list(quantities_in(content))
     # "18 - 6 = 12" ends with its result; a sentence with several other numbers does not say which one it means.
-    return content[slice(*found[-1][:2])] if len(found) == 1 or ("=" in content and found) else ""
+    return content[slice(*quantities[-1][:2])] if len(quantities) == 1 or ("=" in content and quantities) else ""
 
 
 _SIGNS = Pattern(r"[\d+=<>/^]")
@@ -115,31 +115,31 @@ def is_accepted(
 
 def _says(answer: str, gold: str, question: str) -> bool | None:
     """Whether a sentence has the gold answer beside words of the question; None if it has other words, too."""
-    said, wanted, asked = ([folded(word) for word in tokens(text)] for text in (answer, gold, question))
-    places = [at for at in range(len(said)) if wanted and said[at : at + len(wanted)] == wanted]
+    words, wanted, question_words = ([folded(word) for word in tokens(text)] for text in (answer, gold, question))
+    places = [at for at in range(len(words)) if wanted and words[at : at + len(wanted)] == wanted]
     if not places or _SIGNS.search(gold):
         return False
-    rest = {*said[: places[0]], *said[places[0] + len(wanted) :]}
-    return True if rest <= _FRAME.union(asked) else None
+    rest = {*words[: places[0]], *words[places[0] + len(wanted) :]}
+    return True if rest <= _FRAME.union(question_words) else None
 
 
 def is_number(text: str) -> bool:
     """Whether a text is a number, perhaps with a unit of measurement."""
-    said = quantity(text)
-    return said is not None and (not said.unit or said.is_measure)
+    read = quantity(text)
+    return read is not None and (not read.unit or read.is_measure)
 
 
 def is_same(answer: str, gold: str, kind: Kind) -> bool:
     """Whether two answers are the same number or text; expressions are not transformed."""
     if kind in ("number", "expression"):
-        said, wanted = quantity(answer), quantity(gold)
-        if kind == "number" or (said is not None and wanted is not None):
-            return said is not None and wanted is not None and _equal(said, wanted)
+        stated, wanted = quantity(answer), quantity(gold)
+        if kind == "number" or (stated is not None and wanted is not None):
+            return stated is not None and wanted is not None and _equal(stated, wanted)
     mine, theirs = (" ".join(text.lower().split()).strip(" .") for text in (answer, gold))
     return mine == theirs or (kind == "text" and not _SIGNS.search(theirs) and folded(mine) == folded(theirs))
 
 
-def _equal(said: Quantity, wanted: Quantity) -> bool:
-    if said.equals(wanted):
+def _equal(stated: Quantity, wanted: Quantity) -> bool:
+    if stated.equals(wanted):
         return True
-    return said.same_number(wanted) and not (said.unit and wanted.unit and said.is_measure and wanted.is_measure)
+    return stated.same_number(wanted) and not (stated.unit and wanted.unit and stated.is_measure and wanted.is_measure)

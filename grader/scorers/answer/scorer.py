@@ -114,10 +114,10 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
         """Turn rows into tasks; raises InputError that names every row without an answer."""
         del split
-        asked = declared.columns.question
-        if asked and all(cell(row.get(asked)) is None for row in rows.rows):
+        column = declared.columns.question
+        if column and all(cell(row.get(column)) is None for row in rows.rows):
             place = rows.place or rows.origin
-            raise InputError([f"{place}: no row has a value in column {asked}, which should contain the questions"])
+            raise InputError([f"{place}: no row has a value in column {column}, which should contain the questions"])
         tasks, problems = rows.tasks(partial(_task, declared=declared))
         if problems:
             raise InputError(shown(problems))
@@ -173,7 +173,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
 
 
 def _together_columns(declared: AnswerBenchmark) -> list[str]:
-    return [column for one in declared.together.values() for column in one.columns]
+    return [column for together in declared.together.values() for column in together.columns]
 
 
 def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
@@ -188,7 +188,7 @@ def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
         accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared)
         if kind == "text" and all(map(is_number, accepted)):
             kind = "number"
-        together = {name: _set_of(qid, row, one) for name, one in declared.together.items()}
+        together = {name: _set_of(qid, row, sets) for name, sets in declared.together.items()}
     except ValueError as error:
         raise ValueError(f"{qid}: {error}") from None
     groups = {name: label for name in columns.groups if (label := cell(row.get(name))) is not None}
@@ -216,22 +216,24 @@ def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> 
 
 
 def _kind(row: Row, declared: AnswerBenchmark) -> Kind:
-    said = cell(row.get(declared.columns.kind or ""))
-    if said is None:
+    word = cell(row.get(declared.columns.kind or ""))
+    if word is None:
         return declared.kind
     known: dict[str, Kind] = {kind: kind for kind in KINDS} | declared.kinds
-    if said not in known:
-        raise ValueError(f"the kind {quoted(said)} in column {declared.columns.kind} is not one of {', '.join(known)}")
-    return known[said]
+    if word not in known:
+        raise ValueError(f"the kind {quoted(word)} in column {declared.columns.kind} is not one of {', '.join(known)}")
+    return known[word]
 
 
 def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
     column = declared.columns.answer
-    given = row.get(column)
-    listed = as_list(given)
-    if isinstance(given, str) and isinstance(listed, list) and all(isinstance(one, str) for one in listed):
-        given = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
-    texts = [text for one in (given if isinstance(given, list) else [given]) if (text := cell(one)) is not None]
+    answers = row.get(column)
+    listed = as_list(answers)
+    if isinstance(answers, str) and isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
+        answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
+    texts = [
+        text for answer in (answers if isinstance(answers, list) else [answers]) if (text := cell(answer)) is not None
+    ]
     if declared.gold_after:
         texts = [text.rpartition(declared.gold_after)[2] for text in texts]
     accepted = [text.strip() for text in texts if text.strip()]
@@ -244,15 +246,15 @@ def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
     return accepted
 
 
-def _set_of(qid: str, row: Row, one: Together) -> str:
+def _set_of(qid: str, row: Row, together: Together) -> str:
     """Return the name of the questions with which a row belongs together."""
-    missing = [name for name in one.columns if cell(row.get(name)) is None]
+    missing = [name for name in together.columns if cell(row.get(name)) is None]
     if missing:
         raise ValueError(f"no value in column {missing[0]}")
-    found = re.match(one.id_pattern, qid)
-    if found is None:
-        raise ValueError(f"the id_pattern {quoted(one.id_pattern)} does not match the id")
-    return "/".join([*(str(row[name]) for name in one.columns), *(group or "" for group in found.groups())])
+    match = re.match(together.id_pattern, qid)
+    if match is None:
+        raise ValueError(f"the id_pattern {quoted(together.id_pattern)} does not match the id")
+    return "/".join([*(str(row[name]) for name in together.columns), *(group or "" for group in match.groups())])
 
 
 def _read(task: AnswerTask, text: str | None, protocol: AnswerProtocol, comparer: Comparer) -> tuple[Reading, Reading]:
@@ -290,14 +292,14 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
 
 
 def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
-    said = read_answer(text, task.text, task.kind)
-    if said.answer is None:
-        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=said.rule)
-    right = is_accepted(said.answer, task.accepted, task.kind, comparer, task.text)
+    reading = read_answer(text, task.text, task.kind)
+    if reading.answer is None:
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=reading.rule)
+    right = is_accepted(reading.answer, task.accepted, task.kind, comparer, task.text)
     if right is None:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail)
-    return _judged(said.answer, said.rule, right=right)
+    return _judged(reading.answer, reading.rule, right=right)
 
 
 def _judged(answer: str, rule: str, *, right: bool) -> Reading:

@@ -73,9 +73,9 @@ def group(mentions: list[Mention], page: Page) -> list[Group]:
             groups[-1].members.append(mention)
         else:
             groups.append(Group([mention]))
-    for one in groups:
-        texts = sum(m.stop > m.end for m in one.members)
-        one.echo = len(one.letters) > 1 and texts >= len(one.members) - 1
+    for members in groups:
+        texts = sum(m.stop > m.end for m in members.members)
+        members.echo = len(members.letters) > 1 and texts >= len(members.members) - 1
     return groups
 
 
@@ -99,9 +99,9 @@ def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
     return last.kind == "text" and mention.kind == "label" and re.fullmatch(r"[\s,]*[(\[]?", between) is not None
 
 
-def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> None:
+def judge(group: Group, page: Page, last_line: tuple[int, int], first: int) -> None:
     """Set the group's role from the words around it; `first` is where the reply's text begins."""
-    start, stop = one.start, one.stop
+    start, stop = group.start, group.stop
     left_end, right_end = page.sentence(start, stop)
     left = page.low[max(left_end, start - _REACH) : start]
     heading = _heading_before(page, left_end) if not left.strip(" -*\"'([{>") and left_end else ""
@@ -109,19 +109,19 @@ def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> Non
     right = page.low[stop : min(right_end, stop + _REACH)]
     if right.rstrip().endswith("?") and len(right) < _ASKED:
         right += page.low[right_end : right_end + _ASKED]  # "A? No." has its answer in the next sentence
-    one.role = _role(one, left, right)
-    if one.role == "doubted" and heading and _is_announced(one, page, heading):
-        one.role = "declared"
-    if one.role == "named":
-        _judge_by_place(one, page, first)
-    one.form = one.role == "declared" and one.members[0].kind == "label" and _has_form(one, left, right)
+    group.role = _role(group, left, right)
+    if group.role == "doubted" and heading and _is_announced(group, page, heading):
+        group.role = "declared"
+    if group.role == "named":
+        _judge_by_place(group, page, first)
+    group.form = group.role == "declared" and group.members[0].kind == "label" and _has_form(group, left, right)
     in_last_line = start >= last_line[0]
-    one.final = bool(say.FINAL_BEFORE.search(left)) or (in_last_line and one.role == "own_line")
+    group.final = bool(say.FINAL_BEFORE.search(left)) or (in_last_line and group.role == "own_line")
 
 
-def _has_form(one: Group, left: str, right: str) -> bool:
+def _has_form(group: Group, left: str, right: str) -> bool:
     """Whether a label follows "the answer is" directly, and nothing makes it part of a longer expression."""
-    closed = one.members[-1].stop > one.members[-1].end or say.CLAUSE_END.match(right) is not None
+    closed = group.members[-1].stop > group.members[-1].end or say.CLAUSE_END.match(right) is not None
     return closed and (say.FORM_BEFORE.search(left) or say.FORM_LIST.search(left)) is not None
 
 
@@ -133,73 +133,73 @@ def _heading_before(page: Page, at: int) -> str:
     return above + " " if above.endswith((":", "is", "是", "answer")) else ""
 
 
-def _is_announced(one: Group, page: Page, heading: str) -> bool:
+def _is_announced(group: Group, page: Page, heading: str) -> bool:
     """Whether a label is alone on its line, below a line such as "I will choose:"; doubts in that line are ignored."""
     choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
-    if not choosing or one.members[0].kind != "label":
+    if not choosing or group.members[0].kind != "label":
         return False
-    first, last = page.line(one.start, one.stop)
+    first, last = page.line(group.start, group.stop)
     marks = " \t*\"'([{<)]}>.!"
-    return page.only_before(first, one.start, marks) and page.only_after(one.stop, last, marks)
+    return page.only_before(first, group.start, marks) and page.only_after(group.stop, last, marks)
 
 
-def _role(one: Group, left: str, right: str) -> Role:
+def _role(group: Group, left: str, right: str) -> Role:
     if say.ALL_BUT_BEFORE.search(left):
         return "declared" if say.DENIED_AFTER.match(right) else "denied"
     if say.DENIED_AFTER.match(right) or say.DENIED_BEFORE.search(left):
         return "denied"
-    if (compared := _compared(one, left)) is not None:
+    if (compared := _compared(group, left)) is not None:
         return compared
     if say.DOUBTED_BEFORE.search(left) or say.DOUBTED_AFTER.match(right):
         return "doubted"
     # A confirmed text ("the dog is right there") is not necessarily the answer; a confirmed label is.
-    if one.members[0].kind == "text":
+    if group.members[0].kind == "text":
         return "declared" if say.TEXT_BEFORE.search(left) else "named"
-    return "declared" if say.CONFIRMED_AFTER.match(right) else _role_by_left(one, left, right)
+    return "declared" if say.CONFIRMED_AFTER.match(right) else _role_by_left(group, left, right)
 
 
-def _compared(one: Group, left: str) -> Role | None:
+def _compared(group: Group, left: str) -> Role | None:
     """Return the role of options that are only listed, or compared with another; None for all others."""
-    if one.members[0].kind == "text" and say.OTHER_SIDE_BEFORE.search(left):
+    if group.members[0].kind == "text" and say.OTHER_SIDE_BEFORE.search(left):
         return "doubted"
-    if not one.echo and not say.COMPARED_BEFORE.search(left):
+    if not group.echo and not say.COMPARED_BEFORE.search(left):
         return None
-    several = len(one.letters) > 1 and one.is_label and not one.echo
+    several = len(group.letters) > 1 and group.is_label and not group.echo
     return "declared" if several and say.FORM_LIST.search(left) else "listed"
 
 
-def _role_by_left(one: Group, left: str, right: str) -> Role:
+def _role_by_left(group: Group, left: str, right: str) -> Role:
     if say.STRONG_BEFORE.search(left):
-        cut_off = any(m.shaky for m in one.members) and not say.CLAUSE_END.match(right)
+        cut_off = any(m.shaky for m in group.members) and not say.CLAUSE_END.match(right)
         return "named" if cut_off else "declared"
     return "concluded" if say.WEAK_BEFORE.search(left) and say.CLAUSE_END.match(right) else "named"
 
 
-def _judge_by_place(one: Group, page: Page, first: int) -> None:
+def _judge_by_place(group: Group, page: Page, first: int) -> None:
     """Take a label or text for a statement if it is alone on its line, or at the very start before a delimiter."""
-    line_start, line_end = page.line(one.start, one.stop)
-    if line_end >= page.end and page.only_after(one.stop, line_end, " .*)!\"'"):
-        line_start = max(line_start, page.sentence(one.start, one.stop)[0])
-    is_short = one.start - line_start < 60 and line_end - one.stop < 60
-    before, after = (page.shown[line_start : one.start], page.shown[one.stop : line_end]) if is_short else ("", "")
+    line_start, line_end = page.line(group.start, group.stop)
+    if line_end >= page.end and page.only_after(group.stop, line_end, " .*)!\"'"):
+        line_start = max(line_start, page.sentence(group.start, group.stop)[0])
+    is_short = group.start - line_start < 60 and line_end - group.stop < 60
+    before, after = (page.shown[line_start : group.start], page.shown[group.stop : line_end]) if is_short else ("", "")
     if is_short and _LINE_BEFORE.fullmatch(before) and _LINE_AFTER.fullmatch(after):
         announced = page.low[max(0, line_start - _REACH) : line_start].removesuffix("\n")
         # One option alone at the end is no list of options, whatever announces it.
         lists = line_end < page.end and _OPTIONS_FOLLOW.search(announced)
-        one.role = "listed" if lists else "own_line"
-    elif one.start <= first + 3 and not page.shown[first : one.start].strip("\"'([{<*- "):
-        pattern = _LEAD_TEXT_AFTER if one.members[0].kind == "text" else _LEAD_AFTER
-        if pattern.match(page.shown, one.stop):
-            one.role = "leading"
+        group.role = "listed" if lists else "own_line"
+    elif group.start <= first + 3 and not page.shown[first : group.start].strip("\"'([{<*- "):
+        pattern = _LEAD_TEXT_AFTER if group.members[0].kind == "text" else _LEAD_AFTER
+        if pattern.match(page.shown, group.stop):
+            group.role = "leading"
 
 
-def problem_within(one: Group) -> tuple[str, str] | None:
+def problem_within(group: Group) -> tuple[str, str] | None:
     """Return (rule, detail) if one statement does not name exactly one option, else None."""
-    for mention in one.members:
+    for mention in group.members:
         if mention.conflict:
             return "letter_and_text_disagree", f"names {'/'.join(mention.letters)} with the text of {mention.conflict}"
-    if len(one.letters) > 1:
-        kinds = {m.kind for m in one.members}
+    if len(group.letters) > 1:
+        kinds = {m.kind for m in group.members}
         rule = "letter_and_text_disagree" if len(kinds) > 1 else "several_answers"
-        return rule, f"names {' and '.join(sorted(one.letters))}"
+        return rule, f"names {' and '.join(sorted(group.letters))}"
     return None

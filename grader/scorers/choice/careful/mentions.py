@@ -116,14 +116,14 @@ def find_mentions(page: Page, options: Options, *, with_values: bool = False) ->
     labels = _labels(page, options)
     # "Point B", "Both A and B": a label inside a longer option text is part of that text.
     covers = [(s, e, k) for s, e, k in places if e - s > 2]
-    found = [m for m in labels if not _covered(m, covers)] if covers else labels
-    taken = [(m.start, m.stop) for m in found if m.stop > m.end]
-    found += _texts(options, places, taken)
-    found += _ordinals(page, options)
-    found.sort(key=lambda m: (m.start, m.kind != "label"))
-    if len(found) > _MOST:
-        found = found[:100] + found[100 - _MOST :]
-    return found
+    mentions = [m for m in labels if not _covered(m, covers)] if covers else labels
+    taken = [(m.start, m.stop) for m in mentions if m.stop > m.end]
+    mentions += _texts(options, places, taken)
+    mentions += _ordinals(page, options)
+    mentions.sort(key=lambda m: (m.start, m.kind != "label"))
+    if len(mentions) > _MOST:
+        mentions = mentions[:100] + mentions[100 - _MOST :]
+    return mentions
 
 
 def _covered(label: Mention, covers: list[tuple[int, int, str]]) -> bool:
@@ -137,14 +137,14 @@ def _covered(label: Mention, covers: list[tuple[int, int, str]]) -> bool:
 
 
 def _labels(page: Page, options: Options) -> list[Mention]:
-    found = []
+    labels = []
     matches = _LABEL.finditer(page.shown)
     # All matches of a reply of many megabytes would be gigabytes.
     for m in [*islice(matches, 100), *deque(matches, _MOST - 100)]:
         mention = _label(m, page, options)
         if mention is not None:
-            found.append(mention)
-    return found
+            labels.append(mention)
+    return labels
 
 
 def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
@@ -171,11 +171,11 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     quoted = m.lastgroup == "up1" or left.endswith(('"', "'"))
     if quoted and (_READ_THERE.search(left) or (m.lastgroup == "up1" and _READ_THERE.search(left + '"'))):
         return None
-    found = Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky)
+    label = Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky)
     if letter not in options and letter in options.named_letters:
-        found.letters = frozenset(options.named_letters[letter])  # the option whose text is the letter
-        return found
-    return _extended(found, page, options)
+        label.letters = frozenset(options.named_letters[letter])  # the option whose text is the letter
+        return label
+    return _extended(label, page, options)
 
 
 def _is_symbol(page: Page, start: int, end: int, options: Options) -> bool:
@@ -184,8 +184,8 @@ def _is_symbol(page: Page, start: int, end: int, options: Options) -> bool:
     if not joined and (not page.is_formula(start, end) or say.FORM_BEFORE.search(page.low, max(0, start - 40), start)):
         return False
     match = _DELIMITED.match(page.low, end)
-    found = options.starting_at(page.low, match.end()) if match else None
-    return found is None
+    text_ = options.starting_at(page.low, match.end()) if match else None
+    return text_ is None
 
 
 def _lower_case_label(left: str, start: int, length: int, options: Options, *, marked: bool) -> bool:
@@ -214,12 +214,12 @@ def _before_word(letter: str, word: str, marked: bool) -> bool | None:
 
 
 def _own_text_follows(letter: str, end: int, page: Page, options: Options) -> bool:
-    found = options.starting_at(page.low, end + 1) if end + 1 < len(page.low) else None
-    if found is None:
+    named = options.starting_at(page.low, end + 1) if end + 1 < len(page.low) else None
+    if named is None:
         return False
     # "A dog" opens a sentence with an article; "A blue" cannot, and inside a sentence an article is lower-case.
     opens = page.only_before(page.sentence(end - 1, end)[0], end - 1, " \"'*(-")
-    return found[0] == letter or not opens or options.takes_no_article(found[0])
+    return named[0] == letter or not opens or options.takes_no_article(named[0])
 
 
 def _extended(mention: Mention, page: Page, options: Options) -> Mention:
@@ -233,17 +233,17 @@ def _extended(mention: Mention, page: Page, options: Options) -> Mention:
     match = _DELIMITED.match(page.low, mention.end)
     if match is None or match.end() >= len(page.low):
         return mention
-    found = options.starting_at(page.low, match.end()) or _own_formula(letter, match.end(), page, options)
-    if found is None:
+    named = options.starting_at(page.low, match.end()) or _own_formula(letter, match.end(), page, options)
+    if named is None:
         mention.marked = mention.marked or (match["delim"] or ",") in ").:"
         return mention
-    if found[0] == letter or options.low.get(letter) == options.low[found[0]]:
-        mention.stop, mention.marked, mention.shaky = found[1], True, False
-        if found[1] - match.end() == 1 and page.low[match.end() - 1] == "(":
+    if named[0] == letter or options.low.get(letter) == options.low[named[0]]:
+        mention.stop, mention.marked, mention.shaky = named[1], True, False
+        if named[1] - match.end() == 1 and page.low[match.end() - 1] == "(":
             # "B (A)" where A says "B" and B says "A": either can be the label.
             mention.conflict = options.named_letters.get(letter)
-    elif match["delim"] != "|" and _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
-        mention.conflict, mention.stop = found[0], found[1]
+    elif match["delim"] != "|" and _CLAUSE_STOP.match(page.low, named[1]) and letter in options:
+        mention.conflict, mention.stop = named[0], named[1]
     return mention
 
 
@@ -257,33 +257,35 @@ def _own_formula(letter: str, at: int, page: Page, options: Options) -> tuple[st
 
 
 def _texts(options: Options, places: list[tuple[int, int, str]], taken: list[tuple[int, int]]) -> list[Mention]:
-    found: list[Mention] = []
+    texts: list[Mention] = []
     next_taken = 0
     for start, end, letter in places:
         while next_taken < len(taken) and taken[next_taken][1] <= start:
             next_taken += 1
         if next_taken < len(taken) and taken[next_taken][0] <= start:
             continue
-        if found and found[-1].start == start and found[-1].end == end:
-            found[-1].letters |= {letter}
+        if texts and texts[-1].start == start and texts[-1].end == end:
+            texts[-1].letters |= {letter}
         elif len(options.texts[letter]) > 1 or not options.texts[letter].isascii() or options.texts[letter].isdigit():
-            found.append(Mention(frozenset(letter), start, end, end, "text", shaky=letter in options.common))
-    return found
+            texts.append(Mention(frozenset(letter), start, end, end, "text", shaky=letter in options.common))
+    return texts
 
 
 def _ordinals(page: Page, options: Options) -> list[Mention]:
-    found = []
+    ordinals = []
     for m in _ORDINAL.finditer(page.low):
-        said = m["digit"] or m["word"] or m["han"] or m["of_two"]
-        rank = len(options.letters) - 1 if said == "last" else _RANK[said]
+        word = m["digit"] or m["word"] or m["han"] or m["of_two"]
+        rank = len(options.letters) - 1 if word == "last" else _RANK[word]
         if m["of_two"] and len(options.letters) != 2:
             continue
-        said_by = [k for k, w in options.words.items() if said in w or any(t == str(rank + 1) for t in w)]
+        said_by = [k for k, w in options.words.items() if word in w or any(t == str(rank + 1) for t in w)]
         if rank >= len(options.letters):
             continue
         letter = options.letters[rank]
         if said_by and m["word"]:
             continue
         conflict = next((k for k in said_by if k != letter), None)
-        found.append(Mention(frozenset(letter), m.start(), m.end(), m.end(), "ordinal", marked=True, conflict=conflict))
-    return found
+        ordinals.append(
+            Mention(frozenset(letter), m.start(), m.end(), m.end(), "ordinal", marked=True, conflict=conflict)
+        )
+    return ordinals

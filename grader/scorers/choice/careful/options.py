@@ -61,8 +61,8 @@ def bare(text: str) -> str:
 def tokens(text: str) -> tuple[str, ...]:
     """Return the words of a plain text: lower case, number words as digits, no articles or punctuation."""
     low = text.lower()
-    found = [_NUMBERS.get(t, t) for t in _TOKEN.findall(_ARTICLE.sub(" ", low))]
-    return tuple(found or _TOKEN.findall(low))
+    read = [_NUMBERS.get(t, t) for t in _TOKEN.findall(_ARTICLE.sub(" ", low))]
+    return tuple(read or _TOKEN.findall(low))
 
 
 class Options:
@@ -106,51 +106,51 @@ class Options:
     def named_letters(self) -> dict[str, str]:
         """Letter -> another option whose whole text is that letter (option A says "B")."""
         short = {k: t.strip("()[]. ") for k, t in self.texts.items() if len(t) < 6}
-        said = {t.upper(): k for k, t in short.items() if len(t) == 1}
-        return {letter: k for letter, k in said.items() if letter != k}
+        letters = {t.upper(): k for k, t in short.items() if len(t) == 1}
+        return {letter: k for letter, k in letters.items() if letter != k}
 
     def same_text(self, text: str) -> list[str]:
         """Return the letters whose text is `text`: by exact form if there is such a text, else by words."""
         exact = " ".join(text.split())
-        found = [k for k, t in self.texts.items() if t and " ".join(t.split()) == exact]
-        if found:
-            return found
+        letters = [k for k, t in self.texts.items() if t and " ".join(t.split()) == exact]
+        if letters:
+            return letters
         bare = exact.strip(_EDGE).lower()
-        found = [k for k, t in self.low.items() if bare and bare in t and t.strip(_EDGE) == bare]
-        if found:
-            return found
+        letters = [k for k, t in self.low.items() if bare and bare in t and t.strip(_EDGE) == bare]
+        if letters:
+            return letters
         same = compact(bare)
-        found = [k for k, t in self.compact.items() if t == same]
-        if len(found) == 1 and len(same) > 1:
-            return found
+        letters = [k for k, t in self.compact.items() if t == same]
+        if len(letters) == 1 and len(same) > 1:
+            return letters
         return self._by_words(text) or self.same_quantity(text) or nearest(bare, self.low)
 
     def _by_words(self, text: str) -> list[str]:
-        said = tokens(text)
-        if all(len(t) == 1 and t.isascii() and t.isalpha() for t in said):
+        words = tokens(text)
+        if all(len(t) == 1 and t.isascii() and t.isalpha() for t in words):
             return []
         # Most texts differ already in their last word, which is faster to check than all words of all options.
-        close = [k for k, t in self.low.items() if said and (said[-1] in t or said[-1].isdigit())]
-        return [k for k in close if self.words[k] == said and self._only_words(k)]
+        close = [k for k, t in self.low.items() if words and (words[-1] in t or words[-1].isdigit())]
+        return [k for k in close if self.words[k] == words and self._only_words(k)]
 
     @cached_property
     def quantities(self) -> dict[str, Quantity]:
         """Letter to quantity, of the options that are one."""
-        found = ((k, quantity(t)) for k, t in self.low.items() if _may_be_quantity(t))
-        return {k: q for k, q in found if q is not None}
+        read = ((k, quantity(t)) for k, t in self.low.items() if _may_be_quantity(t))
+        return {k: q for k, q in read if q is not None}
 
     def same_quantity(self, text: str) -> list[str]:
         """Return the only letter whose quantity is `text`, in a list."""
         if len(text) > _LONGEST_QUANTITY or not self.quantities:
             return []
-        said = quantity(text.lower())
-        return [] if said is None else self._equal(said)
+        stated = quantity(text.lower())
+        return [] if stated is None else self._equal(stated)
 
-    def _equal(self, said: Quantity) -> list[str]:
+    def _equal(self, stated: Quantity) -> list[str]:
         """Return the letter of the only option that is the quantity; without a unit of measurement, of its number."""
-        same = [k for k, q in self.quantities.items() if q.equals(said)]
+        same = [k for k, q in self.quantities.items() if q.equals(stated)]
         if not same:
-            same = [k for k, q in self.quantities.items() if q.same_number(said) and _fits(said, q)]
+            same = [k for k, q in self.quantities.items() if q.same_number(stated) and _fits(stated, q)]
         return same if len(same) == 1 else []
 
     def _only_words(self, letter: str) -> bool:
@@ -182,19 +182,19 @@ class Options:
 
     def occurrences(self, low: str, values: Sequence[tuple[int, int, str]] = ()) -> list[tuple[int, int, str]]:
         """Return every (start, end, letter) of an option text in `low`, and `values`; longer ones hide shorter ones."""
-        found: list[tuple[int, int, str]] = []
+        places: list[tuple[int, int, str]] = []
         for letter, text in self.low.items():
-            found += ((at, at + len(text), letter) for at in _places(low, text))
+            places += ((at, at + len(text), letter) for at in _places(low, text))
         for letter, text in self.nouns.items():
-            found += ((at, at + len(text), letter) for at in _places(low, text))
-        found += values
-        found.sort(key=lambda f: (f[0], -f[1]))
-        kept: list[tuple[int, int, str]] = []
-        for start, end, letter in found:
-            if kept and start < kept[-1][1] and end <= kept[-1][1] and (start, end) != kept[-1][:2]:
+            places += ((at, at + len(text), letter) for at in _places(low, text))
+        places += values
+        places.sort(key=lambda f: (f[0], -f[1]))
+        outermost: list[tuple[int, int, str]] = []
+        for start, end, letter in places:
+            if outermost and start < outermost[-1][1] and end <= outermost[-1][1] and (start, end) != outermost[-1][:2]:
                 continue
-            kept.append((start, end, letter))
-        return kept
+            outermost.append((start, end, letter))
+        return outermost
 
     def values_in(self, low: str, most: int = 4000) -> list[tuple[int, int, str]]:
         """Return where `low` has a quantity that equals exactly one option's: (start, end, letter).
@@ -205,11 +205,11 @@ class Options:
 
     def _values_in(self, low: str, most: int) -> Iterator[tuple[int, int, str]]:
         first = max(0, len(low) - most)
-        for at, stop, said in quantities_in(low[first:] if first else low):
+        for at, stop, stated in quantities_in(low[first:] if first else low):
             start, end = at + first, stop + first
             if _TERM_BEFORE.search(low, max(0, start - 3), start) or _TERM_AFTER.match(low, end):
                 continue  # a term of a longer expression
-            for letter in self._equal(said):
+            for letter in self._equal(stated):
                 yield start, end, letter
 
     def starting_at(self, low: str, at: int) -> tuple[str, int] | None:
@@ -228,9 +228,9 @@ def _may_be_quantity(low: str) -> bool:
     return len(low) < _LONGEST_QUANTITY and (not first.isalpha() or first in WORDS or first in ("half", "a", "an"))
 
 
-def _fits(said: Quantity, option: Quantity) -> bool:
+def _fits(stated: Quantity, option: Quantity) -> bool:
     """Whether a number of one unit can stand for one of another: a missing unit, or a word such as "birds"."""
-    return not said.unit or not option.unit or not (said.is_measure or option.is_measure)
+    return not stated.unit or not option.unit or not (stated.is_measure or option.is_measure)
 
 
 def _places(low: str, text: str, most: int = 400) -> Iterator[int]:
