@@ -54,11 +54,11 @@ def bundle_command(
     predictions = _predictions_of(results, report, predictions)
     output = output or beside(results.with_name(results.stem.removesuffix("_results")), bundle.ENDING)
     output_files.check_places([str(output)], [results, predictions, judge_replies])
-    made = bundle.make(results, predictions, judge_replies, bundle.declared_for(report, benchmark))
-    output_files.put_all([(str(output), made)], quiet=False)
+    archive = bundle.make(results, predictions, judge_replies, bundle.declared_for(report, benchmark))
+    output_files.put_all([(str(output), archive)], quiet=False)
     if report.provenance.judge is not None and judge_replies is None:
         say("The run had a judge: without --judge-replies, others can check it only if they have its replies.")
-    say(f"Digest, to be published with the result: {bundle.digest_of(made)}")
+    say(f"Digest, to be published with the result: {bundle.digest_of(archive)}")
 
 
 @click.command(
@@ -102,12 +102,12 @@ def verify_command(
     output_files.check_places([] if output is None else [output], [bundle_file, given["data"]])
     read = bundle.read(bundle_file, digest)
     with _replies(judge_replies, read.replies) as replies, watcher(quiet=quiet) as observer:
-        asked = options_of(read.report, **_of(read.report, benchmark, given), judge_replies=replies)
-        found = verify(read, asked, observer, seed=seed, count=count, is_published=digest is not None)
-    for line in in_words(found)[-1 if quiet else 0 :]:
+        run_options = options_of(read.report, **_of(read.report, benchmark, given), judge_replies=replies)
+        verification = verify(read, run_options, observer, seed=seed, count=count, is_published=digest is not None)
+    for line in in_words(verification)[-1 if quiet else 0 :]:
         say(line)
-    _put(output, found, quiet=quiet)
-    return 1 if found.wrong else 3 if found.lost else 0
+    _put(output, verification, quiet=quiet)
+    return 1 if verification.wrong else 3 if verification.lost else 0
 
 
 @click.command("sensitivity", short_help="Say how much a result depends on the limits.")
@@ -157,8 +157,8 @@ def _predictions_of(results: Path, report: Report, given: Path | None) -> Path:
     """Return the prediction file of a run. Raises UsageError if it is not beside the results."""
     from grader.reports import material
 
-    if (found := given or material.beside(results, report).predictions) is not None:
-        return found
+    if (path := given or material.beside(results, report).predictions) is not None:
+        return path
     name = report.provenance.predictions or "The prediction file"
     raise UsageError(f"{name} is not beside {results}; name it with --predictions FILE.")
 
@@ -173,8 +173,8 @@ def _replies(given: Path | None, packed: bytes | None) -> Iterator[Path | None]:
         yield given or (path if packed is not None else None)
 
 
-def _put(output: str | None, found: Any, *, quiet: bool) -> None:
+def _put(output: str | None, result: Any, *, quiet: bool) -> None:
     import msgspec
 
     if output is not None:
-        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(found)) + b"\n")], quiet=quiet)
+        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(result)) + b"\n")], quiet=quiet)

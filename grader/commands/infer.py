@@ -47,13 +47,13 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     log. The key is read from OPENAI_API_KEY (another variable with --api-key-env).
     """
     infer_options.check(context)
-    asked = infer_options.parsed(given)
+    wanted = infer_options.parsed(given)
     from grader.inference import session
 
-    prepared = session.prepare(asked)
+    prepared = session.prepare(wanted)
     quiet: bool = given["quiet"]
     if given["dry_run"]:
-        _show_dry_run(session.look(prepared), asked)
+        _show_dry_run(session.look(prepared), wanted)
         return 0
     if given["batch_file"] is not None:
         _show_batch(session.write_batch(prepared, given["batch_file"]), given["batch_file"])
@@ -61,7 +61,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     result = _taken(prepared, given["from_batch"]) if given["from_batch"] is not None else _run(prepared, quiet=quiet)
     if result is None:
         return InterruptedRunError.exit_code
-    _show(result, asked, quiet=quiet)
+    _show(result, wanted, quiet=quiet)
     if not result.summary.complete:
         return InfrastructureError.exit_code
     return _grade(context, given) if given["grade"] else 0
@@ -77,10 +77,10 @@ def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
             return session.run(prepared, watching)
     except KeyboardInterrupt:
         done, total = session.status(prepared)
-        kept = (
+        note = (
             f"{done} of {counted(total, 'sample')} in {prepared.options.output}" if done else "No sample was answered"
         )
-        say(f"Interrupted. {kept}; the same command asks for {'the other' if done else 'all'} {total - done}.")
+        say(f"Interrupted. {note}; the same command asks for {'the other' if done else 'all'} {total - done}.")
         return None
 
 
@@ -110,13 +110,13 @@ def _show_batch(written: Written, path: Path) -> None:
         say(f"{written.later} more requests need these replies: use --from-batch, then write a batch file again.")
 
 
-def _show_dry_run(look: DryRun, asked: InferOptions) -> None:
+def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
     if look.first is not None:
         emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
     more = " more" if look.requests else ""
     before = f" ({look.before}{more} already have a reply)" if look.before else ""
     first = " The first one is above; its images are abbreviated." if look.first is not None else ""
-    say(f"{counted(look.requests, 'request')} to {asked.model.name}{before}.{first}")
+    say(f"{counted(look.requests, 'request')} to {run_options.model.name}{before}.{first}")
     if not look.requests:
         return
     images = f", {look.image_tokens:,} of them for images" if look.image_tokens else ""
@@ -127,7 +127,7 @@ def _show_dry_run(look: DryRun, asked: InferOptions) -> None:
         say("The replies have no token limit; --max-tokens sets one.")
 
 
-def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
+def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
     """Print the run's result; warnings and errors are printed with --quiet as well."""
     summary = result.summary
     for path in () if quiet else result.set_aside:
@@ -144,11 +144,11 @@ def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
     if result.stopped:
         say(f"error: the run stopped: {result.stopped}{_how_to_leave_out(result.stopped)}")
     if not summary.complete:
-        _show_missing(result, asked)
+        _show_missing(result, run_options)
     elif not quiet:
         say(f"{summary.done} samples, {summary.usage.total:,} tokens.")
     if result.written and not quiet:
-        say(f"Wrote {asked.output} ({result.written} predictions); requests and replies are in {asked.log}")
+        say(f"Wrote {run_options.output} ({result.written} predictions); requests and replies are in {run_options.log}")
 
 
 def _truncation(stage: str, count: int, of: int, limit: int | None) -> str:
@@ -160,13 +160,13 @@ def _truncation(stage: str, count: int, of: int, limit: int | None) -> str:
     )
 
 
-def _show_missing(result: Result, asked: InferOptions) -> None:
+def _show_missing(result: Result, run_options: InferOptions) -> None:
     summary = result.summary
     failed = summary.failed
     for lost in failed[:_LISTED]:
         say(f"{lost.qid} #{lost.sample}: {lost.reason}{_advice(lost.kind)}")
     if len(failed) > _LISTED:
-        say(f"... and {len(failed) - _LISTED} more; all are in {asked.log} (error)")
+        say(f"... and {len(failed) - _LISTED} more; all are in {run_options.log} (error)")
     unasked = len(summary.missing) - len(failed)
     unfinished = f", {unasked} {'was' if unasked == 1 else 'were'} not finished" if unasked else ""
     are = "is" if len(summary.missing) == 1 else "are"
@@ -178,10 +178,10 @@ def _show_missing(result: Result, asked: InferOptions) -> None:
 
 def _how_to_leave_out(reason: str) -> str:
     """Name the option that leaves a setting out of the request, if the server seems to refuse that setting."""
-    said = reason.lower()
-    if not any(word in said for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
+    lowered = reason.lower()
+    if not any(word in lowered for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
         return ""
-    named = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in said), None)
+    named = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in lowered), None)
     return f". `--{named.replace('_', '-')} none` leaves it out" if named else ""
 
 

@@ -60,7 +60,7 @@ def _list(width: int) -> str:
     from grader.reports import terminal
     from grader.reports.document import Column, Table, cells
 
-    rows = [[one.id, one.name, *_splits_and_protocols(one)] for one in declarations.bundled()]
+    rows = [[benchmark.id, benchmark.name, *_splits_and_protocols(benchmark)] for benchmark in declarations.bundled()]
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
     table = Table(title="", columns=columns, rows=list(map(cells, rows)))
@@ -118,19 +118,21 @@ def show_command(
     # The config file's data belong to its own benchmark only.
     if usual is None or Path(benchmark).resolve() == Path(usual).resolve():
         given |= {name: table[name] for name, value in given.items() if value is None and name in table}
-    asked = Options(benchmark=benchmark, **given)
+    run_options = Options(benchmark=benchmark, **given)
     if sample is not None and results is None:
         raise UsageError("--sample needs --results: the results file (<stem>_results.json) that has the sample.")
     if results is not None and qid is None:
         raise UsageError("--results needs a QID: the task whose sample is shown.")
     if qid is None:
-        for line in describe(asked):
+        for line in describe(run_options):
             click.echo(fitted(clean(line), sys.stdout))
         return
     if as_asked or image is not None:
-        _show_asked(asked, qid, mode, image)
+        _show_asked(run_options, qid, mode, image)
         return
-    for name, text in show(asked, qid) if results is None else _sample_in_words(asked, qid, sample or 0, results):
+    for name, text in (
+        show(run_options, qid) if results is None else _sample_in_words(run_options, qid, sample or 0, results)
+    ):
         if "\n" in text:
             # Programs and outputs keep their lines.
             click.echo("\n".join([f"{clean(name)}:", *map(clean, text.splitlines()), ""]))
@@ -138,7 +140,7 @@ def show_command(
             click.echo(fitted(clean(f"{name}: {text}"), sys.stdout))
 
 
-def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
+def _show_asked(run_options: Options, qid: str, mode: str, file: Path | None) -> None:
     """Show the first request that `grade infer` sends for a task, and write its image. Raises GradeError."""
     from grader.inference import session
     from grader.inference.options import InferOptions, ModelAt
@@ -148,10 +150,10 @@ def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
     wanted = InferOptions(
         model=ModelAt(name="model"),
         output=Path("predictions.json"),
-        benchmark=asked.benchmark,
-        split=asked.split,
-        protocol=asked.protocol,
-        data=asked.data,
+        benchmark=run_options.benchmark,
+        split=run_options.split,
+        protocol=run_options.protocol,
+        data=run_options.data,
         ids=(qid,),
         mode=mode,
     )
@@ -172,8 +174,8 @@ def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
 
 def _table() -> dict[str, Any]:
     """Return the config file's settings for the benchmark and its data: the defaults of `grade check`."""
-    found = dict((click.get_current_context().find_root().default_map or {}).get("check", {}))
-    return found | ({"data": Path(found["data"])} if "data" in found else {})
+    defaults = dict((click.get_current_context().find_root().default_map or {}).get("check", {}))
+    return defaults | ({"data": Path(defaults["data"])} if "data" in defaults else {})
 
 
 @click.command("check", short_help="Check prediction files without grading them.")
@@ -248,17 +250,17 @@ def described(image: Image) -> str:
 # --- a graded sample ------------------------------------------------------------------------------------------------
 
 
-def _sample_in_words(asked: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
+def _sample_in_words(run_options: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
     from grader.reports import material
     from grader.scorers.earlier import read_report
 
     report = read_report(results)
-    declared = declarations.load(asked.benchmark)
+    declared = declarations.load(run_options.benchmark)
     if report.benchmark != declared.id:
         raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
     sample = _sample(report, qid, number, results)
-    shown = material.load_beside(results, report, asked.data, benchmark=asked.benchmark)
+    shown = material.load_beside(results, report, run_options.data, benchmark=run_options.benchmark)
     scorer = scorer_of(report)
     if (task := shown.tasks.get(qid)) is not None:
         yield from _question(task)
@@ -272,8 +274,8 @@ def _sample_in_words(asked: Options, qid: str, number: int, results: Path) -> It
 
 def _question(task: Task) -> Iterator[tuple[str, str]]:
     """Yield what was asked, and the right answer."""
-    asked = ("question", task.text), *task.options.items(), ("right answer", task.gold)
-    yield from ((name, text) for name, text in asked if text)
+    parts = ("question", task.text), *task.options.items(), ("right answer", task.gold)
+    yield from ((name, text) for name, text in parts if text)
     yield from ((block.title, block.content.rstrip() + "\n") for block in task.blocks if block.is_open)
 
 
@@ -303,8 +305,8 @@ def _sample(report: Report, qid: str, number: int, results: Path) -> SampleResul
         near = difflib.get_close_matches(qid, {sample.qid for sample in report.samples}, n=3)
         hint = f" Did you mean {', '.join(near)}?" if near else ""
         raise UsageError(f"{results} has no sample of {qid!r}.{hint}")
-    found = next((sample for sample in samples if sample.sample == number), None)
-    if found is None:
+    numbered = next((sample for sample in samples if sample.sample == number), None)
+    if numbered is None:
         numbers = ", ".join(str(sample.sample) for sample in samples)
         raise UsageError(f"{results} has no sample {number} of {qid!r}; the numbers of its samples are {numbers}.")
-    return found
+    return numbered

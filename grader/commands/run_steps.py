@@ -63,7 +63,7 @@ class Wanted:
         return Destination(force=self.options.force, needs_whole=needs_whole, inputs=inputs)
 
 
-def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, asked: Options) -> Report | None:
+def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, options: Options) -> Report | None:
     """Read and check the baseline before anything runs, and before a run can replace the file."""
     if path is None:
         if drops:
@@ -72,8 +72,8 @@ def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingN
     from grader.scorers import declarations
     from grader.scorers.earlier import read_report
 
-    report, declared = read_report(path), declarations.load(asked.benchmark)
-    will_be = declared.id, declared.split(asked.split)[0], declared.check_protocol(asked.protocol)
+    report, declared = read_report(path), declarations.load(options.benchmark)
+    will_be = declared.id, declared.split(options.split)[0], declared.check_protocol(options.protocol)
     if (report.benchmark, report.split, report.protocol) != will_be:
         raise UsageError(
             f"{path} cannot be the baseline of this run: it has {report.benchmark}, {report.split}, "
@@ -92,13 +92,13 @@ def check_files(predictions: str, wanted: Wanted) -> None:
 
     if not Path(predictions).name:
         raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
-    asked, baseline = wanted.options, wanted.baseline
-    stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
-    own = [] if stem is None else [own_path(stem, asked)]
-    inputs = [Path(predictions), *own, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
+    options, baseline = wanted.options, wanted.baseline
+    stem = stem_in(options.output_dir, None if predictions == "-" else Path(predictions))
+    own = [] if stem is None else [own_path(stem, options)]
+    inputs = [Path(predictions), *own, baseline, options.data, options.judge_replies, options.judge_prompt]
     output_files.check_places(wanted.outputs, inputs)
     if (
-        not asked.is_partial
+        not options.is_partial
         and baseline is not None
         and stem is not None
         and real(baseline) == real(results_path(stem))
@@ -114,16 +114,16 @@ def check_selftest(wanted: Wanted) -> None:
     from grader.receipts import check_before
     from grader.scorers import declarations
 
-    asked = wanted.options
-    if not wanted.require_selftest or asked.score_only:
+    options = wanted.options
+    if not wanted.require_selftest or options.score_only:
         return
-    if asked.executor != "local":
+    if options.executor != "local":
         raise UsageError(
             "--require-selftest: a self-test is valid for the machine that it ran on, but programs would run on a "
             "cluster. Grade on one machine, or remove the option."
         )
-    declared = declarations.load(asked.benchmark)
-    check_before(declared, declared.check_protocol(asked.protocol))
+    declared = declarations.load(options.benchmark)
+    check_before(declared, declared.check_protocol(options.protocol))
 
 
 def check_second_opinion(wanted: Wanted) -> None:
@@ -178,18 +178,18 @@ def show(report: Report, wanted: Wanted) -> None:
                 say(f"    {clean(why)[:MOST_CHARACTERS]}")
 
 
-def material_of(graded: Graded, predictions: str, asked: Options, gaps: list[Gap]) -> Callable[[], Any]:
+def material_of(graded: Graded, predictions: str, options: Options, gaps: list[Gap]) -> Callable[[], Any]:
     """Return a function that collects the prompts, images and outputs that a report shows, and what it cannot show."""
 
     def material() -> Any:
         from grader.reports import material
 
-        own = own_path(graded.stem, asked) if graded.stem is not None else None
+        own = own_path(graded.stem, options) if graded.stem is not None else None
         there = own if own is not None and own.is_file() else None
         source = graded.file or Path(predictions)
-        found = material.load(graded.report, source, asked.data, there, benchmark=asked.benchmark)
-        gaps.extend(found.gaps)
-        return found
+        loaded = material.load(graded.report, source, options.data, there, benchmark=options.benchmark)
+        gaps.extend(loaded.gaps)
+        return loaded
 
     return material
 
@@ -237,14 +237,14 @@ def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     """Return where the results are, and the command that writes a report from them."""
     from grader.results.destination import results_path
 
-    asked = wanted.options
+    options = wanted.options
     if graded.stem is None:
         return AGAIN
     results = results_path(graded.stem)
     command = ["grade", "report", str(results), "-o", name]
-    command += ["-b", asked.benchmark] if asked.benchmark != graded.report.benchmark else []
-    command += ["--data", str(asked.data)] if asked.data is not None else []
-    moved = asked.output_dir is not None and graded.file is not None and graded.file.path is not None
+    command += ["-b", options.benchmark] if options.benchmark != graded.report.benchmark else []
+    command += ["--data", str(options.data)] if options.data is not None else []
+    moved = options.output_dir is not None and graded.file is not None and graded.file.path is not None
     command += ["--predictions", str(graded.file.path)] if moved and graded.file is not None else []
     command += ["--reading", wanted.reading] if wanted.reading != "careful" else []
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
@@ -292,10 +292,10 @@ def _silent_judge(report: Report) -> str:
     return f"the judge answered none of its {of}: {what}.{why} The same command asks again."
 
 
-def own_path(stem: Path, asked: Options) -> Path | None:
+def own_path(stem: Path, options: Options) -> Path | None:
     """Return the path of the additional file that the benchmark's scorer writes, or None."""
     from grader.results.destination import beside
     from grader.scorers import declarations, registry
 
-    ending = registry.scorer(declarations.load(asked.benchmark).scoring).own_file
+    ending = registry.scorer(declarations.load(options.benchmark).scoring).own_file
     return beside(stem, ending) if ending else None

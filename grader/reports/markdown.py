@@ -87,15 +87,15 @@ def _rows(
 
     No row is made that is not kept, except for the first that does not fit: a run can have thousands of differences.
     """
-    kept: list[Markup] = []
+    shown: list[Markup] = []
     for item in items[:most]:
-        made = row(item)
-        share -= len(made.encode()) + 1
+        line = row(item)
+        share -= len(line.encode()) + 1
         if share < 0:
             break
-        kept.append(made)
-    left = len(items) - len(kept)
-    return [*kept, Markup(), Markup("*… {} more {}.*").format(left, what)] if left else kept
+        shown.append(line)
+    left = len(items) - len(shown)
+    return [*shown, Markup(), Markup("*… {} more {}.*").format(left, what)] if left else shown
 
 
 def _folded(title: Markup, lines: Iterable[Markup]) -> list[Markup]:
@@ -131,8 +131,8 @@ def _pairs(report: Report, *, grouped: bool) -> list[tuple[str, str | None, Pair
     """Return the overall metrics, or those of groups, as (name, group, both readings), sorted by name."""
     pairs = report.pairs()
     names = list(dict.fromkeys(name for name, _ in pairs))
-    found = [(name, group, pair) for (name, group), pair in pairs.items() if (group is not None) == grouped]
-    return sorted(found, key=lambda row: names.index(row[0]))
+    chosen = [(name, group, pair) for (name, group), pair in pairs.items() if (group is not None) == grouped]
+    return sorted(chosen, key=lambda row: names.index(row[0]))
 
 
 def _metrics(report: Report) -> list[Markup]:
@@ -157,12 +157,12 @@ def _metric_table(
 
 def _metric_row(report: Report, name: str, group: str | None, pair: Pair) -> Markup:
     official, careful = pair
-    one = careful or official
-    assert one is not None
+    metric = careful or official
+    assert metric is not None
     is_plain = None in (official, careful) or is_same(official, careful)
     figure = in_percent(careful) if is_plain else Markup("**{}**").format(in_percent(careful))
     names = [code(name)] if group is None else [code(name), _group(group, report.abbreviations)]
-    return _row([*names, in_percent(official), figure, interval(one), observations(official, careful)])
+    return _row([*names, in_percent(official), figure, interval(metric), observations(official, careful)])
 
 
 def _group(group: str, abbreviations: Mapping[str, str]) -> Markup:
@@ -212,11 +212,11 @@ def _reading(scorer: AnyScorer, reading: Reading, more: str) -> Markup:
 def _evidence(scorer: AnyScorer, sample: SampleResult) -> Markup:
     """Return why the readings differ, and the first call with another answer."""
     why = " ".join(readings_differ(scorer, sample).split())
-    found = [_sentence(why)] if why else []
+    phrases = [_sentence(why)] if why else []
     if (first := sample.other_call(sample.careful)) is not None:
         parts = code(first.call, 60), code(first.returned or "nothing", 60), code(first.expected, 60)
-        found.append(Markup("{} returned {}, expected {}").format(*parts))
-    return Markup("; ").join(found)
+        phrases.append(Markup("{} returned {}, expected {}").format(*parts))
+    return Markup("; ").join(phrases)
 
 
 def _sentence(text: str, most: int = 200) -> Markup:
@@ -328,9 +328,11 @@ def _cell(cell: Cell, column: Column) -> str:
 
 def _with_reports(text: bytes, files: Sequence[GradedFile]) -> bytes:
     left_out = 0
-    for one in files:
-        part = f"\n# {code(one.file)}\n\n".encode()
-        part += render(one.report, one.gates) if one.report is not None else f"{code(one.problem)}\n".encode()
+    for graded in files:
+        part = f"\n# {code(graded.file)}\n\n".encode()
+        part += (
+            render(graded.report, graded.gates) if graded.report is not None else f"{code(graded.problem)}\n".encode()
+        )
         if len(text) + len(part) > MOST_BYTES:
             left_out += 1
         else:

@@ -67,15 +67,15 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
 def beside(results: Path, report: Report) -> Files:
     """Return the files that a run wrote beside its results. Raises UsageError."""
     name = report.provenance.predictions
-    given = results.parent / Path(name).name if Path(name).name else None
+    named = results.parent / Path(name).name if Path(name).name else None
     ending = scorer_of(report).own_file
     # A run of a part has its own files beside the same predictions. For renamed results, use the predictions' name.
     stem = results.with_name(results.stem.removesuffix("_results"))
-    if given is not None and ending and not file_beside(stem, ending).is_file():
-        stem = stem_of(given)
+    if named is not None and ending and not file_beside(stem, ending).is_file():
+        stem = stem_of(named)
     own = file_beside(stem, ending) if ending else None
     return Files(
-        predictions=given if given is not None and given.is_file() else None,
+        predictions=named if named is not None and named.is_file() else None,
         own=own if own is not None and own.is_file() else None,
         folders=[results.parent, Path()],
     )
@@ -101,9 +101,9 @@ def load(
     declared = _declared(report, benchmark, gaps)
     file = _file(report, predictions, gaps) if report.samples else None
     texts = {record.qid: record.predictions for record in file.records} if file else {}
-    found = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
-    if file is None and found.predictions and own is not None and _verified(report, found.predictions):
-        texts = found.predictions
+    own_file = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
+    if file is None and own_file.predictions and own is not None and _verified(report, own_file.predictions):
+        texts = own_file.predictions
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
     shown = Shown()
     if declared is not None and report.samples:
@@ -117,7 +117,7 @@ def load(
         image_of=shown.image_of,
         images=shown.images,
         predictions={qid: texts[qid] for qid in wanted if qid in texts},
-        programs=found.programs,
+        programs=own_file.programs,
         gaps=gaps,
     )
 
@@ -128,8 +128,8 @@ def load_beside(
     """Collect the material of a report from the files beside its results, and from `predictions`, if given."""
     files = beside(results, report)
     folders = files.folders if predictions is None else [predictions.parent, *files.folders]
-    given = predictions or files.predictions
-    return load(report, given, data, files.own, benchmark=benchmark, folders=folders)
+    file = predictions or files.predictions
+    return load(report, file, data, files.own, benchmark=benchmark, folders=folders)
 
 
 def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
@@ -151,13 +151,13 @@ def _without_predictions(gaps: list[Gap], name: str, *, given: bool) -> list[Gap
 
     A prediction file that exists but could not be used stays a gap; one that does not exist is no longer a gap.
     """
-    kept = []
+    remaining = []
     for gap in gaps:
         if gap.what != "predictions":
-            kept.append(gap)
+            remaining.append(gap)
         elif given:
-            kept.append(msgspec.structs.replace(gap, why=f"{gap.why} The outputs shown are from {name}."))
-    return kept
+            remaining.append(msgspec.structs.replace(gap, why=f"{gap.why} The outputs shown are from {name}."))
+    return remaining
 
 
 def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:
@@ -202,9 +202,9 @@ def _own_file(
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return OwnFile()
-    found = scorer.read_own_file(report, path)
-    if not found.problem and any(found.predictions.get(qid, text) != text for qid, text in texts.items()):
-        found = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
-    if found.problem:
-        gaps.append(Gap(what="programs", why=found.problem))
-    return found
+    read = scorer.read_own_file(report, path)
+    if not read.problem and any(read.predictions.get(qid, text) != text for qid, text in texts.items()):
+        read = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
+    if read.problem:
+        gaps.append(Gap(what="programs", why=read.problem))
+    return read

@@ -46,9 +46,9 @@ def connect() -> Any:
     place = engines.find()
     if place is None and (denied := engines.forbidden()):
         raise InfrastructureError(denied)
-    found = {} if place is None else {"DOCKER_HOST": place.address}
+    given_host = {} if place is None else {"DOCKER_HOST": place.address}
     try:
-        client = docker.from_env(timeout=60, environment={**os.environ, **found})
+        client = docker.from_env(timeout=60, environment={**os.environ, **given_host})
         version = client.version()
     except (docker.errors.DockerException, OSError) as error:
         raise InfrastructureError(
@@ -174,8 +174,8 @@ class Docker:
         self._connected: Any = None
         found = _find(self._tag)
         if found is None:
-            made = image.ensure(self._client, observer, python)
-            found = _Found(id=made.id, python=image.python_of(made.labels), engine=_version(self._client.version()))
+            built = image.ensure(self._client, observer, python)
+            found = _Found(id=built.id, python=image.python_of(built.labels), engine=_version(self._client.version()))
         self._image = found
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # It includes the image's id, because the same code can have another Python version if the base differs.
@@ -279,20 +279,20 @@ def _find(tag: str) -> _Found | None:
     place = engines.find()
     if place is None or place.is_podman:
         return None
-    version, found = engines.ask(place, "/version"), engines.ask(place, f"/images/{tag}/json")
-    if version is None or engines.is_podman(version) or found is None or not found.get("Id"):
+    version, facts = engines.ask(place, "/version"), engines.ask(place, f"/images/{tag}/json")
+    if version is None or engines.is_podman(version) or facts is None or not facts.get("Id"):
         return None
-    config = found.get("Config")
+    config = facts.get("Config")
     labels = config.get("Labels") if isinstance(config, dict) else None
     return _Found(
-        id=str(found["Id"]),
+        id=str(facts["Id"]),
         python=image.python_of(labels if isinstance(labels, dict) else None),
         engine=_version(version),
     )
 
 
-def _version(said: dict[str, Any]) -> str:
-    return str(said.get("Version", "unknown"))
+def _version(facts: dict[str, Any]) -> str:
+    return str(facts.get("Version", "unknown"))
 
 
 def owner() -> str:

@@ -37,44 +37,52 @@ MOST_IN_MATRIX = 12
 _MODEL = Column(name="model", kind="name")
 
 
-def document(made: Leaderboard, folder: Path | None = None) -> Document:
+def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
     """Return all boards. `folder`: that of the page, from which names link to the pages of their runs."""
-    overview = [Section(title="Models by benchmarks", parts=[_overview(made)])] if len(made.boards) > 1 else []
+    overview = (
+        [Section(title="Models by benchmarks", parts=[_overview(leaderboard)])] if len(leaderboard.boards) > 1 else []
+    )
     return Document(
         title="Leaderboard",
         facts=[
-            counted(len(made.models()), "model"),
-            ", ".join(dict.fromkeys(board.title for board in made.boards)),
-            f"ordered by the {made.reading} reading",
+            counted(len(leaderboard.models()), "model"),
+            ", ".join(dict.fromkeys(board.title for board in leaderboard.boards)),
+            f"ordered by the {leaderboard.reading} reading",
         ],
-        lead=about_readings(board.benchmark for board in made.boards),
-        sections=[*overview, *(_board(board, made, folder) for board in made.boards)],
+        lead=about_readings(board.benchmark for board in leaderboard.boards),
+        sections=[*overview, *(_board(board, leaderboard, folder) for board in leaderboard.boards)],
         records=lambda: (
-            row for board in made.boards for ranking in board.rankings for row in _records(board, ranking)
+            row for board in leaderboard.boards for ranking in board.rankings for row in _records(board, ranking)
         ),
-        data=lambda: made,
-        reading=made.reading,
+        data=lambda: leaderboard,
+        reading=leaderboard.reading,
     )
 
 
-def _board(board: Board, made: Leaderboard, folder: Path | None) -> Section:
-    order = board.ranking(board.metric, made.reading)
+def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Section:
+    order = board.ranking(board.metric, leaderboard.reading)
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
-    judge = f" · {board.judge}" if board.judge in _own_facts(board, made.boards) else ""
-    cards = [*_groups(board, order), *_matrix(board, order), *_others(board), *_categories(board, made)]
+    judge = f" · {board.judge}" if board.judge in _own_facts(board, leaderboard.boards) else ""
+    cards = [*_groups(board, order), *_matrix(board, order), *_others(board), *_categories(board, leaderboard)]
     return Section(
         title=f"{board.title} · {board.split} · {board.protocol}{part}{judge}: {board.metric.replace('_', ' ')}",
-        parts=[_ranked(board, made, order, folder), *_method(made, order), *board.notes, *_signs(board), *cards],
+        parts=[
+            _ranked(board, leaderboard, order, folder),
+            *_method(leaderboard, order),
+            *board.notes,
+            *_signs(board),
+            *cards,
+        ],
     )
 
 
-def _overview(made: Leaderboard) -> Table:
+def _overview(leaderboard: Leaderboard) -> Table:
     rows = []
-    for model in made.models():
+    for model in leaderboard.models():
         rows.append([Cell(text=model)])
-        for board in made.boards:
+        for board in leaderboard.boards:
             rows[-1] += [_cell(board, board.ranking(board.metric, reading), board.place(model)) for reading in READINGS]
-    heads = [Column(name=f"{name}, {reading}") for name in _names(made.boards) for reading in READINGS]
+    heads = [Column(name=f"{name}, {reading}") for name in _names(leaderboard.boards) for reading in READINGS]
     return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
 
 
@@ -99,13 +107,13 @@ def _facts(board: Board) -> list[str]:
     return [board.split, board.protocol, part, board.judge]
 
 
-def _ranked(board: Board, made: Leaderboard, order: Ranking | None, folder: Path | None) -> Table:
+def _ranked(board: Board, leaderboard: Leaderboard, order: Ranking | None, folder: Path | None) -> Table:
     columns = [
         Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
         _MODEL,
         Column(name="", kind="drawn", where="pages"),
         *(Column(name=reading) for reading in READINGS),
-        Column(name=f"95 % interval ({made.reading})", where="texts"),
+        Column(name=f"95 % interval ({leaderboard.reading})", where="texts"),
         Column(
             name="careful \N{MINUS SIGN} official",
             where="pages",
@@ -149,7 +157,7 @@ def _cell(board: Board, ranking: Ranking | None, at: int | None) -> Cell:
     return Cell(text=text, letters=ranking.letters[at], reading=ranking.reading, below=interval(metric))
 
 
-def _method(made: Leaderboard, ranking: Ranking | None) -> list[str]:
+def _method(leaderboard: Leaderboard, ranking: Ranking | None) -> list[str]:
     """Return how the runs were compared and ranked."""
     if ranking is None or not ranking.comparisons:
         return []
@@ -158,8 +166,8 @@ def _method(made: Leaderboard, ranking: Ranking | None) -> list[str]:
     return [
         "Runs that share a letter in a column do not differ significantly. Every pair of runs is compared with a "
         f"paired test by item ({tests}). P values are corrected for {counted(ranking.comparisons, 'comparison')} "
-        f"({made.correction}, level {100 * made.level:g} %). The rank is the best and the worst rank that these tests "
-        "allow."
+        f"({leaderboard.correction}, level {100 * leaderboard.level:g} %). The rank is the best and the worst rank "
+        "that these tests allow."
     ]
 
 
@@ -223,17 +231,20 @@ def _others(board: Board) -> Iterator[Table]:
     names = [name for name in board.metrics if name != board.metric]
     if not names:
         return
-    found = (board.ranking(name, reading) for name in names for reading in READINGS)
-    rankings = [ranking for ranking in found if ranking is not None and any(ranking.values)]
+    every_ranking = (board.ranking(name, reading) for name in names for reading in READINGS)
+    rankings = [ranking for ranking in every_ranking if ranking is not None and any(ranking.values)]
     heads = [Column(name=f"{ranking.metric.replace('_', ' ')}, {ranking.reading}") for ranking in rankings]
-    rows = [[Cell(text=run.short), *(_cell(board, one, at) for one in rankings)] for at, run in enumerate(board.runs)]
+    rows = [
+        [Cell(text=run.short), *(_cell(board, ranking, at) for ranking in rankings)]
+        for at, run in enumerate(board.runs)
+    ]
     yield Table(title="Other metrics", columns=[_MODEL, *heads], rows=rows, is_card=True)
 
 
-def _categories(board: Board, made: Leaderboard) -> Iterator[Table]:
+def _categories(board: Board, leaderboard: Leaderboard) -> Iterator[Table]:
     for field, groups in grouped(board.groups, lambda group: group.partition("=")[0]).items():
-        for reading in (made.reading, *(reading for reading in READINGS if reading != made.reading)):
-            yield _category(board, reading, field, groups, is_first=reading == made.reading)
+        for reading in (leaderboard.reading, *(reading for reading in READINGS if reading != leaderboard.reading)):
+            yield _category(board, reading, field, groups, is_first=reading == leaderboard.reading)
 
 
 def _category(board: Board, reading: ReadingName, field: str, groups: list[str], *, is_first: bool) -> Table:

@@ -39,7 +39,7 @@ class _Runs:
     def __init__(self, sides: Sequence[Side]) -> None:
         self.sides = sides
         self.clusters = [by_observation(side.report.samples) for side in sides]
-        self.items = list(dict.fromkeys(item for found in self.clusters for item in found))
+        self.items = list(dict.fromkeys(item for of_run in self.clusters for item in of_run))
         self.scorer: AnyScorer = scorer_of(sides[0].report)
         self.metric = next((metric.name for side in sides for metric in side.report.metrics), "")
         self.shared = _shared(sides)
@@ -50,7 +50,7 @@ class _Runs:
 
     def members(self, item: str) -> list[list[SampleResult]]:
         """Return each run's samples of an item."""
-        return [found.get(item, []) for found in self.clusters]
+        return [of_run.get(item, []) for of_run in self.clusters]
 
     def qids(self, item: str) -> list[str]:
         """Return the tasks of an item, in any run."""
@@ -63,15 +63,15 @@ class _Runs:
 
 def _shared(sides: Sequence[Side]) -> Material:
     """Return the tasks and images that any of the runs can show."""
-    found = sides[0].material
+    shared = sides[0].material
     for side in sides[1:]:
-        found = msgspec.structs.replace(
-            found,
-            tasks={**side.material.tasks, **found.tasks},
-            image_of={**side.material.image_of, **found.image_of},
-            images={**side.material.images, **found.images},
+        shared = msgspec.structs.replace(
+            shared,
+            tasks={**side.material.tasks, **shared.tasks},
+            image_of={**side.material.image_of, **shared.image_of},
+            images={**side.material.images, **shared.images},
         )
-    return found
+    return shared
 
 
 def build(sides: Sequence[Side]) -> Payload:
@@ -80,18 +80,18 @@ def build(sides: Sequence[Side]) -> Payload:
     runs = _Runs(sides)
     chunks, where = chunked((_item(runs, item), _size(runs, item)) for item in runs.items)
     left = (AIM - sum(map(len, chunks))) * 3 // 4
-    found = thumbnails_of(runs.shared, max(100_000, left))
+    images = thumbnails_of(runs.shared, max(100_000, left))
     index = {
         **head(runs.sides[0].report, runs.shared, runs.scorer),
         "metric": runs.metric,
         "reading": _first_reading(runs.sides),
         "marked": notes_below((side.name.short, official_notes(side.report)) for side in runs.sides),
         "runs": [_run(side) for side in sides],
-        "pairs": [_pair(first, second, made) for (first, second), made in pairs.items()],
-        "sizes": [image[1:] if image else None for image in found],
+        "pairs": [_pair(first, second, comparison) for (first, second), comparison in pairs.items()],
+        "sizes": [image[1:] if image else None for image in images],
         **_columns(runs, where),
     }
-    return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
+    return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in images])
 
 
 def comparisons(sides: Sequence[Side]) -> dict[tuple[int, int], Comparison]:
@@ -125,7 +125,7 @@ def _run(side: Side) -> dict[str, object]:
     }
 
 
-def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
+def _pair(first: int, second: int, comparison: Comparison) -> dict[str, object]:
     rows = [
         {
             "name": row.name,
@@ -133,7 +133,7 @@ def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
             "group": row.group,
             "before": row.before,
             "after": row.after,
-            "marks": [marked("", row.reading, run.official_notes) for run in (made.a, made.b)],
+            "marks": [marked("", row.reading, run.official_notes) for run in (comparison.a, comparison.b)],
             "value": row.difference.value,
             "ci": row.difference.ci95,
             "p": row.p_value,
@@ -142,9 +142,9 @@ def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
             "n": row.difference.n,
             "detectable": row.difference.detectable,
         }
-        for row in made.metrics
+        for row in comparison.metrics
     ]
-    return {"a": first, "b": second, "rows": finite(rows), "notes": made.notes}
+    return {"a": first, "b": second, "rows": finite(rows), "notes": comparison.notes}
 
 
 # --- items --------------------------------------------------------------------------------------------------------
@@ -161,10 +161,10 @@ def _columns(runs: _Runs, where: list[tuple[int, int]]) -> dict[str, object]:
     for item, (chunk, place) in zip(runs.items, where, strict=True):
         groups = [labels(label) for label in runs.first(item).labels()]
         cells = [
-            [[_value(found[reading].get(item)), _marks(members, reading, outcomes, answers)] for reading in READINGS]
+            [[_value(by_item[reading].get(item)), _marks(members, reading, outcomes, answers)] for reading in READINGS]
             if members
             else None
-            for found, members in zip(values, runs.members(item), strict=True)
+            for by_item, members in zip(values, runs.members(item), strict=True)
         ]
         rows.append([item, chunk, place, groups, blurb(runs.shared.first_task(runs.qids(item))), cells])
     return {"items": rows, "outcomes": outcomes.values, "answers": answers.values, "groups": labels.values}

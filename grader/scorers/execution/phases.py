@@ -49,18 +49,18 @@ class Executions(msgspec.Struct, kw_only=True):
     notes: list[str] = []
 
 
-def wanted_k(asked: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
+def wanted_k(ks: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
     """Return the ks to report; raises UsageError for a given k if some task has fewer samples."""
     task, fewest = min(counts.items(), key=lambda item: item[1], default=("", 0))
-    if not asked:
+    if not ks:
         return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))
-    for k in asked:
+    for k in ks:
         if k > fewest:
             raise UsageError(
                 f"pass@{k} needs at least {k} samples of every task, and {quoted(task)} has only {fewest}: "
                 f"there is no unbiased estimate. Give -k at most {fewest}."
             )
-    return tuple(sorted(set(asked)))
+    return tuple(sorted(set(ks)))
 
 
 @contextlib.contextmanager
@@ -86,9 +86,9 @@ def executing(
         run = Phases(confirmation, protocol, limits, settler, inputs, derives=options.official == "derive")
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
-        made = _collect(samples, protocol)
-        made.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.checker_notes]
-        made.sandbox = msgspec.structs.replace(
+        executions = _collect(samples, protocol)
+        executions.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.checker_notes]
+        executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
             programs=len(samples),
@@ -96,7 +96,7 @@ def executing(
             verdicts_from_cache=settler.cached[LINTING],
             official=run.official,
         )
-        yield made
+        yield executions
 
 
 def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
@@ -167,20 +167,22 @@ class Phases:
         """Run samples officially. Every careful verdict must be known."""
         open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
         told = [(sample, deriving.derived(sample, self._protocol)) for sample in open_ if self._derives]
-        found = {sample: ran for sample, ran in told if ran is not None}
-        keys = {sample: self._key(sample, self._running) for sample in found}
+        derived_of = {sample: ran for sample, ran in told if ran is not None}
+        keys = {sample: self._key(sample, self._running) for sample in derived_of}
         drawn = deriving.audited(keys.values())
-        self._run([sample for sample in open_ if keys.get(sample, "") in drawn or sample not in found])
-        seen = [sample for sample in found if sample.ran is not None]
-        wrong = [s for s in seen if s.ran is not None and not deriving.is_same(s, found[s], s.ran, self._protocol)]
+        self._run([sample for sample in open_ if keys.get(sample, "") in drawn or sample not in derived_of])
+        audited = [sample for sample in derived_of if sample.ran is not None]
+        wrong = [
+            s for s in audited if s.ran is not None and not deriving.is_same(s, derived_of[s], s.ran, self._protocol)
+        ]
         if wrong:
             self.different = [_difference(wrong)]
-            self._run([sample for sample in found if sample.ran is None])
-        derived = [sample for sample in found if sample.ran is None and not sample.not_run]
+            self._run([sample for sample in derived_of if sample.ran is None])
+        derived = [sample for sample in derived_of if sample.ran is None and not sample.not_run]
         for sample in derived:
-            sample.ran = found[sample]
+            sample.ran = derived_of[sample]
         self.official = OfficialProvenance(
-            executed=len(open_) - len(derived), derived=len(derived), audited=len(seen), different=len(wrong)
+            executed=len(open_) - len(derived), derived=len(derived), audited=len(audited), different=len(wrong)
         )
 
     def _judge_inputs(self, inputs: Inputs, samples: list[Sample]) -> None:
@@ -217,15 +219,15 @@ class Phases:
         Supervisors start as soon as one is needed, in parallel with assembling, which takes as long.
         """
         samples: list[Sample] = []
-        seen: set[str] = set()
+        keys: set[str] = set()
         missing = 0
         for attempt in attempts:
             sample = Sample(attempt)
             sample.key = self._key(sample, self._linting)
             samples.append(sample)
-            if missing > FEW_LINTS or sample.key in seen:
+            if missing > FEW_LINTS or sample.key in keys:
                 continue
-            seen.add(sample.key)
+            keys.add(sample.key)
             if not self._settler.has(sample.key):
                 missing += 1
                 if missing in {1, FEW_LINTS + 1}:
@@ -251,11 +253,11 @@ class Phases:
             for sample in samples:
                 sample.lint = Lint()
             return
-        seen: dict[str, Lint | None] = {}
+        lints: dict[str, Lint | None] = {}
         accepted = Accepted(samples, lambda: self._settler.is_overlap_over)
 
         def take(key: str, executed: Executed) -> bool:
-            seen[key] = executed.lint
+            lints[key] = executed.lint
             accepted.note(key, executed)
             return executed.lint is not None and not executed.lint.messages
 
@@ -266,16 +268,16 @@ class Phases:
             self._confirmation.answer(accepted)
         lost = self._settler.finish_overlap()
         for sample in samples:
-            sample.lint = seen.get(sample.key)
+            sample.lint = lints.get(sample.key)
             if sample.lint is None:
                 sample.apart = Apart(completion=Confirmed(lost=lost.get(sample.key, "it was not linted")))
 
     def _run(self, samples: list[Sample]) -> None:
         """Run the programs with their tests, as the official evaluator does."""
-        seen: dict[str, Executed] = {}
+        ran: dict[str, Executed] = {}
 
         def take(key: str, executed: Executed) -> bool:
-            seen[key] = executed
+            ran[key] = executed
             return executed.run is not None and executed.run.result == "passed"
 
         # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
@@ -283,22 +285,22 @@ class Phases:
         items = [(self._key(s, self._running), s) for s in ordered]
         lost = self._settler.settle("running official tests", items, self._running, take)
         for key, sample in items:
-            sample.ran, sample.not_run = seen.get(key), lost.get(key, "")
+            sample.ran, sample.not_run = ran.get(key), lost.get(key, "")
 
 
 def _collect(samples: list[Sample], protocol: ExecutionProtocol) -> Executions:
-    made = Executions()
+    executions = Executions()
     for sample in samples:
         attempt, executed = sample.attempt, sample.executed
         qid = attempt.task.id
         result = result_of(sample, protocol)
-        made.samples.append(result)
-        made.completions.setdefault(qid, []).append(attempt.program.completion)
+        executions.samples.append(result)
+        executions.completions.setdefault(qid, []).append(attempt.program.completion)
         text = official_result(executed, protocol) if executed is not None else "unscored"
         if sample.judged is not None:
             text = sample.judged.text
-        made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
-    return made
+        executions.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
+    return executions
 
 
 def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
