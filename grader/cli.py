@@ -45,8 +45,8 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(error.format_message())
         return 2
     except click.ClickException as error:
-        said = error.format_message() + _more(error)
-        say(said if error.exit_code != 2 else f"error: {said}")
+        message = error.format_message() + _more(error)
+        say(message if error.exit_code != 2 else f"error: {message}")
         return 2
     except InterruptedRunError as error:
         say(str(error))
@@ -206,17 +206,17 @@ def _configure(context: click.Context) -> None:
     """Use the nearest config file's values as defaults, by command and parameter. Raises InputError."""
     from grader.commands import defaults
 
-    found = defaults.find(Path.cwd())
-    if found is None:
+    config = defaults.find(Path.cwd())
+    if config is None:
         return
     known = option_names(run_command)
-    defaults.check_values(found, {name: _kind(option) for name, option in known.items()})
-    context.obj = found
+    defaults.check_values(config, {name: _kind(option) for name, option in known.items()})
+    context.obj = config
     context.default_map = {
         command.name or "": {
-            option.name or "": _value(option, found.values[name], found)
+            option.name or "": _value(option, config.values[name], config)
             for name, option in option_names(command).items()
-            if name in found.values and name in known and (command, name) != (infer.infer_command, _PREDICTIONS)
+            if name in config.values and name in known and (command, name) != (infer.infer_command, _PREDICTIONS)
         }
         for command in (run_command, look.check_command, infer.infer_command)
     }
@@ -232,20 +232,20 @@ def _kind(option: click.Option) -> Kind:
     return "list" if option.multiple or option.name == "k" else "value"
 
 
-def _value(option: click.Option, value: Any, found: Config) -> Any:
+def _value(option: click.Option, value: Any, config: Config) -> Any:
     """Return a config file's value in click's form; a path is relative to the file's folder."""
     if option.multiple:
-        return [_located(option, item, found) for item in (value if isinstance(value, list) else [value])]
+        return [_located(option, item, config) for item in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
         return ",".join(map(str, value))
-    return _located(option, value, found)
+    return _located(option, value, config)
 
 
-def _located(option: click.Option, value: Any, found: Config) -> Any:
+def _located(option: click.Option, value: Any, config: Config) -> Any:
     if not isinstance(value, str) or value == "-":
         return value if isinstance(value, bool) else str(value)
-    if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, found.path.parent)):
-        return str(found.path.parent / value)
+    if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, config.path.parent)):
+        return str(config.path.parent / value)
     return value
 
 

@@ -95,8 +95,8 @@ def _differing(runs: list[RunName]) -> Iterator[tuple[RunName, str]]:
     )
     middles = [str(PurePath(*path[start : len(path) - end])) if len(path) > start + end else "" for path in paths]
     for run, middle in zip(runs, middles if all(middles) else [run.path for run in runs], strict=True):
-        given = run.name or run.model
-        yield run, f"{given} ({middle})" if given and middle else middle
+        name = run.name or run.model
+        yield run, f"{name} ({middle})" if name and middle else middle
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,8 +179,10 @@ def compare(
         raise NothingPairedError
     rows = _corrected(rows, headline)
     risen, fallen = _flips(before, after, scorer, headline, reading)
-    made = differences(before, after)
-    warning = [f"The runs had different conditions, which may change items: {in_words(made)}."] if made else []
+    conditions = differences(before, after)
+    warning = (
+        [f"The runs had different conditions, which may change items: {in_words(conditions)}."] if conditions else []
+    )
     return Comparison(
         benchmark=after.benchmark,
         split=after.split,
@@ -189,7 +191,7 @@ def compare(
         metrics=rows,
         risen=risen,
         fallen=fallen,
-        made_differently=made,
+        made_differently=conditions,
         notes=[*_correction(rows), *warning, *_notes(before, after)],
         a=named(before, files[0], names[0]),
         b=named(after, files[1], names[1]),
@@ -198,13 +200,13 @@ def compare(
 
 def _corrected(rows: list[Compared], headline: str) -> list[Compared]:
     """Correct the p values of every row but the first metric's, which was chosen before the data were seen."""
-    found = {id(row): row for row in rows}
+    by_id = {id(row): row for row in rows}
     for reading in READINGS:
         others = [row for row in rows if row.reading == reading and (row.name, row.group) != (headline, None)]
         p_values = benjamini_hochberg([row.difference.p_value for row in others])
         for row, corrected in zip(others, p_values, strict=True):
-            found[id(row)] = msgspec.structs.replace(row, corrected=corrected)
-    return list(found.values())
+            by_id[id(row)] = msgspec.structs.replace(row, corrected=corrected)
+    return list(by_id.values())
 
 
 def _correction(rows: list[Compared]) -> list[str]:
@@ -235,7 +237,7 @@ def fields_shown(report: Report) -> set[str]:
     for metric in report.metrics:
         if metric.group is not None:
             labels.setdefault(metric.group.partition("=")[0], set()).add(metric.group)
-    return {field for field, found in labels.items() if len(found) <= MAX_LABELS}
+    return {field for field, names in labels.items() if len(names) <= MAX_LABELS}
 
 
 def _flips(
@@ -247,8 +249,8 @@ def _flips(
         first, second = (scorer.observations(report, headline, reading) for report in (before, after))
     else:
         first, second = (
-            {item: mean_credit(rows, reading) for item, rows in one.items()}
-            for one in (_scored_in(earlier, later, reading), _scored_in(later, earlier, reading))
+            {item: mean_credit(rows, reading) for item, rows in side.items()}
+            for side in (_scored_in(earlier, later, reading), _scored_in(later, earlier, reading))
         )
     flips = []
     for item, was in first.items():

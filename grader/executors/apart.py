@@ -92,7 +92,7 @@ class Apart:
 
     def beside(self, times: int) -> Apart:
         """Return further sets for long jobs, with `times` as many workers."""
-        made = Apart(
+        other = Apart(
             self._backend,
             times * self.workers,
             self._answer_seconds,
@@ -100,8 +100,8 @@ class Apart:
             canaries=self.canaries,
             patient=True,
         )
-        made._losses = self._losses
-        return made
+        other._losses = self._losses
+        return other
 
     @property
     def losses(self) -> tuple[int, int]:
@@ -115,8 +115,8 @@ class Apart:
         """End every sandbox. A later job starts new ones."""
         with self._lock:
             ended, self._sets, self._replaced = [*self._sets.values(), *self._replaced], {}, []
-        for one in ended:
-            one.close()
+        for pool in ended:
+            pool.close()
 
     def abort(self) -> None:
         """End every sandbox, also those that are busy; jobs that are open or come later raise InfrastructureError."""
@@ -158,17 +158,17 @@ class Apart:
         with self._lock:
             if self._is_over:
                 raise InfrastructureError("The pool is ending.")
-            found = self._sets.get(name)
-            if found is not None and found.done >= RENEWED_AFTER:
+            pool = self._sets.get(name)
+            if pool is not None and pool.done >= RENEWED_AFTER:
                 self._replaced.append(self._sets.pop(name))
-                found = None
-            unused = [one for one in self._replaced if one.is_idle]
-            self._replaced = [one for one in self._replaced if one not in unused]
-            if found is None:
-                found = self._sets[name] = self._made(name)
-        for one in unused:
-            one.close()
-        return found
+                pool = None
+            unused = [unused_pool for unused_pool in self._replaced if unused_pool.is_idle]
+            self._replaced = [unused_pool for unused_pool in self._replaced if unused_pool not in unused]
+            if pool is None:
+                pool = self._sets[name] = self._made(name)
+        for unused_pool in unused:
+            unused_pool.close()
+        return pool
 
     def _made(self, name: Name) -> Stream:
         pool = Pool(

@@ -43,13 +43,13 @@ def main() -> None:
         os._exit(0)
     os.setsid()
     os.chdir("/")
-    given = settings.decode(sys.stdin.buffer.read())
-    said = os.dup(1)
+    pool_settings = settings.decode(sys.stdin.buffer.read())
+    output = os.dup(1)
     os.dup2(2, 1)
     try:
-        serve(given, functools.partial(_say, said))
+        serve(pool_settings, functools.partial(_say, output))
     except GradeError as error:
-        _say(said, msgspec.json.encode(Refused(kind=type(error).__name__, text=str(error))) + b"\n")
+        _say(output, msgspec.json.encode(Refused(kind=type(error).__name__, text=str(error))) + b"\n")
         sys.exit(error.exit_code)
 
 
@@ -60,15 +60,15 @@ def _say(fd: int, line: bytes) -> None:
         os.close(fd)
 
 
-def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
+def serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
-    path = starting.socket_path(given.name)
-    with _samples(given.options) as samples:
+    path = starting.socket_path(pool_settings.name)
+    with _samples(pool_settings.options) as samples:
         samples.begin()
-        rounds = Rounds(samples, whole=given.rounds, endless_after=given.endless_after)
+        rounds = Rounds(samples, whole=pool_settings.rounds, endless_after=pool_settings.endless_after)
         rounds.start()
         try:
-            asyncio.run(_Server(given, samples, rounds, path).run(lambda: say(LISTENING)))
+            asyncio.run(_Server(pool_settings, samples, rounds, path).run(lambda: say(LISTENING)))
         finally:
             # Nobody waits any more, and a program may run for a minute.
             rounds.stop(samples.abort)
@@ -96,12 +96,12 @@ class _Log(Silent):
 class _Server:
     """The connections and their requests."""
 
-    def __init__(self, given: PoolSettings, samples: Samples | Cluster, rounds: Rounds, path: Path) -> None:
-        self._given, self._samples, self._rounds, self._path = given, samples, rounds, path
+    def __init__(self, pool_settings: PoolSettings, samples: Samples | Cluster, rounds: Rounds, path: Path) -> None:
+        self._given, self._samples, self._rounds, self._path = pool_settings, samples, rounds, path
         self._began = time.monotonic()
         self._clients: set[asyncio.Task[None]] = set()
         self._last_seen = time.monotonic()
-        self._linger = max(given.linger, 2.0)
+        self._linger = max(pool_settings.linger, 2.0)
         """At least 2 s, so that the first client has time to connect even if `linger` is short."""
         self._ended = asyncio.Event()
 
@@ -156,10 +156,10 @@ class _Server:
 
     # --- used by the clients' connections ---
 
-    def check(self, asked: Grade) -> None:
+    def check(self, grade: Grade) -> None:
         """Raise a GradeError for an invalid request."""
-        if not asked.seconds > 0:
-            raise UsageError(f"wait: expected more than 0 seconds, not {asked.seconds}")
+        if not grade.seconds > 0:
+            raise UsageError(f"wait: expected more than 0 seconds, not {grade.seconds}")
         if self._ended.is_set():
             raise InfrastructureError("The pool is ending.")
 

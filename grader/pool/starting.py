@@ -74,36 +74,36 @@ LEAST_FREE_BYTES = 1 << 20
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.pool.server import main; main()"
 
 
-def connect(given: PoolSettings, seconds: float = START_SECONDS) -> socket.socket:
+def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> socket.socket:
     """Return a connection to the pool's process, which is started if it does not run; raises a GradeError.
 
     Raises InfrastructureError if this takes longer than `seconds`, or the system refuses files or processes.
     """
     resources.needs_posix("A pool")
     try:
-        return _found_or_started(given, seconds)
+        return _found_or_started(pool_settings, seconds)
     except OSError as error:
         raise InfrastructureError(f"The pool's process cannot be reached or started: {error}") from error
 
 
-def _found_or_started(given: PoolSettings, seconds: float) -> socket.socket:
+def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
-        found = _connected(given.name, deadline)
-        if found is not None:
-            return found
-        with locked(given.name, max(0.0, deadline - time.monotonic())) as is_held:
+        connection = _connected(pool_settings.name, deadline)
+        if connection is not None:
+            return connection
+        with locked(pool_settings.name, max(0.0, deadline - time.monotonic())) as is_held:
             if not is_held:
                 break
             # Another client may have started it while this one waited for the lock.
-            if (found := _connected(given.name, deadline)) is not None:
-                return found
-            _start(given, deadline)
-            if (found := _connected(given.name, deadline)) is not None:
-                return found
+            if (connection := _connected(pool_settings.name, deadline)) is not None:
+                return connection
+            _start(pool_settings, deadline)
+            if (connection := _connected(pool_settings.name, deadline)) is not None:
+                return connection
     raise InfrastructureError(
         f"The pool's process did not answer ({TRIES} tries, at most {seconds:g} seconds); its log is "
-        f"{log_path(given.name)}"
+        f"{log_path(pool_settings.name)}"
     )
 
 
@@ -136,12 +136,12 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
     return bytes(data)
 
 
-def _start(given: PoolSettings, deadline: float) -> None:
+def _start(pool_settings: PoolSettings, deadline: float) -> None:
     """Start the process and wait until it listens; raises a GradeError."""
     # With -P nothing is imported from the current folder; this package is imported from its own place.
     package = str(Path(errors.__file__).resolve().parent.parent)
     with (
-        log_path(given.name).open("wb") as log,
+        log_path(pool_settings.name).open("wb") as log,
         subprocess.Popen(  # noqa: S603 - this interpreter, this package
             [sys.executable, "-P", "-c", PROCESS, package],
             stdin=subprocess.PIPE,
@@ -152,16 +152,16 @@ def _start(given: PoolSettings, deadline: float) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(settings.encode(given))
+            process.stdin.write(settings.encode(pool_settings))
             process.stdin.close()
         except BrokenPipeError:
             pass
-        said = _line(process.stdout.fileno(), deadline)
-    if said.startswith(b"{"):
-        refused = msgspec.json.decode(said, type=Refused)
+        line = _line(process.stdout.fileno(), deadline)
+    if line.startswith(b"{"):
+        refused = msgspec.json.decode(line, type=Refused)
         raise messages.error_of(refused)
-    if not said:
-        place = log_path(given.name)
+    if not line:
+        place = log_path(pool_settings.name)
         said_last = "".join(place.read_text(errors="replace").strip().splitlines()[-1:])
         text = f"The pool's process did not start ({said_last or 'without a message'}); its log is {place}"
         # On a full disk the log may be empty as well.

@@ -45,9 +45,9 @@ _ALONE = re.compile(r"\b[A-J]\b")
 
 def read_mmlu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the letter after the first "answer is", else after an "answer:", else the last one that stands alone."""
-    found = _ANSWER_IS.search(text)
-    if found is not None:
-        return _among(found[1], "answer_is", found.span(), options)
+    match = _ANSWER_IS.search(text)
+    if match is not None:
+        return _among(match[1], "answer_is", match.span(), options)
     colons = list(_ANSWER_COLON.finditer(text))
     if colons:
         # The source's pattern is greedy within a line: of the first line that has one, the last.
@@ -55,8 +55,8 @@ def read_mmlu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
         last = [m for m in colons if line < 0 or m.start() < line][-1]
         return _among(last[2], "answer_colon", last.span(1), options)
     span = None
-    for one in _ALONE.finditer(text):
-        span = one.span()
+    for letter in _ALONE.finditer(text):
+        span = letter.span()
     return _UNREAD if span is None else _among(text[slice(*span)], "last_letter", span, options)
 
 
@@ -119,19 +119,19 @@ def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
     for mark in _LMMS_STRIPPED:
         body = body.strip(mark)
     padded = f" {body} "
-    found = [
+    candidates = [
         (rank, place, rule, letter)
         for rule, form, rank in (*_LMMS_FORMS, ("space", "{} ", 2))
         for letter in options
         if (place := padded.rfind(form.format(letter))) >= 0
     ]
-    found += _after_phrases(padded, options)
-    found += _at_the_ends(padded, options)
-    if not found:
-        found = [(0, place, "fallback", k) for k in options if (place := padded.rfind(k)) >= 0]
-    if not found:
+    candidates += _after_phrases(padded, options)
+    candidates += _at_the_ends(padded, options)
+    if not candidates:
+        candidates = [(0, place, "fallback", k) for k in options if (place := padded.rfind(k)) >= 0]
+    if not candidates:
         return _UNREAD
-    best = max(found, key=lambda candidate: candidate[:2])
+    best = max(candidates, key=lambda candidate: candidate[:2])
     return read_as(best[3], best[2], None)
 
 
@@ -149,10 +149,10 @@ def _after_phrases(padded: str, options: Mapping[str, str]) -> list[tuple[int, i
 
 def _at_the_ends(padded: str, options: Mapping[str, str]) -> list[tuple[int, int, str, str]]:
     body = padded.strip()
-    found = [(10, 0, "start", k) for k in options if body.startswith(k) and not body[1:2].isalpha()]
+    candidates = [(10, 0, "start", k) for k in options if body.startswith(k) and not body[1:2].isalpha()]
     last = len(padded) - 1
-    found += [(9, last, "end", k) for k in options if body.endswith(k) and not body[-2:-1].isalpha()]
-    return found
+    candidates += [(9, last, "end", k) for k in options if body.endswith(k) and not body[-2:-1].isalpha()]
+    return candidates
 
 
 # --- simple-evals -----------------------------------------------------------------------------------------------
@@ -189,8 +189,8 @@ _LETTERS |= dict(zip("ＡＢＣＤ", "ABCD", strict=True))
 def read_simple_evals(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the letter after the first "Answer:"; a small letter is kept, which is never the gold one."""
     del options
-    found = _SIMPLE.search(text)
-    return _UNREAD if found is None else read_as(found[1], "answer_colon", found.span())
+    match = _SIMPLE.search(text)
+    return _UNREAD if match is None else read_as(match[1], "answer_colon", match.span())
 
 
 def read_simple_evals_multilingual(text: str, options: Mapping[str, str]) -> ChoiceReading:
@@ -199,9 +199,9 @@ def read_simple_evals_multilingual(text: str, options: Mapping[str, str]) -> Cho
     for mark in _REMOVED:
         text = text.replace(mark, "")
     for pattern in _multilingual():
-        found = pattern.search(text)
-        if found is not None:
-            return read_as(_LETTERS.get(found[1], found[1]), "answer_colon", None)
+        match = pattern.search(text)
+        if match is not None:
+            return read_as(_LETTERS.get(match[1], match[1]), "answer_colon", None)
     return _UNREAD
 
 

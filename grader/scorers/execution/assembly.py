@@ -65,9 +65,11 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 @functools.lru_cache(maxsize=4096)
 def read_signature(text: str) -> Signature:
     """Read a task's `function_signature`."""
-    given = _terminated(text)
+    written = _terminated(text)
     # A signature without a function has no body: it is empty, or has only imports.
-    source = next((made for made in (given + NOTHING + "\n", given) if parse(made) is not None), given + NOTHING + "\n")
+    source = next(
+        (form for form in (written + NOTHING + "\n", written) if parse(form) is not None), written + NOTHING + "\n"
+    )
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
@@ -122,8 +124,8 @@ def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[s
     tree = parse(content)
     as_written = rules in {"plain", "livecodebench"}
     completion = content if as_written else official_completion(content, tree)
-    found = tree if _is_whole(block, content, tree, names, as_written=as_written) else None
-    recovered, lost = _elsewhere(prediction, block, signature, names, found)
+    whole = tree if _is_whole(block, content, tree, names, as_written=as_written) else None
+    recovered, lost = _elsewhere(prediction, block, signature, names, whole)
     rebinds = recovered is not None
     if not lost and not as_written and tree is not None:
         recovered, lost = _dropped(tree, completion)
@@ -218,15 +220,15 @@ def _elsewhere(
         script = extract_script(answer)
         is_other = parse(script) is not None and script.strip() != content.strip()
         return (script, _NOT_FOUND) if is_other else (None, "")
-    found, lost = extract_careful(answer, names), _NOT_FOUND
-    if found is None and tree is None:
-        found = extract_careful(prediction, names)
-    if found is None and tree is None:
-        found, lost = _continued(extract_plain(answer, names), signature, names), "the signature before the body"
-    if found is None or len(found) > MAX_SOURCE:
-        return (None, "") if found in {None, content} else (found, lost)
-    kept = _keep(ast.parse(found))
-    return (None, "") if kept is None or (tree is not None and kept == _keep(tree)) else (kept, lost)
+    program, lost = extract_careful(answer, names), _NOT_FOUND
+    if program is None and tree is None:
+        program = extract_careful(prediction, names)
+    if program is None and tree is None:
+        program, lost = _continued(extract_plain(answer, names), signature, names), "the signature before the body"
+    if program is None or len(program) > MAX_SOURCE:
+        return (None, "") if program in {None, content} else (program, lost)
+    statements = _keep(ast.parse(program))
+    return (None, "") if statements is None or (tree is not None and statements == _keep(tree)) else (statements, lost)
 
 
 _NOT_FOUND = "the code of the answer, which the official extraction does not find"
@@ -255,9 +257,9 @@ def _dropped(tree: ast.Module, completion: str) -> tuple[str | None, str]:
     dropped = [node for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN)]
     if not dropped:
         return None, ""
-    kept = _keep(tree)
+    statements = _keep(tree)
     names = ", ".join(dict.fromkeys(name for node in dropped for name in _assigned(node))) or "statements"
-    return (kept, f"top-level {names}") if kept != completion else (None, "")
+    return (statements, f"top-level {names}") if statements != completion else (None, "")
 
 
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)

@@ -127,23 +127,23 @@ _INLINE_END = re.compile(r"[ \t*_\"'`\])~]{0,8}+[:\uff1a=>]")
 def headings(text: str) -> list[Region]:
     """Return the fields' values in the order of the text."""
     lower = lowered(text)
-    found: list[tuple[int, int, Field, bool]] = []
+    entries: list[tuple[int, int, Field, bool]] = []
     for match in _HEADING.finditer("\n" + lower):
         name = match.lastgroup or "stop"
         if name == "question":
-            if {"correctness", "step"} <= {entry[2] for entry in found}:
+            if {"correctness", "step"} <= {entry[2] for entry in entries}:
                 lower = lower[: match.start()]
-                found.append((match.start(), match.end() - 1, "stop", True))
+                entries.append((match.start(), match.end() - 1, "stop", True))
                 break
             continue
         field: Field = name.removeprefix("weak_")  # type: ignore[assignment]  # the groups are named after the fields
-        found.append((match.start(), match.end() - 1, field, not name.startswith("weak_")))
-    found += _inline(lower, {end for _, end, _, _ in found})
-    full = {field for _, _, field, strong in found if strong}
-    found = sorted(entry for entry in found if entry[3] or entry[2] not in full)
+        entries.append((match.start(), match.end() - 1, field, not name.startswith("weak_")))
+    entries += _inline(lower, {end for _, end, _, _ in entries})
+    full = {field for _, _, field, strong in entries if strong}
+    entries = sorted(entry for entry in entries if entry[3] or entry[2] not in full)
     regions: list[Region] = []
     end = len(lower)
-    for at, start, field, strong in reversed(found):
+    for at, start, field, strong in reversed(entries):
         regions.append(Region(field, strong, at, min(start, end), end))
         end = at
     return regions[::-1]
@@ -234,21 +234,21 @@ def read_verdict(lower: str, regions: list[Region], rule: str) -> Verdict:
     """Read the last verdict under a full heading, else the agreeing ones under short headings, else a sentence."""
     strong = [r for r in regions if r.field == "correctness" and r.strong]
     for region in reversed(strong):
-        found = _stance_in(lower, region)
-        if found is not None:
-            revised = "revised " if len(strong) > 1 and _differs(lower, strong, found) else ""
-            return _reconsidered(lower, region, _as_verdict(found, revised + rule))
+        verdict = _stance_in(lower, region)
+        if verdict is not None:
+            revised = "revised " if len(strong) > 1 and _differs(lower, strong, verdict) else ""
+            return _reconsidered(lower, region, _as_verdict(verdict, revised + rule))
     weak = [f for r in regions if r.field == "correctness" and not r.strong and (f := _stance_in(lower, r))]
     if weak:
-        if len({found.value for found in weak}) == 1:
+        if len({verdict.value for verdict in weak}) == 1:
             return _as_verdict(weak[-1], "short heading")
         return Verdict(None, "several verdicts", detail="verdicts under short headings contradict each other")
     return _verdict_in_prose(lower, 0)
 
 
-def _differs(lower: str, regions: list[Region], found: Stance) -> bool:
+def _differs(lower: str, regions: list[Region], last: Stance) -> bool:
     earlier = _stance_in(lower, regions[0])
-    return earlier is not None and earlier.value != found.value
+    return earlier is not None and earlier.value != last.value
 
 
 def _stance_in(lower: str, region: Region) -> Stance | None:
@@ -258,9 +258,9 @@ def _stance_in(lower: str, region: Region) -> Stance | None:
         own_line_empty = own_line_empty and "\n" in lower[region.start : start]
         if _UNTICKED.match(line):
             continue
-        found = stance(line.partition("</")[0])
-        if found is not None:
-            return found._replace(start=start + found.start, end=start + found.end)
+        read = stance(line.partition("</")[0])
+        if read is not None:
+            return read._replace(start=start + read.start, end=start + read.end)
         if not own_line_empty or number >= 3:
             return None
     return None
@@ -278,12 +278,12 @@ def lines_of(text: str, region: Region) -> Iterator[tuple[int, str]]:
         at = end + 1
 
 
-def _as_verdict(found: Stance, rule: str) -> Verdict:
-    span = (found.start, found.end)
-    if found.value == "doubt":
+def _as_verdict(read: Stance, rule: str) -> Verdict:
+    span = (read.start, read.end)
+    if read.value == "doubt":
         return Verdict(None, "undecided", span, detail="the response says that it cannot tell")
-    correctness: Correctness = "incorrect" if found.value == "wrong" else "correct"
-    hedge: Literal["hedged", "mixed"] | None = found.value if found.value in ("hedged", "mixed") else None
+    correctness: Correctness = "incorrect" if read.value == "wrong" else "correct"
+    hedge: Literal["hedged", "mixed"] | None = read.value if read.value in ("hedged", "mixed") else None
     return Verdict(correctness, rule, span, hedge)
 
 
@@ -298,16 +298,16 @@ def _reconsidered(lower: str, region: Region, verdict: Verdict) -> Verdict:
 
 def _verdict_in_prose(lower: str, begin: int) -> Verdict:
     """Read sentences such as "the solution is incorrect because ..."; all must agree."""
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for match in _SUBJECT.finditer(lower, begin):
         clause = "is" + (match[1] or "") + match[2]
-        said = stance(clause)
-        if said and said.leading and said.value in ("right", "wrong") and _CLAUSE_END.match(clause, said.end):
+        read = stance(clause)
+        if read and read.leading and read.value in ("right", "wrong") and _CLAUSE_END.match(clause, read.end):
             shift = match.end() - len(clause)
-            found.append(_as_verdict(said, "sentence")._replace(span=(shift + said.start, shift + said.end)))
-    if len({verdict.correctness for verdict in found}) == 1:
-        return found[-1]
-    if found:
+            verdicts.append(_as_verdict(read, "sentence")._replace(span=(shift + read.start, shift + read.end)))
+    if len({verdict.correctness for verdict in verdicts}) == 1:
+        return verdicts[-1]
+    if verdicts:
         return Verdict(None, "several verdicts", detail="sentences contradict each other")
     return Verdict(None, "no verdict", detail="no heading and no sentence gives a verdict")
 

@@ -25,16 +25,16 @@ _FAR = 400
 def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
     """Return the reading of a cleaned reply; `inner` has the readings of its containers, blanked in the page."""
     groups = _judged(page, options)
-    said = statements(groups, page)
-    if not any(g.form for g in said) and not inner and options.values_in(page.low):
+    claims = statements(groups, page)
+    if not any(g.form for g in claims) and not inner and options.values_in(page.low):
         groups = _judged(page, options, with_values=True)
-        said = statements(groups, page)
-    said = answers(said, inner, page, options)
-    if said and _goes_round(said, page):
-        named = " and ".join(sorted(frozenset().union(*(g.letters for g in said))))
-        return no_answer("loop", (said[0].start, said[-1].stop), f"declares {named} in turn and breaks off")
-    if said:
-        return _settle(said, groups, page, options)
+        claims = statements(groups, page)
+    claims = answers(claims, inner, page, options)
+    if claims and _goes_round(claims, page):
+        named = " and ".join(sorted(frozenset().union(*(g.letters for g in claims))))
+        return no_answer("loop", (claims[0].start, claims[-1].stop), f"declares {named} in turn and breaks off")
+    if claims:
+        return _settle(claims, groups, page, options)
     return read_undeclared(groups, page, options)
 
 
@@ -44,59 +44,59 @@ def _judged(page: Page, options: Options, *, with_values: bool = False) -> list[
     end = len(text.rstrip())
     last_line = page.line(end, end)
     first = len(text) - len(text.lstrip())
-    for one in groups:
-        judge(one, page, last_line, first)
+    for mentioned in groups:
+        judge(mentioned, page, last_line, first)
     return groups
 
 
-def _settle(said: list[Group], groups: list[Group], page: Page, options: Options) -> ChoiceReading:
-    last = said[-1]
+def _settle(claims: list[Group], groups: list[Group], page: Page, options: Options) -> ChoiceReading:
+    last = claims[-1]
     span = (last.members[0].start, last.members[-1].stop)
     if last.reading is not None and last.reading.outcome != "letter":
         return last.reading
     problem = problem_within(last)
-    if problem and not _said_before(last, said):
+    if problem and not _said_before(last, claims):
         return ambiguous(problem[0], span, problem[1])
     (letter,) = last.letters
     if letter not in options:
         detail = f"{letter} is not among the options"
         return no_answer("outside_options", span, detail)
-    rival = next((g for g in reversed(said[:-1]) if g.letters != last.letters and not _replaced(g, last, page)), None)
-    if rival is None and said[0].role == "leading" and said[0].letters != last.letters:
-        rival = None if _replaced(said[0], last, page) else said[0]
+    rival = next((g for g in reversed(claims[:-1]) if g.letters != last.letters and not _replaced(g, last, page)), None)
+    if rival is None and claims[0].role == "leading" and claims[0].letters != last.letters:
+        rival = None if _replaced(claims[0], last, page) else claims[0]
     if rival is not None:
         named = " and ".join(sorted(rival.letters | last.letters))
         return ambiguous("several_answers", (rival.start, last.stop), f"declares {named}")
     undone = _undone(last, letter, groups, page, options)
     if undone is not None:
         return undone
-    earlier = next((g for g in reversed(said[:-1]) if g.letters != last.letters), None)
+    earlier = next((g for g in reversed(claims[:-1]) if g.letters != last.letters), None)
     detail = f"declares {', '.join(sorted(earlier.letters))}, then withdraws it for {letter}" if earlier else ""
     rule = last.reading.rule if last.reading else _rule_name(last)
     span = (last.reading.span if last.reading else None) or span
     return read_as(letter, rule, span, detail)
 
 
-def _said_before(last: Group, said: list[Group]) -> bool:
+def _said_before(last: Group, claims: list[Group]) -> bool:
     """Whether a letter with the text of another option was declared before, with its own text or alone."""
     return len(last.letters) == 1 and any(
-        g.form and g.letters == last.letters and problem_within(g) is None for g in said[:-1]
+        g.form and g.letters == last.letters and problem_within(g) is None for g in claims[:-1]
     )
 
 
-def _goes_round(said: list[Group], page: Page) -> bool:
+def _goes_round(claims: list[Group], page: Page) -> bool:
     """Whether a reply returns to an option after leaving it for another, and then ends in mid-sentence."""
-    turns = [g.letters for i, g in enumerate(said) if not i or g.letters != said[i - 1].letters]
-    rest = page.shown[said[-1].stop :].rstrip()
+    turns = [g.letters for i, g in enumerate(claims) if not i or g.letters != claims[i - 1].letters]
+    rest = page.shown[claims[-1].stop :].rstrip()
     return len(turns) > len(set(turns)) and (rest[-1:].isalnum() or rest.endswith((",", "-", "(")))
 
 
-def _rule_name(one: Group) -> str:
-    if one.members[0].kind == "text":
+def _rule_name(group: Group) -> str:
+    if group.members[0].kind == "text":
         return "option_text"
-    if one.members[0].kind == "ordinal":
+    if group.members[0].kind == "ordinal":
         return "ordinal"
-    return {"declared": "declaration", "concluded": "conclusion"}.get(one.role, one.role)
+    return {"declared": "declaration", "concluded": "conclusion"}.get(group.role, group.role)
 
 
 def _replaced(earlier: Group, last: Group, page: Page) -> bool:

@@ -50,8 +50,8 @@ def read_statement(page: Page, options: Options, groups: list[Group], start: int
     return _only_text(texts, leading, page, options) or _by_words(page, options, start)
 
 
-def _common(one: Group) -> bool:
-    return all(m.shaky for m in one.members)
+def _common(group: Group) -> bool:
+    return all(m.shaky for m in group.members)
 
 
 def _only_text(texts: list[Group], leading: Group | None, page: Page, options: Options) -> ChoiceReading | None:
@@ -79,18 +79,18 @@ def _said_of_subject(texts: list[Group], page: Page, options: Options) -> Choice
     "The oldest city of France is Marseille. Paris and Lyon are younger." Before the option, the sentence has only
     words of the question, in its order, and most of them.
     """
-    asked = [word for word in tokens(options.question) if word not in _STOP_WORDS | _ASKING]
-    if len(asked) < _FEW or say.RECONSIDERED.search(page.low) or "?" in page.low:
+    question = [word for word in tokens(options.question) if word not in _STOP_WORDS | _ASKING]
+    if len(question) < _FEW or say.RECONSIDERED.search(page.low) or "?" in page.low:
         return None
-    found = []
-    for one in texts:
-        start = page.sentence(one.start, one.stop)[0]
-        before = [word for word in tokens(page.low[start : one.start]) if word not in _STOP_WORDS]
-        in_question = iter(asked)
-        if len(before) >= _MOST_OF_IT * len(asked) and all(word in in_question for word in before):
-            found.append(one)
-    letters = frozenset().union(*(one.letters for one in found))
-    return read_as(min(letters), "option_text", (found[0].start, found[0].stop)) if len(letters) == 1 else None
+    answering = []
+    for group in texts:
+        start = page.sentence(group.start, group.stop)[0]
+        before = [word for word in tokens(page.low[start : group.start]) if word not in _STOP_WORDS]
+        in_question = iter(question)
+        if len(before) >= _MOST_OF_IT * len(question) and all(word in in_question for word in before):
+            answering.append(group)
+    letters = frozenset().union(*(group.letters for group in answering))
+    return read_as(min(letters), "option_text", (answering[0].start, answering[0].stop)) if len(letters) == 1 else None
 
 
 def _is_about_another(closing: ChoiceReading, texts: list[Group], page: Page, options: Options) -> bool:
@@ -99,14 +99,14 @@ def _is_about_another(closing: ChoiceReading, texts: list[Group], page: Page, op
     start, end = page.sentence(*closing.span)
     if say.CONCLUDING.search(page.low[start:end]) or say.RECONSIDERED.search(page.low[:end]):
         return False
-    asked = set(tokens(options.question)) - _STOP_WORDS
-    mine = len(asked & set(tokens(page.low[start:end])))
+    question = set(tokens(options.question)) - _STOP_WORDS
+    mine = len(question & set(tokens(page.low[start:end])))
     earlier: dict[tuple[int, int], set[str]] = {}
-    for one in texts:
-        if one.stop <= start and not say.OBSERVED.search(page.low[slice(*page.sentence(one.start, one.stop))]):
-            earlier.setdefault(page.sentence(one.start, one.stop), set()).update(one.letters)
+    for group in texts:
+        if group.stop <= start and not say.OBSERVED.search(page.low[slice(*page.sentence(group.start, group.stop))]):
+            earlier.setdefault(page.sentence(group.start, group.stop), set()).update(group.letters)
     others = [span for span, letters in earlier.items() if len(letters) == 1 and letters != {closing.letter}]
-    return any(len(asked & set(tokens(page.low[slice(*span)]))) >= mine for span in others)
+    return any(len(question & set(tokens(page.low[slice(*span)]))) >= mine for span in others)
 
 
 def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None:
@@ -155,34 +155,34 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     options have.
     """
     body = page.low[start:]
-    said = {_stem(t) for t in tokens(_PRONOUN_ONE.sub(" ", body))} - _STOP_WORDS
-    if not said or say.NEGATION.search(body):
+    told = {_stem(t) for t in tokens(_PRONOUN_ONE.sub(" ", body))} - _STOP_WORDS
+    if not told or say.NEGATION.search(body):
         return None
     words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
-    said = _respelled(said, tokens(body), options, words)
-    shared = {k: w & said for k, w in words.items()}
+    told = _respelled(told, tokens(body), options, words)
+    shared = {k: w & told for k, w in words.items()}
     own = {k: s - set().union(*(w for j, w in words.items() if j != k)) for k, s in shared.items()}
     holders = [k for k in own if own[k] and k not in options.common]
     if len(holders) != 1:
         return None
     letter = holders[0]
-    whole = said <= words[letter] and len(own[letter]) > 1
+    whole = told <= words[letter] and len(own[letter]) > 1
     if len(shared[letter]) < 0.6 * len(words[letter]) and not whole:
         return None
     lead = len(body) - len(body.lstrip())
     return read_as(letter, "words", (start + lead, start + len(body.rstrip())))
 
 
-def _respelled(said: set[str], in_order: tuple[str, ...], options: Options, words: dict[str, set[str]]) -> set[str]:
+def _respelled(told: set[str], in_order: tuple[str, ...], options: Options, words: dict[str, set[str]]) -> set[str]:
     """Add the options' words that the reply spells in another way, also one word as two ("teddy bear")."""
     known = set().union(*words.values())
     pairs = {a + b for a, b in pairwise(in_order)}
-    forms = {folded(word) for word in said | pairs}
-    extra = {near for word in (said | pairs) - known if (near := near_word(word, known)) is not None}
+    forms = {folded(word) for word in told | pairs}
+    extra = {near for word in (told | pairs) - known if (near := near_word(word, known)) is not None}
     for letter, own in options.words.items():
         if 1 < len(own) < 4 and "".join(own).isalpha() and folded("".join(own)) in forms:
             extra |= words[letter]
-    return said | extra
+    return told | extra
 
 
 def _stem(word: str) -> str:

@@ -36,16 +36,16 @@ _MOST = 60
 
 def find_wrapped(text: str) -> list[Wrapped]:
     """Return the containers in order of position, only the last few dozen; an unclosed tag extends to the end."""
-    found: list[Wrapped] = []
+    places: list[Wrapped] = []
     if "box" in text:
-        found += _boxes(text)
+        places += _boxes(text)
     if "<" in text or "[" in text:
-        found += _tags(text)
+        places += _tags(text)
     if ":" in text and ("{" in text or '"' in text):
         for m in deque(_FIELD.finditer(text), _MOST):
-            found.append(_field(m, text))
-    found.sort(key=lambda w: (w.start, -w.end))
-    return _outermost(found)
+            places.append(_field(m, text))
+    places.sort(key=lambda w: (w.start, -w.end))
+    return _outermost(places)
 
 
 def _field(m: re.Match[str], text: str) -> Wrapped:
@@ -57,24 +57,24 @@ def _field(m: re.Match[str], text: str) -> Wrapped:
     return Wrapped("json", m.start() + 1, m.end(), (start, end))
 
 
-def _outermost(found: list[Wrapped]) -> list[Wrapped]:
-    kept: list[Wrapped] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-    return kept
+def _outermost(places: list[Wrapped]) -> list[Wrapped]:
+    outer: list[Wrapped] = []
+    for place in places:
+        if not outer or place.start >= outer[-1].end:
+            outer.append(place)
+    return outer
 
 
 def _boxes(text: str) -> list[Wrapped]:
-    found = []
+    boxes = []
     for m in deque(_BOX.finditer(text), _MOST):
         end = _closing_brace(text, m.end())
         if end is not None:
             unit = _UNIT.match(text, end + 1) if text[end - 1].isdigit() else None
-            found.append(Wrapped("boxed", m.start(), unit.end() if unit else end + 1, (m.end(), end)))
+            boxes.append(Wrapped("boxed", m.start(), unit.end() if unit else end + 1, (m.end(), end)))
     for m in deque(_BOX_SIMPLE.finditer(text), _MOST):
-        found.append(Wrapped("boxed", m.start(), m.end(), m.span(1 if m[1] is not None else 2)))
-    return found
+        boxes.append(Wrapped("boxed", m.start(), m.end(), m.span(1 if m[1] is not None else 2)))
+    return boxes
 
 
 def _closing_brace(text: str, start: int, most: int = 600) -> int | None:
@@ -90,15 +90,15 @@ def _closing_brace(text: str, start: int, most: int = 600) -> int | None:
 
 
 def _tags(text: str) -> list[Wrapped]:
-    found: list[Wrapped] = []
+    tags: list[Wrapped] = []
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
         closing = bool(tag[1] or tag[3])
         if not closing:
             opened = tag
         elif opened is not None:
-            found.append(Wrapped("answer_tag", opened.start(), tag.end(), (opened.end(), tag.start())))
+            tags.append(Wrapped("answer_tag", opened.start(), tag.end(), (opened.end(), tag.start())))
             opened = None
     if opened is not None:
-        found.append(Wrapped("answer_tag", opened.start(), len(text), (opened.end(), len(text))))
-    return found[-_MOST:]
+        tags.append(Wrapped("answer_tag", opened.start(), len(text), (opened.end(), len(text))))
+    return tags[-_MOST:]
