@@ -13,14 +13,15 @@ from grader.sandbox.interface import Answer, SupervisorLostError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from socket import socket
+    from typing import IO
 
-    from _typeshed import FileDescriptorLike
     from grade_sandbox.jobs import Job
 
+    Waited = int | socket | IO[bytes]
 
-def ready(
-    timeout: float, *, readable: Sequence[FileDescriptorLike] = (), writable: Sequence[FileDescriptorLike] = ()
-) -> bool:
+
+def ready(timeout: float, *, readable: Sequence[Waited] = (), writable: Sequence[Waited] = ()) -> bool:
     """Return True as soon as one of them can be read or written, or has ended; False after `timeout` seconds.
 
     Raises ValueError if one is closed.
@@ -54,7 +55,7 @@ class Stream(Protocol):
         """Return some bytes, b"" at the end of the stream; raises TimeoutError or OSError."""
 
 
-def wait(reading: FileDescriptorLike, writing: FileDescriptorLike | None, timeout: float) -> None:
+def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
     """Return when one of two files of a stream can be read or written; raises TimeoutError, ValueError or OSError."""
     if not ready(timeout, readable=[reading], writable=[] if writing is None else [writing]):
         raise TimeoutError(f"nothing moved for {timeout:.0f} s")
