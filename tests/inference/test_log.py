@@ -112,15 +112,6 @@ def test_a_second_run_on_the_same_file_is_refused_until_the_first_has_ended(path
     Log(path).close()
 
 
-def test_a_killed_run_leaves_no_lock(path: Path) -> None:
-    code = (
-        "import sys, os, signal; from pathlib import Path; from grader.inference.log import Log\n"
-        "log = Log(Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, path], cwd=ROOT, check=False).returncode == -9
-    Log(path).close()
-
-
 def test_fresh_keeps_the_old_file_under_another_name(path: Path) -> None:
     for number in (1, 2):
         with Log(path, fresh=True) as log:
