@@ -43,7 +43,8 @@ class Candidate(Declared):
     seed: NotRequired[int]
     """Of NumPy's generator."""
     spare: NotRequired[int]
-    """A program that needs no more than so many bytes; if it may need more, it runs once more without this limit."""
+    """Only for a tame program: it shares a process with other tame ones, and gets so many bytes. If it may need more,
+    it runs again in a process of its own, without this limit."""
     each: NotRequired[bool]
     """Whether each call has the whole limit of CPU time, and no state is kept for the next call."""
 

@@ -6,8 +6,8 @@
    of a set influence an answer.
 3. **They catch no limit**: no exception that a limit of time, memory or recursion can raise.
 
-So the same calls get the same answers in every process. The grammar says what is allowed; every other program is not
-tame, even if it is harmless.
+So the same calls get the same answers in every process, also after other tame programs. The grammar says what is
+allowed; every other program is not tame, even if it is harmless.
 """
 
 from __future__ import annotations

@@ -46,28 +46,41 @@ LEVELS = 64
 
 
 def candidate(spec: "Candidate", channel_fd: int) -> None:
-    """Execute a candidate's code, report what it defines, and answer calls until the channel closes.
+    """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
+    _serve(spec, _Channel(channel_fd))
 
-    `spare`: it gets only so many bytes of new address space, and less of the stack, of Python's and of C's.
+
+def tame(spec: "dict[str, Any]", channel_fd: int, ready_fd: int) -> None:
+    """Execute and answer like `candidate` for one tame program after another; `spec` is empty.
+
+    They keep nothing (`tameness.py` in the grader), so none can notice the ones before it. Each gets only `spare` bytes
+    of new address space, and less of the stack, of Python's and of C's.
     """
-    if "spare" not in spec:
-        _serve(spec, channel_fd)
-        return
-    with open("/proc/self/statm", "rb") as file:
-        used = int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (used + spec["spare"], resource.getrlimit(resource.RLIMIT_AS)[1]))
-    _deeper(LEVELS, lambda: _serve(spec, channel_fd))
-
-
-def _deeper(levels: int, work: "Callable[[], None]") -> None:
-    if levels:
-        next(map(_deeper, (levels - 1,), (work,)))
-    else:
-        work()
-
-
-def _serve(spec: "Candidate", channel_fd: int) -> None:
+    wire.send(lambda data: os.write(ready_fd, data), {"ready": True})
     channel = _Channel(channel_fd)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    program = _next(channel)
+    while program is not None:
+        with open("/proc/self/statm", "rb") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + program["spare"], hard))
+        program = _deeper(LEVELS, program, channel)
+
+
+def _deeper(levels: int, program: "Any", channel: "_Channel") -> "Any":
+    return next(map(_deeper, (levels - 1,), (program,), (channel,))) if levels else _serve(program, channel)
+
+
+def _next(channel: "_Channel") -> "dict[str, Any] | None":
+    """Return the next message; None at the end of the stream."""
+    try:
+        return value_format.loads(wire.receive_bytes(channel.receive, value_format.MAX_BYTES))
+    except (wire.ClosedError, OSError):
+        return None
+
+
+def _serve(spec: "Any", channel: "_Channel") -> "dict[str, Any] | None":
+    """Execute a candidate's code and answer its calls; return the next candidate, if one follows."""
     process.swallow_output()
     if "seed" in spec and "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(spec["seed"])
@@ -81,16 +94,15 @@ def _serve(spec: "Candidate", channel_fd: int) -> None:
     except BaseException as error:
         channel.send(value_format.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
         channel.flush()
-        return
+        return None
     kind = _OneByOne if spec.get("each") else _Answerer
     answerer = kind(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())
     while True:
-        try:
-            call = value_format.loads(wire.receive_bytes(channel.receive, value_format.MAX_BYTES))
-        except (wire.ClosedError, OSError):
-            return
-        channel.send(answerer.answer(call))
+        message = _next(channel)
+        if message is None or "source" in message:
+            return message
+        channel.send(answerer.answer(message))
 
 
 class _Channel:

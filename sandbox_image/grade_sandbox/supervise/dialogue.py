@@ -186,9 +186,16 @@ class LockStep(_Replies):
     small, because a program that hangs mostly hangs in its first call.
     """
 
-    def __init__(self, fd: int, calls: Iterable[str], ahead: int = MOST_AHEAD, *, each: bool = False) -> None:
-        """`each`: the limit of time is for each call, and of a large answer only a digest is kept."""
+    def __init__(
+        self, fd: int, calls: Iterable[str], ahead: int = MOST_AHEAD, *, each: bool = False, first: bytes = b""
+    ) -> None:
+        """`each`: the limit of time is for each call, and of a large answer only a digest is kept.
+
+        `first`: a message that is sent before, and has no answer of its own.
+        """
         super().__init__(fd, calls)
+        if first:
+            self.pending = memoryview(struct.pack(">I", len(first)) + first)
         self._size, self._ahead = 1, ahead
         self._each, self._start, self._turn = each, time.monotonic(), 0
         self.is_withdrawn = False

@@ -15,8 +15,9 @@ from typing import cast
 from grade_sandbox.confine import isolation
 from grade_sandbox.lint.lint_process import LintProcess
 from grade_sandbox.supervise import dialogue, watch
-from grade_sandbox.supervise.judge_process import JudgeProcess
+from grade_sandbox.supervise.kept_process import JudgeProcess, KeptProcess
 from grade_sandbox.supervise.zygote import Zygotes, needs_numpy
+from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
 SLICED = ("slice", "idle")
 """Reasons for stopping a program before any limit."""
+TAME_SECONDS, TAME_BYTES = 600.0, 32 << 20
+"""CPU time and memory of its own after which the process of tame programs is replaced."""
 LIKENESS_TIMES = 10
 """How many times its limit a judgement may take to compare answers and to replay controls."""
 _OFFICIAL = {"result": str, "kind": str, "lines": str}
@@ -56,6 +59,7 @@ class Supervisor:
         self._baselines: dict[int, int] = {}
         self.linter = LintProcess(self.isolation)
         self.judge = JudgeProcess(self.zygotes, TESTS_SLOT, nested=not root)
+        self.tame = KeptProcess(self.zygotes, "tame", CANDIDATE_SLOT, nested=not root)
         # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
         if settings["lint"]:
             self.linter.start()
@@ -86,9 +90,11 @@ class Supervisor:
                 return answer
         else:
             self.linter.stop()
-        # No process with tests is alive while a candidate is.
+        # No process with tests is alive while a candidate is, and nothing else while a tame program is.
         if not (job.get("judge") or job.get("record")):
-            self._end_judge()
+            self._end_kept(self.judge)
+        if not _is_tame(job):
+            self._end_kept(self.tame)
         for name, run in self._kinds.items():
             if job.get(name):
                 answer[name] = self._undisturbed(job, run)
@@ -147,6 +153,7 @@ class Supervisor:
         if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:
             seen, said = self._answered_ahead(job, candidate, calls, 1)
         if "spare" in candidate and _lacks_room(seen):
+            self._end_kept(self.tame)
             whole = candidate.copy()
             del whole["spare"]
             return self._answered(job, whole, calls)[0], True
@@ -159,9 +166,33 @@ class Supervisor:
         each = candidate.get("each", False)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
+        if "spare" in candidate:
+            return self._answered_tamely(job, candidate, calls, ahead, numeric=numeric)
         with self._talking("candidate", candidate, cpu, numeric=numeric) as (pid, fd):
             said = dialogue.LockStep(fd, calls, ahead, each=each)
             return self._watch(job, {pid: CANDIDATE_SLOT}, said), said
+
+    def _answered_tamely(
+        self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int, *, numeric: bool
+    ) -> tuple[dict[str, Any], dialogue.LockStep]:
+        """Let a tame program answer in the process of those before it, which ends unless all is as it should be."""
+        self.tame.prepare(lambda: self._end_kept(self.tame), numeric=numeric)
+        assert self.tame.pid is not None
+        assert self.tame.socket is not None
+        said = dialogue.LockStep(self.tame.socket.fileno(), calls, ahead, first=wire.encode(candidate).encode())
+        before = watch.Before(self.tame.pids)
+        observed = self._watched(job, self.tame.pid, said, before=before)
+        oom_before = self._oom.count() if self.counts_oom else None
+        observed.wait()
+        if observed.done and observed.reason is None and not watch.processes(self.known() | {*self.tame.pids}):
+            ran = watch.Before(self.tame.pids).ran
+            kept = watch.memory_bytes(self.tame.pids, observed.baseline)
+            if ran < TAME_SECONDS and kept < TAME_BYTES:
+                evidence = self._evidence(observed, None, ran - before.ran, oom=False)
+                return (observed.result or {}) | {"evidence": evidence}, said
+        pid = self.tame.pid
+        self.tame.give_up()
+        return self._ended(observed, {pid: CANDIDATE_SLOT}, oom_before), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
@@ -234,7 +265,7 @@ class Supervisor:
             messages = [*judged["calls"], *answers["replies"]]
             expected = [text for run in judged.get("expected", ()) for text in run if text is not None]
         numeric = needs_numpy([task["signature"], task["test"]], [*messages, *expected])
-        self.judge.prepare(self._end_judge, numeric=numeric)
+        self.judge.prepare(lambda: self._end_kept(self.judge), numeric=numeric)
         assert self.judge.pid is not None
         assert self.judge.result_fd is not None
         said = dialogue.Judgement(self.judge.result_fd, fields, limit, sum(map(len, messages)))
@@ -244,7 +275,7 @@ class Supervisor:
         self._kill_strangers()
         ended = self.judge.wait_for_end(said)
         if ended["left"]:
-            self._end_judge()
+            self._end_kept(self.judge)
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
@@ -268,7 +299,9 @@ class Supervisor:
 
     # --- watching ---
 
-    def _watched(self, job: Job, pid: int, said: watch.Dialogue, *, alarm: bool = False) -> watch.Watch:
+    def _watched(
+        self, job: Job, pid: int, said: watch.Dialogue, *, alarm: bool = False, before: watch.Before | None = None
+    ) -> watch.Watch:
         return watch.Watch(
             pid,
             said,
@@ -280,6 +313,7 @@ class Supervisor:
             grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
             baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
+            before=before,
         )
 
     def _watch(self, job: Job, slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False) -> dict[str, Any]:
@@ -287,6 +321,10 @@ class Supervisor:
         oom_before = self._oom.count() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
         observed.wait()
+        return self._ended(observed, slots, oom_before)
+
+    def _ended(self, observed: watch.Watch, slots: dict[int, int], oom_before: int | None) -> dict[str, Any]:
+        """End a watched program, and return the observations. `oom_before`: the kernel's count when it began."""
         disturbed = observed.reason == "disturbed"
         shared = watch.machine_memory_bytes("Shmem") if disturbed else 0
         ends = self._end(slots)
@@ -300,10 +338,11 @@ class Supervisor:
             # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
         oom = self.counts_oom and self._oom.count() != oom_before
-        evidence = self._evidence(observed, status, sum(end.cpu for end in ends), oom=oom)
+        cpu = sum(end.cpu for end in ends) - observed.before.ran
+        evidence = self._evidence(observed, status, cpu, oom=oom)
         # A process that is killed together with its children leaves no account of their time.
         evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))
-        return (observed.result or said.so_far or {}) | {"evidence": evidence}
+        return (observed.result or observed.dialogue.so_far or {}) | {"evidence": evidence}
 
     @staticmethod
     def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
@@ -351,11 +390,11 @@ class Supervisor:
             self.retired = "files of a program cannot be removed"
         return ends
 
-    def _end_judge(self) -> None:
-        """End the process that judges, if it runs."""
-        pid = self.judge.give_up()
+    def _end_kept(self, kept: KeptProcess) -> None:
+        """End a process that was kept for further jobs, if it runs."""
+        pid = kept.give_up()
         if pid is not None:
-            self._end({pid: TESTS_SLOT})
+            self._end({pid: kept.slot})
 
     def _kill_strangers(self) -> None:
         deadline = time.monotonic() + 10
@@ -378,6 +417,11 @@ class Supervisor:
                     os.waitpid(pid, os.WNOHANG)
             strangers = watch.processes(known)
         return strangers
+
+
+def _is_tame(job: Job) -> bool:
+    asked: Mapping[str, Any] = job.get("answer") or {}
+    return "spare" in asked.get("candidate", ())
 
 
 def _lacks_room(seen: dict[str, Any]) -> bool:

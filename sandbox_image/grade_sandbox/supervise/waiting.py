@@ -41,10 +41,11 @@ class Waiting:
     A thread that waits for another thread is asleep during that thread's wait, and no moment is counted twice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: Mapping[int, Thread]) -> None:
+        """`before`: the data at the start of the threads that existed then."""
         self.seconds = 0.0
         self._last = _Since(0.0, 0.0, 0.0)
-        self._before: dict[int, Thread] = {}
+        self._before = dict(before)
         self._since: dict[int, _Since] = {}
         """Thread -> a point in time before all of its waiting that is not counted yet."""
 

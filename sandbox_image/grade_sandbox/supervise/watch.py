@@ -79,13 +79,31 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     return sum(user + system for _, user, system in cpu_times(pids).values())
 
 
+class Before:
+    """What some processes had used before a program began in them."""
+
+    def __init__(self, pids: Iterable[int] = ()) -> None:
+        times = cpu_times(pids).values()
+        self.user = sum(user for _, user, _ in times)
+        self.system = sum(system for _, _, system in times)
+        self.threads = {pid: Thread(*_ran_and_delay(f"/proc/{pid}/schedstat"), -1, "") for pid in pids}
+        self.ran = sum(thread.ran for thread in self.threads.values())
+        """Seconds of CPU time."""
+
+
+def _ran_and_delay(path: str) -> tuple[float, float]:
+    """Return how long a thread ran, and how long it waited while it was ready, in seconds."""
+    ran, delay = (int(part) / 1e9 for part in _read(path).split()[:2])
+    return ran, delay
+
+
 def threads(pid: int) -> dict[int, Thread]:
     """Return thread -> the kernel's data on its time; empty if unknown."""
     found: dict[int, Thread] = {}
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(ValueError, IndexError):
-                ran, delay = (int(part) / 1e9 for part in _read(f"/proc/{pid}/task/{thread}/schedstat").split()[:2])
+                ran, delay = _ran_and_delay(f"/proc/{pid}/task/{thread}/schedstat")
                 state, slept = "", -1
                 for line in _read(f"/proc/{pid}/task/{thread}/status").splitlines():
                     if line.startswith(b"State:"):
@@ -175,6 +193,7 @@ class Watch:
     `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
     `grace`: seconds beyond the CPU limit in which it may neither work nor be kept waiting by the machine.
     `shared_room`: bytes by which the machine's shared memory may grow; None: not checked.
+    `before`: what its processes had used before it.
     """
 
     def __init__(
@@ -189,6 +208,7 @@ class Watch:
         baseline: int,
         grace: float = 0.0,
         shared_room: int | None = None,
+        before: Before | None = None,
     ) -> None:
         self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
@@ -199,7 +219,8 @@ class Watch:
         """Whether the dialogue is complete."""
         self.cpu = self.wall = self.waited = 0.0
         self._open = True
-        self._waiting = Waiting()
+        self.before = before or Before()
+        self._waiting = Waiting(self.before.threads)
         self._used: dict[int, float] = {}
         self._turn, self._before = 0, (0.0, 0.0, 0.0, 0.0)
         """The current run of the program, and the times when it began: user, kernel, wall, waited."""
@@ -297,8 +318,8 @@ class Watch:
         times = cpu_times(pids)
         # The time of a child that was not waited for is in no other process's account.
         self._used |= {pid: own for pid, (own, _, _) in times.items()}
-        user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
-        system = sum(system for _, _, system in times.values())
+        user = max(sum(user for _, user, _ in times.values()), sum(self._used.values())) - self.before.user
+        system = sum(system for _, _, system in times.values()) - self.before.system
         self.cpu = user + system
         self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
         self.waited = self._waiting.seconds

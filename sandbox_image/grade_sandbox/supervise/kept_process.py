@@ -1,4 +1,4 @@
-"""The supervisor's side of the process that records and judges. It compiles tests, and forks to run them."""
+"""The supervisor's side of processes that are kept for several jobs, because a new one for each would take longer."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 START_SECONDS = END_SECONDS = 20.0
 
 
-class JudgeProcess:
-    """At most one process. `nested`: it has its own process namespace."""
+class KeptProcess:
+    """At most one process of a `kind`. `nested`: it has its own process namespace."""
 
-    def __init__(self, zygotes: Zygotes, slot: int, *, nested: bool) -> None:
-        self._zygotes, self._slot, self._nested = zygotes, slot, nested
+    def __init__(self, zygotes: Zygotes, kind: str, slot: int, *, nested: bool) -> None:
+        self._zygotes, self._kind, self.slot, self._nested = zygotes, kind, slot, nested
         self._numeric = False
-        self._task: Task | None = None
-        self._socket: socket.socket | None = None
+        self.socket: socket.socket | None = None
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
         self.result_fd: int | None = None
@@ -46,18 +45,37 @@ class JudgeProcess:
         with theirs:
             try:
                 fds = [theirs.fileno(), write_end]
-                pid = self._zygotes.start("judge", self._slot, {}, fds, 3600, numeric=numeric)
+                pid = self._zygotes.start(self._kind, self.slot, {}, fds, 3600, numeric=numeric)
             finally:
                 os.close(write_end)
-        self._socket, self.result_fd, self.pid = ours, read_end, pid
+        self.socket, self.result_fd, self.pid = ours, read_end, pid
         self._numeric = numeric
         self.pids = (pid,)
-        # After its ready message, all processes below it are its forks.
+        # Before its ready message, it has no forks.
         if not select.select([read_end], [], [], START_SECONDS)[0]:
-            raise TimeoutError("the process that judges does not start")
+            raise TimeoutError(f"the {self._kind} process does not start")
         wire.receive(lambda count: os.read(read_end, count))
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
+
+    def give_up(self) -> int | None:
+        """Forget the process; return its pid, so that the caller can end it, or None."""
+        pid, self.pid, self.pids = self.pid, None, ()
+        if pid is not None:
+            assert self.socket is not None
+            assert self.result_fd is not None
+            self.socket.close()
+            with contextlib.suppress(OSError):
+                os.close(self.result_fd)
+        return pid
+
+
+class JudgeProcess(KeptProcess):
+    """The process that records and judges. It compiles tests, and forks to run them."""
+
+    def __init__(self, zygotes: Zygotes, slot: int, *, nested: bool) -> None:
+        super().__init__(zygotes, "judge", slot, nested=nested)
+        self._task: Task | None = None
 
     def ask(self, request: Request) -> None:
         """Run a task's tests once; the task is sent only if it differs from the last one."""
@@ -65,8 +83,8 @@ class JudgeProcess:
             request = {**request, "task": None}
         else:
             self._task = request["task"]
-        assert self._socket is not None
-        wire.send(self._socket.send, request)
+        assert self.socket is not None
+        wire.send(self.socket.send, request)
 
     def wait_for_end(self, said: Judgement) -> dict[str, Any]:
         """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""
@@ -81,12 +99,5 @@ class JudgeProcess:
         return said.ended
 
     def give_up(self) -> int | None:
-        """Forget the process; return its pid, so that the caller can end it, or None."""
-        pid, self.pid, self.pids, self._task = self.pid, None, (), None
-        if pid is not None:
-            assert self._socket is not None
-            assert self.result_fd is not None
-            self._socket.close()
-            with contextlib.suppress(OSError):
-                os.close(self.result_fd)
-        return pid
+        self._task = None
+        return super().give_up()
