@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _FORM = Pattern(r"(?:\b(?:final )?answer\b(?: is|:| =)|####)[ \t*]*:?[ \t*]*(?:about |approximately |that )?", 2)
 _END = Pattern(r"[\n!?;]|\.(?=\s|$)")
+_RESULT = Pattern(r"=|\b(?:so|thus|hence|therefore|equals)\b", 2)
+_DENIED = Pattern(r"\bnot\s+$", 2)
 _LONGEST = 200_000
 _MOST = 50
 
@@ -70,7 +72,7 @@ def _candidates(text: str) -> Iterator[tuple[str, str]]:
 
 def _part(content: str, question: str, kind: Kind, *, whole: bool) -> str:
     """Return the answer in a piece of a reply; empty if there is none, or several."""
-    content = content.strip(" \t\n.*")
+    content = (without_markup(content).strip("{} \t\n") if kind == "text" else content).strip(" \t\n.*")
     if kind == "number" or (kind == "expression" and not whole):
         return _number(content, whole=whole)
     if kind == "yes_no":
@@ -84,14 +86,16 @@ def _number(content: str, *, whole: bool) -> str:
         return content
     if len(content) > 1000 or (whole and "\n" in content):
         return ""
-    quantities = list(quantities_in(content))
-    # "18 - 6 = 12" ends with its result; a sentence with several other numbers does not say which one it means.
-    return content[slice(*quantities[-1][:2])] if len(quantities) == 1 or ("=" in content and quantities) else ""
+    spans = [span for span in quantities_in(content) if not _DENIED.search(content, max(0, span[0] - 8), span[0])]
+    # "18 - 6 = 12", "so 12 are left of 18": a sentence with several other numbers does not say which one it means.
+    results = [result.end() for result in _RESULT.finditer(content)][-1:]
+    spans = [span for span in spans if results and span[0] >= results[0]][:1] or spans
+    return content[slice(*spans[0][:2])] if len(spans) == 1 else ""
 
 
 _SIGNS = Pattern(r"[\d+=<>/^]")
 _FRAME = frozenset(
-    ("a", "an", "the", "it", "this", "that", "there", "is", "are", "was", "were", "of", "in", "on", "at")
+    "a an the it this that there is are was were of in on at says reads shows".split()  # noqa: SIM905
 )
 
 

@@ -91,7 +91,7 @@ def _weigh(mentions: list[Stance], line: str) -> Stance:
     first, last = mentions[0], mentions[-1]
     values = {mention.value for mention in mentions}
     if len(values) == 1:
-        return first
+        return first._replace(value="hedged") if first.value == "right" and _EXCEPT.match(line, first.end) else first
     after = line[first.end :]
     if last.value in ("right", "wrong") and REVISION.search(line, first.end, last.start):
         return last
@@ -143,6 +143,7 @@ REVISION = re.compile(
 )
 """Words that withdraw what was just said."""
 _LIMITED = re.compile(r"\b(?:but|however|except|although|though|despite|apart from|with)\b|但|不过")
+_EXCEPT = re.compile(r"\W{1,3}(?:except|apart from|aside from)\b")
 _CHOICE = re.compile(
     r"\b(?:in)?correct\W{0,5}(?:/|\||\bor\b)\W{0,5}(?:incorrect|correct|wrong)\b"
     r"|[\[<]\s*(?:input|insert|state|your)\b|正确\s*[/或]\s*(?:错误|不正确)"

@@ -29,7 +29,7 @@ needs_math = pytest.mark.skipif(find_spec("math_verify") is None, reason="the ex
 
 EXPECTED = {
     "gsm8k": (["7", "3", "1200"], ["7", "60", "1200"], 200 / 3, 100),
-    "pope": (["yes", "yes", "yes", "no"], ["yes", "no", None, None], 25, 50),
+    "pope": (["yes", "yes", "yes", "no"], ["yes", "no", None, "yes"], 25, 75),
 }
 
 
@@ -127,6 +127,8 @@ def test_an_official_rule_reads_as_its_source(rule: str, text: str, wanted: str 
         ("The answer is 72 km.", "72", True),
         ("The answer is 71.", "72", False),
         ("There are 3 boxes and 72 pens.", "72", None),
+        ("Of 90 pens, 18 are sold, so 72 pens are left in 3 boxes.", "72", True),
+        ("It is 72, not 71.", "72", True),
         ("The answer is 72.\n\nQuestion: What is 1 + 1?\nAnswer: 2", "72", True),
         ("<think>72", "72", None),
         ("", "72", None),
@@ -137,9 +139,36 @@ def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, co
 
 
 @pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("No, wait, yes, there is one.", "yes"),
+        ("Yes. Actually no, it is a fox.", "no"),
+        ("No, I think yes.", None),
+        ("Yes or no?", None),
+        ("No doubt, there is a dog.", "yes"),
+        ("No cat, but a dog, yes.", "yes"),
+        ("There is a dog, not a cat.", "yes"),
+        ("The image shows a cat, not a dog.", "no"),
+        ("There is no cat, but there is a dog.", "yes"),
+        ("A dog sleeps on the sofa.", "yes"),
+        ("A cat sleeps on the sofa.", None),
+        ("I cannot tell whether there is a dog.", None),
+        ("n", "no"),
+        ("1", None),
+        ("是的", "yes"),
+        ("Nein, da ist kein Hund.", "no"),
+    ],
+)
+def test_yes_or_no_is_a_word_of_its_own_or_a_statement_about_what_was_asked(text: str, wanted: str | None) -> None:
+    assert read_answer(text, "Is there a dog in the image? Answer yes or no.", "yes_no").answer == wanted
+
+
+@pytest.mark.parametrize(
     ("text", "gold", "right"),
     [
         ("The answer is Grey.", ["black", "gray"], True),
+        (r"$\\boxed{\\text{Gray}}$".replace("\\\\", "\\"), ["gray"], True),
+        ("The sign reads gray.", ["gray"], None),
         ("The answer is Grey.", ["black"], False),
         ("-5 C", ["5 C"], False),
     ],

@@ -236,7 +236,9 @@ def test_short_words_are_not_respelled(said: str, wanted: str | None) -> None:
     ("text", "question", "wanted"),
     [
         ("The shirt is red. The pants are blue.", "What can be seen?", None),
-        ("The shirt is red. The pants are blue.", "What color is the shirt?", None),
+        ("The shirt is red. The pants are blue.", "What color is the shirt?", "A"),
+        ("The shirt is red and the pants are blue.", "What color are the pants?", "B"),
+        ("The man in the red coat holds a blue bag.", "What is the color of the man's bag?", "B"),
         ("The shirt is red. The pants are blue.", "What color are the pants?", "B"),
         ("It is red. Actually, it is blue.", "", "B"),
         ("The lamp is red. So the sign is blue.", "", "B"),
@@ -318,3 +320,55 @@ def test_what_only_seemed_so_at_first_glance_is_not_the_answer(seems: str, but: 
 def test_yes_or_no_after_its_reason_is_the_answer(word: str, said: str) -> None:
     text = f"The light is red, {word} {said}, they may leave it like this."
     assert letter(text, {"A": "Yes", "B": "No"}, "Is the lamp on?") == ("A" if said == "yes" else "B")
+
+
+BAGS = {letter: f"The color of the bag is {colour}." for letter, colour in COLOURS.items()}
+SIDES = {letter: f"The dog is on the {side} side of the bench." for letter, side in (("A", "left"), ("B", "right"))}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "wanted"),
+    [
+        ("Blue.", BAGS, "B"),
+        ("A small blue bag can be seen.", BAGS, "B"),
+        ("The bag is not red but blue.", BAGS, "B"),
+        ("The bag is black.", BAGS, None),
+        ("right", SIDES, "B"),
+        ("The dog is not on the left side.", SIDES, "B"),
+        ("There is no dog on the left side.", SIDES, None),
+        ("inside", {"A": "in front of the box", "B": "inside the box"}, "B"),
+        ("the box", {"A": "in front of the box", "B": "inside the box"}, None),
+        ("More than 5", {"A": "4", "B": "5"}, None),
+    ],
+)
+def test_what_only_one_option_has_is_enough(text: str, options: dict[str, str], wanted: str | None) -> None:
+    assert letter(text, options, "What is the color of the bag?" if options is BAGS else "") == wanted
+
+
+@pytest.mark.parametrize("options", [SIDES, {"A": "left", "B": "right"}])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_relation_of_the_second_thing_to_the_first_is_another_relation(options: dict[str, str], side: str) -> None:
+    question = "Is the dog on the left or right side of the bench?"
+    own = "A" if side == "left" else "B"
+    assert letter(f"The dog is to the {side} of the brown bench.", options, question) == own
+    assert letter(f"To the {side} of the bench is the dog.", options, question) == own
+    assert letter(f"The bench is to the {side} of the dog.", options, question) is None
+    assert letter(f"To the {side} of the dog is the bench.", options, question) is None
+    if options is SIDES:
+        assert letter(f"The bench is on the {side} side of the dog.", options, "Where is the dog?") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Red. Sorry, I meant blue.", "B"),
+        ("The answer: red? No: blue.", "B"),
+        ("The answer cannot be A, as there is no thing in red.", None),
+        ("If it was D there would be straw.", None),
+        ("A: Let us think. The sky has that colour. The answer is (B).", "B"),
+        ("red\nblue\ngreen\nyellow", None),
+        ("- [ ] A. red\n- [x] B. blue\n- [ ] C. green\n- [ ] D. yellow", "B"),
+    ],
+)
+def test_what_is_corrected_asked_supposed_or_listed_is_not_the_answer(text: str, wanted: str | None) -> None:
+    assert letter(text, COLOURS) == wanted

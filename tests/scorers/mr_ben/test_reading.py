@@ -150,6 +150,7 @@ def test_any_style_of_headings_is_read(text: str) -> None:
         ("The solution is not incorrect", "correct"),
         ("✅", "correct"),
         ("mostly correct", "correct"),
+        ("Correct, apart from a typo", "correct"),
         ("The solution is incorrect", "incorrect"),
         ("Based on the analysis above, the solution is incorrect.", "incorrect"),
         ("not correct", "incorrect"),
@@ -170,6 +171,7 @@ def test_a_verdict_is_read_as_a_person_reads_it(field: str, correctness: str | N
 
 def test_a_verdict_that_says_both_is_settled_by_a_named_step() -> None:
     reading = read_careful(full_response("correct, but step 3 is wrong", "Step 3"), coding=False)
+    assert read_careful(full_response("Correct, except for step 3", "3"), coding=False).correctness == "incorrect"
     assert (reading.correctness, reading.rule) == ("incorrect", "hedged, a step is named")
 
 

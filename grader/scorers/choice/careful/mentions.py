@@ -66,7 +66,7 @@ _NAMED_THINGS = Pattern(
     r"\b(?:vitamins?|points?|plan|figure|fig\.?|panel|team|groups?|types?|class|grade|room|gate|section|"
     r"part|person|object|lines?|"
     r"angle|side|box|region|area|hepatitis|images?|pictures?|photo|player|car|building|solutions?|"
-    r"magnets?|samples?|pairs?|terminal|block|"
+    r"magnets?|samples?|pairs?|terminal|block|symbol|"
     r"zone|exit|level|row|column|step|appendix|table|chart|graph|diagram|map|city|country|house|item|lane|bus|route|"
     r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|"
     r"position)\s+$"
@@ -86,7 +86,7 @@ _DELIMITED = Pattern(
 _TIGHT = Pattern(r"[ \t\"'*)\]}>]{0,6}[.):,=|]?[ \t]{1,6}(?=[-(])")
 _CLAUSE_STOP = Pattern(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
 _SYMBOL_AFTER = Pattern(r"'*[(\[](?!\s*$)|\s*(?:[<>≤≥≡∨∧·⊃∪∩×^]|[=≈]\s*[\w\\(+-])")
-_SYMBOL_BEFORE = Pattern(r"[¬~≡∨∧·⊃∪∩×^≤≥]\s?$|\d\s?$")
+_SYMBOL_BEFORE = Pattern(r"[¬~≡∨∧·⊃∪∩×^≤≥]\s?$|\d[ \t]*$")
 """What joins a capital to a formula: a call, a relation, an operator, a number (then it is a unit)."""
 _MOST = 1500
 
@@ -180,7 +180,7 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
 
 def _is_symbol(page: Page, start: int, end: int, options: Options) -> bool:
     """Whether a bare capital is a symbol of a formula ("P(x > 5)", "H = 3", "T ⊃ U") and no label."""
-    joined = _SYMBOL_AFTER.match(page.shown, end) or _SYMBOL_BEFORE.search(page.shown, max(0, start - 4), start)
+    joined = _SYMBOL_AFTER.match(page.shown, end) or _SYMBOL_BEFORE.search(page.shown, max(0, start - 16), start)
     if not joined and (not page.is_formula(start, end) or say.FORM_BEFORE.search(page.low, max(0, start - 40), start)):
         return False
     match = _DELIMITED.match(page.low, end)

@@ -15,7 +15,7 @@ from grader.scorers.choice.careful.spelling import nearest
 from grader.scorers.choice.careful.text import plain, without_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _TOKEN = Pattern(
     r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]+|(?<![\w)])-?\d+(?:[.,:/]\d+)*|\d+(?:[.,:/]\d+)*|"
@@ -44,6 +44,8 @@ _LOOSE = Pattern(r"[\s$\\(){}\[\]*]|\\(?:text|mathrm)\b")
 _MARK = Pattern(r"\\(?:left|right|text\w*|mathrm|[dt]?frac|cdot|times)\b|[^\w.+-]|_")
 _TERM_BEFORE = Pattern(r"[+*/^×(<>-]\s?$")
 _TERM_AFTER = Pattern(r"\s?[-+*/^×=<>)]")
+_FRAME = 2
+"""A frame has at least so many words: an article is none."""
 _EDGE = " .,;:!\"'*()[]。"
 _LIST_NUMBER = Pattern(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
 
@@ -68,10 +70,12 @@ def tokens(text: str) -> tuple[str, ...]:
 class Options:
     """The options of one question, letter to text. Derived values are computed at first use."""
 
-    def __init__(self, options: Mapping[str, str], question: str = "") -> None:
+    def __init__(self, options: Mapping[str, str], question: str = "", frames: Iterable[str] = ()) -> None:
         self.question = question.lower()
         self.texts = {letter: plain(text).strip() for letter, text in options.items()}
         self.letters = list(self.texts)
+        self.frames = (self.question, *frames)
+        """Texts in which the options' words relate one thing to another."""
 
     def __contains__(self, letter: object) -> bool:
         return letter in self.texts
@@ -91,6 +95,19 @@ class Options:
     def words(self) -> dict[str, tuple[str, ...]]:
         """Letter to words."""
         return {k: tokens(t) for k, t in self.texts.items()}
+
+    @cached_property
+    def cores(self) -> dict[str, str]:
+        """Letter to what distinguishes the options, if their ends have several words in common; else empty.
+
+        "The bag is red." and "The bag is blue." differ in "red" and "blue".
+        """
+        split = [t.split() for t in self.low.values()]
+        if len(split) < 2 or self.quantities:
+            return {}
+        first, last = _same_words(split), _same_words([words[::-1] for words in split])
+        found = {k: " ".join(words[first : len(words) - last]) for k, words in zip(self.low, split, strict=True)}
+        return found if first + last >= _FRAME and all(len(t) > 1 for t in found.values()) else {}
 
     @cached_property
     def compact(self) -> dict[str, str]:
@@ -220,6 +237,12 @@ class Options:
             if low.startswith(text, at) and not _inside_word(low, end, text) and (best is None or end > best[1]):
                 best = letter, end
         return best
+
+
+def _same_words(texts: list[list[str]]) -> int:
+    """Return with how many equal words all texts begin."""
+    columns = enumerate(zip(*texts, strict=False))
+    return next((at for at, words in columns if len({*words}) > 1), min(map(len, texts)))
 
 
 def _may_be_quantity(low: str) -> bool:

@@ -41,7 +41,12 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     echo of it.
     """
     cut = max(0, len(text) - LONGEST_WITH_REASONING)
-    return _moved(_read_reply(text[cut:], Options(options, question), question), cut)
+    known = Options(options, question)
+    reading = _read_reply(text[cut:], known, question)
+    if reading.rule == "nothing_read" and known.cores:
+        # "Black." and "The bag is black." say which of the options "The colour of the bag is ..." is meant.
+        reading = _read_reply(text[cut:], Options(known.cores, question, known.low.values()), question)
+    return _moved(reading, cut)
 
 
 def _read_reply(text: str, known: Options, question: str) -> ChoiceReading:

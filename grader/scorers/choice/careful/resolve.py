@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.groups import Group, group, judge, problem_within
 from grader.scorers.choice.careful.mentions import find_mentions
+from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.statement import read_statement
 from grader.scorers.choice.careful.statements import NO_WORD, REASONED, answers, statements
 from grader.scorers.choice.careful.undeclared import read_undeclared
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 _NEAR = 12
 _SHORT = 400
 _FAR = 400
+_CORRECTS = Pattern(r"[ \t,]*[.!\n-][\s.!-]{0,8}(?:sorry|correction|actually|no|oops|i mean)\b")
+"""The next sentence corrects the last one."""
 
 
 def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
     """Return the reading of a cleaned reply; `inner` has the readings of its containers, blanked in the page."""
     groups = _judged(page, options)
-    claims = statements(groups, page)
+    claims = statements(groups, page, options)
     if not any(g.form for g in claims) and not inner and options.values_in(page.low):
         groups = _judged(page, options, with_values=True)
-        claims = statements(groups, page)
+        claims = statements(groups, page, options)
     claims = answers(claims, inner, page, options)
     if claims and _goes_round(claims, page):
         named = " and ".join(sorted(frozenset().union(*(g.letters for g in claims))))
@@ -125,8 +128,14 @@ def _undone(last: Group, letter: str, groups: list[Group], page: Page, options: 
     back = say.WITHDRAWN.search(page.low[last.stop : min(reach, last.stop + 250)])
     if back is not None:
         return no_answer("withdrawn", (last.start, last.stop + back.end()), f"declares {letter}, then withdraws it")
-    if not last.final and last.start > _SHORT and _breaks_off(page, last.stop):
+    planned = page.breaks_off and not last.is_label and say.PLANNED.match(page.low.lstrip())
+    if not last.final and (planned or (last.start > _SHORT and _breaks_off(page, last.stop))):
         return no_answer("breaks_off", (last.start, last.stop), f"declares {letter}, goes on and breaks off")
+    corrected = None if last.form else _CORRECTS.match(page.low, last.stop)
+    if corrected is not None:
+        statement = read_statement(page, options, later, corrected.end())
+        if statement is not None and statement.letter != letter:
+            return statement
     return _contrary_end(last, letter, later, page, options) or _left_open(last, letter, later, page, options)
 
 

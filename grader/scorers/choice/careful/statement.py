@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 _SHORT = 240
 _FEW = 2
 _MOST_OF_IT = 0.6
+_SECOND_THING = Pattern(
+    r"\w*\s+(?:(?:hand\s+)?side\s+)?(?:(?:of|from|than|to)\s+)?(?:the|its|his|her)\s+([^\n.,;!?]{1,60})"
+)
+"""What follows a relation: "left (side of the bench)", "above (the bird)"."""
+_CLAUSE = Pattern(r",|\b(?:and|but|while|whereas)\b")
+_OWNER = Pattern(r"\b\w+'s?\s")
+_NEXT_WORD = Pattern(r"[ \t]+([^\W\d_]+)")
 _COMPLETE = Pattern(r"[.!?。)\"'\]:]\s*$")
 _PRONOUN_ONE = Pattern(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
 _STOP_WORDS = frozenset(
@@ -47,7 +55,43 @@ def read_statement(page: Page, options: Options, groups: list[Group], start: int
         return None
     if not short or say.PLANNED.match(body):
         return _closing(texts, page, start)
+    denied = frozenset().union(*(g.letters for g in groups if g.is_label and g.role == "denied"))
+    texts = [g for g in texts if not g.letters <= denied and not _turned(g.stop, page.low, options)]
+    if len(options.frames) > 1:  # "There is no cup on the left side" says nothing about "The cup is on the ... side"
+        texts = [g for g in texts if not say.NEGATION.search(_clause(page, g))]
     return _only_text(texts, leading, page, options) or _by_words(page, options, start)
+
+
+def _clause(page: Page, group: Group) -> str:
+    """Return the beginning of a group's clause, up to the group."""
+    start = page.sentence(group.start, group.stop)[0]
+    return _CLAUSE.sub("\n", page.low[start : group.start]).rpartition("\n")[2]
+
+
+def _turned(stop: int, low: str, options: Options) -> bool:
+    """Whether a relation that ends at `stop` has as its second thing the first thing of the question.
+
+    "The bench is to the left of the dog" says something else than "the dog is to the left of the bench".
+    """
+    second = _SECOND_THING.match(low, stop)
+    if second is None:
+        return False
+    own = frozenset().union(*_own_words(options).values())
+    for text in (*options.frames, *options.low.values()):
+        asked = [_stem(word) for word in tokens(text)]
+        relations = [at for at, word in enumerate(asked) if word in own] or [len(asked)]
+        first_things = {*asked[: relations[0]]} - _STOP_WORDS
+        second_things = {*asked[relations[-1] + 1 :]} - _STOP_WORDS - first_things
+        things = (word for word in map(_stem, tokens(second[1])) if word in first_things | second_things)
+        if not second_things.isdisjoint(map(_stem, tokens(low))) and next(things, "") in first_things:
+            return True
+    return False
+
+
+def _own_words(options: Options) -> dict[str, set[str]]:
+    """Return the words of each option that no other option has."""
+    words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
+    return {k: w - set().union(*(v for j, v in words.items() if j != k)) for k, w in words.items()}
 
 
 def _common(group: Group) -> bool:
@@ -77,20 +121,32 @@ def _said_of_subject(texts: list[Group], page: Page, options: Options) -> Choice
     """Read the option that a reply states of what was asked, if it reconsiders nothing.
 
     "The oldest city of France is Marseille. Paris and Lyon are younger." Before the option, the sentence has only
-    words of the question, in its order, and most of them.
+    words of the question, in its order, and all but one of them ("The door is red" says which colour it has), or most.
+    Or a word of the question follows: "a green door", "3 people".
     """
-    question = [word for word in tokens(options.question) if word not in _STOP_WORDS | _ASKING]
-    if len(question) < _FEW or say.RECONSIDERED.search(page.low) or "?" in page.low:
+    asked = [word for word in tokens(_OWNER.sub("", options.question)) if word not in _STOP_WORDS | _ASKING]
+    if not asked or say.RECONSIDERED.search(_CLAUSE.sub(" ", page.low)) or "?" in page.low:
         return None
-    answering = []
+    stated, joined = [], []
     for group in texts:
-        start = page.sentence(group.start, group.stop)[0]
-        before = [word for word in tokens(page.low[start : group.start]) if word not in _STOP_WORDS]
-        in_question = iter(question)
-        if len(before) >= _MOST_OF_IT * len(question) and all(word in in_question for word in before):
-            answering.append(group)
-    letters = frozenset().union(*(group.letters for group in answering))
-    return read_as(min(letters), "option_text", (answering[0].start, answering[0].stop)) if len(letters) == 1 else None
+        before = [word for word in tokens(_OWNER.sub("", _clause(page, group))) if word not in _STOP_WORDS]
+        in_question = iter(asked)
+        enough = min(_MOST_OF_IT * len(asked), len(asked) - 1)
+        if len(asked) >= _FEW and len(before) >= enough and all(word in in_question for word in before):
+            stated.append(group)
+        after = _NEXT_WORD.match(page.low, group.stop)
+        with_noun = tokens(page.low[group.start : after.end() if after else group.stop])
+        own = {word for letter in group.letters for word in options.words[letter]}
+        nouns = {_stem(word) for word in with_noun if word not in own}
+        if len(asked) <= _FEW and not nouns.isdisjoint(map(_stem, asked)):
+            joined.append(group)
+    for groups in (stated, joined):
+        letters = frozenset().union(*(group.letters for group in groups))
+        if groups:
+            return (
+                read_as(min(letters), "option_text", (groups[0].start, groups[0].stop)) if len(letters) == 1 else None
+            )
+    return None
 
 
 def _is_about_another(closing: ChoiceReading, texts: list[Group], page: Page, options: Options) -> bool:
@@ -151,22 +207,26 @@ def _concludes(page: Page, start: int, begin: int, sentence: str) -> bool:
 def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     """Read a short reply that has an option's text in another order or form.
 
-    The reply must have most of the option's words, at least one that no other option has, and no word that only other
-    options have.
+    The reply must have most of the option's words, or no others but those of the question; at least one that no other
+    option has, and no word that only other options have.
     """
     body = page.low[start:]
     told = {_stem(t) for t in tokens(_PRONOUN_ONE.sub(" ", body))} - _STOP_WORDS
-    if not told or say.NEGATION.search(body):
+    compares = "than" in tokens(body) and "than" not in tokens(" ".join([options.question, *options.low.values()]))
+    if not told or say.NEGATION.search(body) or "?" in body or compares:
         return None
     words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
     told = _respelled(told, tokens(body), options, words)
     shared = {k: w & told for k, w in words.items()}
-    own = {k: s - set().union(*(w for j, w in words.items() if j != k)) for k, s in shared.items()}
+    own = {k: w & told for k, w in _own_words(options).items()}
     holders = [k for k in own if own[k] and k not in options.common]
     if len(holders) != 1:
         return None
     letter = holders[0]
-    whole = told <= words[letter] and len(own[letter]) > 1
+    whole = told <= words[letter] | {_stem(word) for word in tokens(options.question)}
+    ends = (m.end() for word in own[letter] for m in re.finditer(rf"\b{re.escape(word)}", page.low[start:]))
+    if any(_turned(start + end, page.low, options) for end in ends):
+        return None
     if len(shared[letter]) < 0.6 * len(words[letter]) and not whole:
         return None
     lead = len(body) - len(body.lstrip())

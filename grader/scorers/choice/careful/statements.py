@@ -48,7 +48,7 @@ def _refusals(page: Page, options: Options, most: int = 20) -> Iterator[Group]:
         yield Group([label], "declared", form=True, final=True, reading=reading)
 
 
-def statements(groups: list[Group], page: Page) -> list[Group]:
+def statements(groups: list[Group], page: Page, options: Options) -> list[Group]:
     """Return the groups that state an answer, in order."""
     told = [g for g in groups if g.role in _SAID and not _lists_on(g, page)]
     lines = [g for g in told if g.role in ("own_line", "leading") and g.members[0].kind != "text"]
@@ -57,6 +57,9 @@ def statements(groups: list[Group], page: Page) -> list[Group]:
         # Labels as headings of an analysis of each option state nothing; the one on the last line can be a statement.
         told = [g for g in told if g not in lines or (g.final and g.role == "own_line") or _stands(g, lines, page)]
     told = [g for g in told if not _is_item(g, groups, page)]
+    texts = [g for g in groups if g.role in ("own_line", "leading") and not g.is_label]
+    if len(texts) > 1 and [min(g.letters) for g in texts] == options.letters:
+        told = [g for g in told if g not in texts]  # all options, one a line
     return [g for g in told if not (g.role == "own_line" and g.members[0].kind == "text" and not g.final)]
 
 
@@ -85,8 +88,13 @@ def _strongest(told: list[Group], page: Page, options: Options) -> list[Group]:
 def _answers_first(group: Group, form: Group, page: Page) -> bool:
     """Whether what opens a reply is an answer beside a later one in the form of one, and no item or fact to begin with.
 
-    It has no reasoning behind it, or it is a label alone on its line or with its option's own text.
+    It has no reasoning behind it, or it is a label alone on its line or with its option's own text. "A: Let us see"
+    opens the answer of a few-shot prompt.
     """
+    rest = page.low[group.stop : page.line(group.start, group.stop)[1]]
+    bare = all(m.stop == m.end for m in group.members)
+    if group.letters == {"A"} and rest.startswith(":") and rest.strip(": ") and bare:
+        return False
     if len(NO_WORD.sub("", page.low[group.stop : form.start][:2000])) < REASONED:
         return True
     alone = page.only_after(group.stop, page.line(group.start, group.stop)[1], " \t.,:)]*\"'")

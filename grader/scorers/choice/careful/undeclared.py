@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from grader.scorers.choice.careful.text import Page
 
 _SHORT = 400
+_REACH = 100
 _NOTHING = (
     "no declared answer, no box or tag, no single letter, text or value of an option, and no closing statement with one"
 )
@@ -56,6 +57,8 @@ def _declared_content(page: Page, options: Options, most: int = 30) -> ChoiceRea
     for m in reversed(deque(say.FORM.finditer(page.low), most)):
         end = min(page.line(m.end(), m.end())[1], m.end() + 2 * options.longest + 60)
         said = page.shown[m.end() : end]
+        if page.low[slice(*page.sentence(m.end(), m.end()))].rstrip().endswith("?"):
+            continue
         same = options.same_text(said) or options.same_text(page.shown[m.end() : page.sentence(m.end(), m.end())[1]])
         if (alone := said.strip(" .*()\n")) in options:
             return read_as(alone, "declaration", (m.end(), max(m.end() + 1, end)))  # a letter, also where it is a text
@@ -102,13 +105,15 @@ def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceRead
     is_short = len(page.low.strip()) <= _SHORT and not page.breaks_off
     labels = [g for g in groups if is_short and g.is_label and g.role != "denied" and not _loose(g)]
     labels = [g for g in labels if g.letters & set(options.letters) and not _asked(g, page)]
+    labels = [g for g in labels if not say.SUPPOSED_BEFORE.search(page.low[max(0, g.start - _REACH) : g.start])]
     if any(_has_text(g) for g in labels):
         # A label with its option's text is certain; bare letters beside it are names ("Company D").
         labels = [g for g in labels if _has_text(g) or any(m.marked for m in g.members)]
     if not labels:
         return None
     span = (labels[0].start, labels[-1].stop)
-    letters = frozenset().union(*(g.letters for g in labels))
+    beside = (m.letters for g in groups if not g.is_label for m in g.members if m.kind == "label")
+    letters = frozenset().union(*(g.letters for g in labels), *beside)
     if len(labels) == 1 and labels[0].echo and letters == set(options.letters):
         worded = read_statement(page, options, [g for g in groups if g.start >= labels[0].stop], labels[0].stop)
         if worded is not None:

@@ -15,7 +15,7 @@ _FILLERS = (
     "likely|probably|most|simply|"
     "obviously|indeed|therefore|thus|actually|just|still|only|really|surely|undoubtedly|best|correct|right|final|"
     "described|given|represented|indicated|by|labell?ed|marked|with|be|to|that|of|for|towards?|as|follows|it's|is|"
-    "absolutely|almost|in|fact|currently|apparently|seemingly|"
+    "absolutely|almost|in|on|at|fact|currently|apparently|seemingly|"
     "die|der|das|dem|eindeutig|wahrscheinlich|wohl|buchstabe|antwort|lautet|nur|klar|"
     "le|la|les|lettre|réponse|donc|clairement|bien|probablement|que|"
     "es|est|ist|è|é|el|opción|letra|claramente|probablemente|alternativa|inciso|lettera|opzione|chiaramente|probabilmente|"
@@ -68,6 +68,7 @@ _STRONG = (
     r"(?:정답|답변|답|해답)(?:은|는|이|:|\s)",
     r"(?:คำตอบ|ข้อ|उत्तर|जवाब|विकल्प|الخيار)[^.!?\n]{0,20}?",
     rf"\b(?:correct|best|closest|most (?:likely|appropriate|suitable))\s(?:[\w-]+\s){{0,5}}?(?:{_IS})\b",
+    r"(?:\[x\]|☑)",
 )
 STRONG_BEFORE = Pattern(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
 """Declares an answer: "the answer is", "I choose", "答案是"."""
@@ -178,7 +179,8 @@ DENIED_AFTER = Pattern(
 """Denies what precedes: "is wrong", ": no,", "不对"."""
 
 _GOOD = (
-    r"(?:correct|right|true|accurate|answer|match|best|better|closest|winner|solution|(?<=(?:most|best|"
+    r"(?:correct|right|true|accurate|more (?:likely|plausible|probable)|answer|match|best|better|closest|winner|"
+    r"solution|(?<=(?:most|best|"
     r"tter|ight|rect|only)\s)\w+)"
 )
 CONFIRMED_AFTER = Pattern(
@@ -230,6 +232,8 @@ DOUBTED_AFTER = Pattern(
     r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b"
     rf"|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
 )
+SUPPOSED_BEFORE = Pattern(r"\b(?:if|unless|suppose|supposing) (?!i\b|we\b|you\b|\w+ed\b)[^.,;:!?\n]{0,80}$")
+"""Says what would follow if the option were right."""
 OTHER_SIDE_BEFORE = Pattern(rf"\b(?:than|unlike|compared (?:to|with)){_FILL_CLOSE}$")
 """What follows is only what the subject is compared with: "bigger than"."""
 COMPARED_BEFORE = Pattern(
