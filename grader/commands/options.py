@@ -170,8 +170,8 @@ benchmark_options = group(
 pool_options = group(
     _SANDBOX,
     click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
-                 help="warm: a new process for each program, in a sandbox that stays open; container: a new "
-                 "sandbox for each program."),
+                 help="warm: sandboxes stay open, and each program gets a new process in one of them (those that can "
+                 "only compute share one); container: a new sandbox for each program."),
     click.option("--official", type=click.Choice(["derive", "execute"]), default="derive", show_default=True,
                  help="derive: the official outcome of a program that can only compute follows from its recorded "
                  "answers, and a sample of them is executed all the same; execute: every program runs with its tests."),

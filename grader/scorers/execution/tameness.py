@@ -243,8 +243,8 @@ class _Reader:
                 _require(self._target(target) is _DATA)
                 self._statements([*node.body, *node.orelse])
             case ast.If(test=test) | ast.While(test=test):
-                is_guard = isinstance(node, ast.If) and ast.unparse(test) == "__name__ == '__main__'"
-                if is_guard and not self._depth:
+                is_of_module = isinstance(node, ast.If) and not self._depth
+                if is_of_module and ast.unparse(test) == "__name__ == '__main__'":
                     self._statements(node.orelse)  # a module's name in an official run is `builtins`
                     return
                 self._expect(_DATA | _SET, test)
