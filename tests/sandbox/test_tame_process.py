@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import phases
@@ -22,6 +23,10 @@ def answer(source: str, calls: list[str] | None = None, *, tame: bool = True, **
     return said | {"values": [json.loads(reply).get("v") for reply in said.get("replies", ())]}
 
 
+def answer_of(source: str) -> Any:
+    return json.loads(answer(source)["replies"][0])
+
+
 def pid() -> int:
     return int(answer(PID)["values"][0])
 
@@ -35,7 +40,6 @@ def test_one_process_serves_one_program_after_another() -> None:
     [
         pytest.param("def solution(a):\n    while True: pass\n", "cpu", id="endless"),
         pytest.param("import os\nos._exit(0)\n", None, id="ends"),
-        pytest.param("raise ValueError\n", None, id="fails to load"),
         pytest.param("import sys\nsys.kept = [7] * 8_000_000\ndef solution(a): return 1\n", None, id="keeps memory"),
         pytest.param(
             "import os, time\ndef solution(a):\n    os.fork() or time.sleep(99)\n", None, id="leaves a process"
@@ -59,6 +63,31 @@ def test_nothing_else_runs_beside_it(kind: str) -> None:
     else:
         phases.do("lint", head="x = 1\n", test="")
     assert pid() != before
+
+
+def test_a_program_that_cannot_be_loaded_is_followed_by_the_next() -> None:
+    before = pid()
+    for calls in ([GIVEN], []):
+        given = {"candidate": DECLARED | {"source": "raise ValueError\n", "spare": 1 << 28}, "calls": calls}
+        assert json.loads(phases.do("answer", given)["hello"]) == {"failed": "ValueError: "}
+        assert pid() == before
+
+
+def test_a_process_that_has_ended_meanwhile_costs_no_program_its_answers() -> None:
+    ends = (
+        "import os, signal\ndef solution(a):\n    signal.setitimer(signal.ITIMER_REAL, 0.05)\n    return os.getpid()\n"
+    )
+    (before,) = answer(ends)["values"]
+    time.sleep(0.2)
+    assert answer("def solution(a):\n    return [a, a][0]\n")["values"] == [1]
+    assert pid() != before
+
+
+def test_what_the_library_remembers_is_forgotten() -> None:
+    """The keys of its cache of patterns are equal for 2 and 2.0, and a compiled pattern needs no recursion."""
+    search = "import re\ndef solution(a):\n    return re.findall('abc', 'ABC', {})\n"
+    assert "v" in answer_of(search.format("2"))
+    assert "TypeError" in json.dumps(answer_of(search.format("2.0")))
 
 
 def test_every_program_has_its_own_names_output_input_and_limits() -> None:

@@ -12,10 +12,10 @@ def _of(module: str, names: str) -> set[str]:
 
 MODULES = frozenset((
     "abc", "bisect", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
-    "functools", "heapq", "itertools", "json", "math", "numbers", "operator", "os", "queue", "random", "re",
+    "functools", "heapq", "itertools", "math", "numbers", "operator", "os", "queue", "random", "re",
     "statistics", "string", "sys", "textwrap", "time", "typing",
 ))  # fmt: skip
-"""Modules that may be imported. What may be used of them is below."""
+"""Modules that may be imported. What may be used of them is below. All their parts are loaded before any program."""
 
 TYPES = frozenset(("int", "float", "str", "bool", "list", "dict", "tuple", "set", "frozenset", "bytes", "complex"))
 FUNCTIONS = frozenset((

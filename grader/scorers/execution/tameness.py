@@ -469,7 +469,9 @@ class _Reader:
         if name in CONSTANTS:
             return _DATA
         if _name(node) not in self._functions and name not in HANDED_OVER:
-            _require(isinstance(node, ast.Attribute) and node.attr in METHODS and node.attr != "format")
+            # What these do depends on their arguments, which are examined where they are called.
+            is_open = isinstance(node, ast.Attribute) and node.attr in METHODS - {"format", "encode", "decode"}
+            _require(is_open)
             assert isinstance(node, ast.Attribute)
             if self._library(node.value) not in TYPES:
                 self._expect(_DATA, node.value)

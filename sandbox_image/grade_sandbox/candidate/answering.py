@@ -6,6 +6,7 @@ all calls before; others come in batches (dialogue.py).
 
 import contextlib
 import os
+import re
 import resource
 import struct
 import sys
@@ -53,17 +54,17 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
 def tame(spec: "dict[str, Any]", channel_fd: int, ready_fd: int) -> None:
     """Execute and answer like `candidate` for one tame program after another; `spec` is empty.
 
-    They keep nothing (`tameness.py` in the grader), so none can notice the ones before it. Each gets only `spare` bytes
-    of new address space, and less of the stack, of Python's and of C's.
+    They keep nothing (`tameness.py` in the grader), and neither does the library, so none can notice the ones before
+    it. Each gets only `room` bytes of address space, and less of the stack, of Python's and of C's.
     """
     wire.send(lambda data: os.write(ready_fd, data), {"ready": True})
     channel = _Channel(channel_fd)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     program = _next(channel)
     while program is not None:
-        with open("/proc/self/statm", "rb") as file:
-            used = int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (used + program["spare"], hard))
+        resource.setrlimit(resource.RLIMIT_AS, (program["room"], hard))
+        # Its keys are equal for 2 and 2.0, and a compiled pattern saves time and recursion.
+        re.purge()
         program = _deeper(LEVELS, program, channel)
 
 
@@ -93,8 +94,7 @@ def _serve(spec: "Any", channel: "_Channel") -> "dict[str, Any] | None":
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
         channel.send(value_format.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
-        channel.flush()
-        return None
+        return _next(channel)
     kind = _OneByOne if spec.get("each") else _Answerer
     answerer = kind(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())

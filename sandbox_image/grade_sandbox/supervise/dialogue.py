@@ -144,6 +144,11 @@ class _Replies:
         """The number of the run that the limits of time are for."""
         return 0
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the program could not be loaded, so that no answer follows."""
+        return self.hello is not None and self.hello.startswith('{"failed"')
+
     def _take(self, data: bytes) -> None:
         self._bytes += len(data)
         self._escaped += len(data) + data.count(b'"') + data.count(b"\\")
@@ -220,7 +225,7 @@ class LockStep(_Replies):
             if self.encoding:
                 continue
             self._take(data)
-            if len(self.replies) >= len(self._parts):
+            if self.has_failed or len(self.replies) >= len(self._parts):
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
             if len(self.replies) >= self._sent:
@@ -266,7 +271,7 @@ class ScriptRuns(_Replies):
         """Process received bytes; return True when no run is left. Raises GarbageError."""
         for data in self._frames.add(part):
             self._take(data)
-        return self.hello is not None and (self.hello.startswith('{"failed"') or self._is_over())
+        return self.has_failed or (self.hello is not None and self._is_over())
 
     def _is_over(self) -> bool:
         if self.replies and (self._escaped > self.MOST_BYTES or time.monotonic() - self._start > self.MOST_SECONDS):

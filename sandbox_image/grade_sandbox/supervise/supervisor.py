@@ -84,17 +84,17 @@ class Supervisor:
         """Do one job; return its answer."""
         answer: dict[str, Any] = {"id": job["id"]}
         self.watched_memory = job.get("memory", self.settings["memory"])
+        # No process with tests is alive while a candidate is, and nothing else while a tame program is.
+        if not (job.get("judge") or job.get("record")):
+            self._end_kept(self.judge)
+        if not _is_tame(job):
+            self._end_kept(self.tame)
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
             if answer["lint"].get("messages") != []:
                 return answer
         else:
             self.linter.stop()
-        # No process with tests is alive while a candidate is, and nothing else while a tame program is.
-        if not (job.get("judge") or job.get("record")):
-            self._end_kept(self.judge)
-        if not _is_tame(job):
-            self._end_kept(self.tame)
         for name, run in self._kinds.items():
             if job.get(name):
                 answer[name] = self._undisturbed(job, run)
@@ -179,7 +179,8 @@ class Supervisor:
         self.tame.prepare(lambda: self._end_kept(self.tame), numeric=numeric)
         assert self.tame.pid is not None
         assert self.tame.socket is not None
-        said = dialogue.LockStep(self.tame.socket.fileno(), calls, ahead, first=wire.encode(candidate).encode())
+        first = {**candidate, "room": watch.address_space_bytes(self.tame.pids[-1]) + candidate["spare"]}
+        said = dialogue.LockStep(self.tame.socket.fileno(), calls, ahead, first=wire.encode(first).encode())
         before = watch.Before(self.tame.pids)
         observed = self._watched(job, self.tame.pid, said, before=before)
         oom_before = self._oom.count() if self.counts_oom else None
@@ -338,7 +339,7 @@ class Supervisor:
             # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
         oom = self.counts_oom and self._oom.count() != oom_before
-        cpu = sum(end.cpu for end in ends) - observed.before.ran
+        cpu = max(0.0, sum(end.cpu for end in ends) - observed.before.ran)
         evidence = self._evidence(observed, status, cpu, oom=oom)
         # A process that is killed together with its children leaves no account of their time.
         evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))

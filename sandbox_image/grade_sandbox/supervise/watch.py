@@ -86,15 +86,25 @@ class Before:
         times = cpu_times(pids).values()
         self.user = sum(user for _, user, _ in times)
         self.system = sum(system for _, _, system in times)
-        self.threads = {pid: Thread(*_ran_and_delay(f"/proc/{pid}/schedstat"), -1, "") for pid in pids}
-        self.ran = sum(thread.ran for thread in self.threads.values())
+        self.threads: dict[int, Thread] = {}
+        for pid in pids:
+            # Some kernels do not tell it, and no kernel does of a process that has ended.
+            with contextlib.suppress(ValueError):
+                self.threads[pid] = Thread(*_ran_and_delay(f"/proc/{pid}/schedstat"), -1, "")
+        self.ran = sum(thread.ran for thread in self.threads.values()) or self.user + self.system
         """Seconds of CPU time."""
 
 
 def _ran_and_delay(path: str) -> tuple[float, float]:
-    """Return how long a thread ran, and how long it waited while it was ready, in seconds."""
+    """Return how long a thread ran, and how long it waited while it was ready, in seconds; raises ValueError."""
     ran, delay = (int(part) / 1e9 for part in _read(path).split()[:2])
     return ran, delay
+
+
+def address_space_bytes(pid: int) -> int:
+    """Return the size of a process's address space; 0 if unknown."""
+    pages = _read(f"/proc/{pid}/statm").split()[:1]
+    return sum(map(int, pages)) * os.sysconf("SC_PAGESIZE")
 
 
 def threads(pid: int) -> dict[int, Thread]:

@@ -37,6 +37,8 @@ TAME = {
     "main of a reduction": "from functools import reduce\n\ndef f(x):\n    return reduce(lambda a, b: a * b, x, 1)",
 }
 WILD = {
+    "codec by a function that is named": "def f(x):\n    return [*map(str.encode, x, ['euc_kr'])]",
+    "import that loads a module": "from json import tool\n\ndef f(x):\n    return x",
     "list of the module changed": "seen = []\n\ndef f(x):\n    seen.append(x)\n    return len(seen)",
     "list of the module changed by an index": "count = [0]\n\ndef f(x):\n    count[0] += 1\n    return x",
     "list of the module returned": "seen = []\n\ndef f(x):\n    return seen",
