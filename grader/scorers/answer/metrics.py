@@ -110,19 +110,40 @@ def _is_equal(first: str | None, second: str | None, kind: Kind | Literal["choic
 def _yes_no(
     samples: list[SampleResult], reading: ReadingName, group: str | None, golds: Mapping[str, str]
 ) -> list[Metric]:
-    """Return precision, recall and F1 of "yes", and the share of "yes", as POPE reports them."""
-    pairs = [
-        (s.reading(reading).answer, golds[s.qid]) for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED
+    """Return precision, recall and F1 of "yes", and the share of "yes", as POPE reports them.
+
+    Nothing scored: no metrics. Their bounds are the extremes if all unscored answers were right, wrong, "yes" or "no".
+    """
+    read = [(sample.reading(reading), golds[sample.qid]) for sample in samples]
+    pairs = [(answer.answer, gold) for answer, gold in read if answer.outcome is not Outcome.UNSCORED]
+    if not pairs:
+        return []
+    lost = [gold for answer, gold in read if answer.outcome is Outcome.UNSCORED]
+    wrong = ["no" if gold == "yes" else "yes" for gold in lost]
+    filled = [lost, wrong, ["yes"] * len(lost), ["no"] * len(lost)]
+    cases = [_values_of_yes([*pairs, *zip(answers, lost, strict=True)]) for answers in filled]
+    return [
+        Metric(
+            name=name,
+            reading=reading,
+            group=group,
+            value=value,
+            n=len(pairs),
+            bounds=(min(case[name] for case in cases), max(case[name] for case in cases)) if lost else msgspec.UNSET,
+            dropped=len(lost) or msgspec.UNSET,
+        )
+        for name, value in _values_of_yes(pairs).items()
     ]
+
+
+def _values_of_yes(pairs: Sequence[tuple[str | None, str]]) -> dict[str, float]:
+    """Return the metrics of (predicted, gold), in percent; a share of nothing is 0."""
     hits = sum(predicted == gold == "yes" for predicted, gold in pairs)
     predicted, gold = sum(predicted == "yes" for predicted, _ in pairs), sum(gold == "yes" for _, gold in pairs)
-    values = {
+    shares = {
         "precision": (hits, predicted),
         "recall": (hits, gold),
         "f1": (2 * hits, predicted + gold),
         "yes_ratio": (predicted, len(pairs)),
     }
-    return [
-        Metric(name=name, reading=reading, group=group, value=100 * part / whole if whole else 0.0, n=len(pairs))
-        for name, (part, whole) in values.items()
-    ]
+    return {name: 100 * part / whole if whole else 0.0 for name, (part, whole) in shares.items()}

@@ -125,7 +125,7 @@ def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingNa
     everything: list[_Row] = [
         _Row(
             subject=None,
-            value=figures.mean_figures(list(values.values())),
+            value=figures.mean_figures([value for subject, value in values.items() if questions[subject]]),
             low=figures.mean_figures([low for low, _ in extremes.values()]),
             high=figures.mean_figures([high for _, high in extremes.values()]),
             missing=set().union(*missing.values()),
@@ -136,7 +136,7 @@ def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingNa
         _Row(subject=s, value=values[s], low=extremes[s][0], high=extremes[s][1], missing=missing[s], n=questions[s])
         for s in table
     ]
-    return [metric for row in everything for metric in _metrics_of(row, intervals, reading)]
+    return [metric for row in everything if row.n for metric in _metrics_of(row, intervals, reading)]
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +149,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     missing: set[str]
     """Names of the metrics that were not judged."""
     n: int
-    """Number of questions."""
+    """Number of questions with a scored row; without any, there are no metrics."""
 
 
 def _metrics_of(

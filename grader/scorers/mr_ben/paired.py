@@ -73,9 +73,13 @@ def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
 
 
 def _pairs(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:
-    """Count the questions by their counts in both runs: questions with equal counts are interchangeable."""
+    """Count the scored questions by their counts in both runs: questions with equal counts are interchangeable.
+
+    A row is scored in both runs or in none.
+    """
     first, second = counts_by_question(before), counts_by_question(after)
-    return Counter((first[question], second[question]) for question in first if question in second)
+    scored = [question for question, counts in first.items() if question in second and any(counts[:4])]
+    return Counter((first[question], second[question]) for question in scored)
 
 
 def _moved(kinds: _Kinds, name: str, weights: Weights) -> float:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import grader
+from grader.decisions.gate import judge
+from grader.decisions.thresholds import parse_fail_under
 from grader.errors import GradeError
 from grader.scorers.answer.careful import is_accepted, read_answer
 from grader.scorers.answer.expressions import Comparer
@@ -74,6 +76,27 @@ def test_yes_or_no_has_precision_recall_and_f1_by_group(tmp_path: Path) -> None:
     assert found["f1", None] == 40
     assert found["yes_ratio", None] == 75
     assert found["f1", "category=popular"] == pytest.approx(200 / 3)
+
+
+FAILED = ["Error code: 429 - rate limit"]
+
+
+def test_yes_or_no_without_a_scored_answer_has_no_careful_metric(tmp_path: Path) -> None:
+    report = graded("pope", tmp_path, [{"qid": str(n), "predictions": FAILED} for n in range(4)])
+    assert {m.name for m in report.metrics if m.reading == "careful"} == set()
+
+
+def test_yes_or_no_has_bounds_if_answers_are_unscored_and_they_leave_a_gate_undecided(tmp_path: Path) -> None:
+    """The gold answers are yes, no, no, yes. Each of the two scored answers is wrong."""
+    texts = {"0": FAILED, "1": FAILED, "2": ["yes"], "3": ["no"]}
+    report = graded("pope", tmp_path, [{"qid": q, "predictions": p} for q, p in texts.items()])
+    found = {m.name: (m.value, m.bounds) for m in report.metrics if m.reading == "careful" and m.group is None}
+    assert found["precision"] == (0, (0, 50))
+    assert found["recall"] == (0, (0, 50))
+    assert found["f1"] == (0, (0, 50))
+    assert found["yes_ratio"] == (50, (25, 75))
+    (gate,) = judge(report, lines=[parse_fail_under("f1=50")])
+    assert gate.state == "unscored"
 
 
 def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path) -> None:

@@ -65,6 +65,17 @@ def test_every_difference_in_credit_has_a_kind(sample: Any) -> None:
         assert (facts.official != facts.careful) == (facts.difference is not None), s.qid
 
 
+def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH, physics=[row("p1"), row("p2", "2")])
+    lost = dict.fromkeys(("p1/m", "p2/m"), "Error code: 429 - rate limit")
+    report = run(predictions(tmp_path, RIGHT | lost), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
+    assert figures(report, "careful", "subject=physics") == {}
+    assert figures(report, "careful") == figures(report, "careful", "subject=math")
+    assert figures(report, "official", "subject=physics")["mr_score"] == 0
+    compared = MrScore().compare(report, report, "acc_step", "careful")
+    assert (compared.before, compared.after, compared.difference.n) == (50, 50, 4)
+
+
 def test_all_figures_and_counts_of_a_subject(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
     report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
