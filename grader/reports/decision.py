@@ -91,9 +91,9 @@ def _metrics(report: Report, glossary: Mapping[str, str]) -> Iterator[dict[str, 
         yield {
             "name": _plain_name(name),
             "meaning": _meaning(name, glossary),
-            "careful": in_percent(careful or official),
-            "range": _range(careful or official),
-            "official": None if official is None or careful is None else in_percent(official),
+            "careful": in_percent(careful),
+            "range": _range(careful, is_lost=bool(report.unscored_by_reading.careful)),
+            "official": None if official is None else in_percent(official),
             "is_same": is_same(official, careful),
         }
 
@@ -102,10 +102,10 @@ def _plain_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _range(metric: Metric | None) -> str:
+def _range(metric: Metric | None, *, is_lost: bool) -> str:
     """Return the sentence on where a value is likely to be, or must be; or that this is not known."""
     if metric is None:
-        return ""
+        return "The careful reading could not score any answer." if is_lost else ""
     if metric.value is None:
         return "Some answers were not scored: the lower value holds if all of them are wrong, the higher if all right."
     if metric.ci95 is None:
@@ -247,7 +247,7 @@ def _to_look_at(report: Report) -> list[SampleResult]:
     """Return the samples that decide whether to believe the values: where the readings disagree, then unclear ones."""
     different = report.differences()
     known = {(sample.qid, sample.sample) for sample in different}
-    unclear = {Outcome.UNSCORED, Outcome.AMBIGUOUS, Outcome.SUSPECT}
+    unclear = {Outcome.UNSCORED, Outcome.AMBIGUOUS, Outcome.SUSPECT, Outcome.NO_ANSWER}
     more = [s for s in report.samples if s.careful.outcome in unclear and (s.qid, s.sample) not in known]
     return [*different, *more]
 
@@ -257,7 +257,7 @@ def _left(samples: Sequence[SampleResult]) -> str:
     different = sum(sample.differs for sample in samples)
     kinds = (
         (different, "on which the two disagree"),
-        (len(samples) - different, "on which they agree, but unclear or not scored"),
+        (len(samples) - different, "on which they agree, without a clear answer or a score"),
     )
     return " and ".join(f"{counted(number, 'answer')} {why}" for number, why in kinds if number)
 

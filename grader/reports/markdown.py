@@ -157,12 +157,10 @@ def _metric_table(
 
 def _metric_row(report: Report, name: str, group: str | None, pair: Pair) -> Markup:
     official, careful = pair
-    metric = careful or official
-    assert metric is not None
     is_plain = None in (official, careful) or is_same(official, careful)
     figure = in_percent(careful) if is_plain else Markup("**{}**").format(in_percent(careful))
     names = [code(name)] if group is None else [code(name), _group(group, report.abbreviations)]
-    return _row([*names, in_percent(official), figure, interval(metric), observations(official, careful)])
+    return _row([*names, in_percent(official), figure, interval(careful), observations(official, careful)])
 
 
 def _group(group: str, abbreviations: Mapping[str, str]) -> Markup:

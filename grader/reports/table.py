@@ -66,10 +66,8 @@ def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair]) ->
     columns = [Column(name=names, kind="name"), *(Column(name=head) for head in heads)]
     rows = []
     for name, (official, careful) in pairs.items():
-        shown = careful or official
-        assert shown is not None
         is_bold = official is not None and careful is not None and not is_same(official, careful)
-        texts = (name, _figure(official), _figure(careful), interval(shown), observations(official, careful))
+        texts = (name, _figure(official), _figure(careful), interval(careful), observations(official, careful))
         rows.append([Cell(text=text, tone="strong" if is_bold else "") for text in texts])
     return Table(title=title, columns=columns, rows=rows)
 

@@ -378,12 +378,15 @@ def excluded_from(report: Report) -> str:
 
     A metric that needs only a part of a verdict does not lack them, such as whether a solution is correct.
     """
-    overall = [metric for metric in report.metrics if metric.group is None]
-    lacking = [metric for metric in overall if metric.bounds is not msgspec.UNSET]
-    if len(lacking) in {0, len(overall)}:
+    overall = report.overall()
+    lacking: dict[str, list[str]] = {}
+    for name, pair in overall.items():
+        for reading, metric in zip(READINGS, pair, strict=True):
+            is_lost = metric is None and getattr(report.unscored_by_reading, reading)
+            if is_lost or (metric is not None and metric.bounds is not msgspec.UNSET):
+                lacking.setdefault(name, []).append(reading)
+    whole = sum(metric is not None and metric.bounds is msgspec.UNSET for pair in overall.values() for metric in pair)
+    if not lacking or not whole:
         return "all metrics"
-    readings: dict[str, list[str]] = {}
-    for metric in lacking:
-        readings.setdefault(metric.name, []).append(metric.reading)
-    *names, last = [name if len(in_) == len(READINGS) else f"{name} ({in_[0]})" for name, in_ in readings.items()]
+    *names, last = [name if len(in_) == len(READINGS) else f"{name} ({in_[0]})" for name, in_ in lacking.items()]
     return f"{', '.join(names)} and {last}" if names else last

@@ -17,6 +17,7 @@ from grader.results import (
     Report,
     SampleResult,
     SandboxProvenance,
+    UnscoredCounts,
     write_facts,
 )
 from grader.scorers.choice.scorer import MultipleChoice
@@ -44,6 +45,13 @@ def sample(qid: str, official: Reading, careful: Reading | None = None, **fields
 def report(samples: list[SampleResult] | None = None, **fields: Any) -> Report:
     given = {"benchmark": "vstar", "split": "test", "protocol": "lmms-eval-0.7.1", "metrics": []}
     return Report(**given | {"samples": samples or []} | fields)  # type: ignore[arg-type]
+
+
+def lost() -> Report:
+    """A report whose only sample is unscored in the careful reading, which therefore has no metric."""
+    official = Metric(name="accuracy", reading="official", value=0.0, ci95=(0.0, 79.3), n=1)
+    one = sample("q1", read("no_answer"), read("unscored", rule="server_failure"))
+    return report([one], metrics=[official], unscored=1, unscored_by_reading=UnscoredCounts(careful=1))
 
 
 HOSTILE = [

@@ -19,6 +19,7 @@ from grader.reports.material import Material
 from grader.reports.table import render
 from grader.reports.why import causes, why_unscored
 from grader.results import Outcome, Reading, Report, SampleResult
+from tests.reports.made_reports import lost
 
 SAMPLE = Path(__file__).resolve().parents[2] / "benchmarks" / "mr-ben" / "sample"
 
@@ -74,6 +75,15 @@ def test_a_gate_on_what_was_not_judged_is_open_and_says_so() -> None:
     (result,) = judge(_unjudged(), lines=[parse_fail_under("mr_score=1")])
     assert result.state == "unscored"
     assert result.reason.startswith("it was not judged; with the unscored samples it is between")
+
+
+def test_the_interval_of_the_careful_value_is_never_that_of_the_official_one() -> None:
+    """Every careful verdict is lost, so that there is no careful value."""
+    said = render(lost(), width=120)
+    (row,) = (line.split() for line in said.splitlines() if line.split()[:1] == ["accuracy"])
+    assert row == ["accuracy", "0.0", "–", "1"]
+    assert "1 of 1 sample unscored (official 0, careful 1; the model's server failed): excluded from accuracy" in said
+    assert "| `accuracy` | 0.0 | – |  | 1 |" in format_of("x.md")(lost(), Material).decode()
 
 
 def test_causes_are_told_apart() -> None:

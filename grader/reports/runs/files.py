@@ -78,8 +78,7 @@ def _short(problem: str) -> str:
 
 
 def _values(official: Metric | None, careful: Metric | None, notes: Sequence[str]) -> tuple[str, ...]:
-    shown = careful or official
-    return value(official, notes), value(careful), interval(shown), observations(official, careful)
+    return value(official, notes), value(careful), interval(careful), observations(official, careful)
 
 
 def _records(files: Sequence[GradedFile]) -> Iterator[dict[str, object]]:

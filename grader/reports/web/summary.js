@@ -10,7 +10,7 @@ function overall() {
     el('h2', { id: 'h-figures', text: 'Metrics' }), legend()),
   el('p', { class: 'lead', text: index.lead }),
   table('Metrics in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
-  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). They are excluded from ${index.excluded_from}; "between" shows the worst case (all of them wrong) and the best case (all correct). `,
+  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). They are excluded from ${index.excluded_from}${rows.some((row) => row.official?.bounds || row.careful?.bounds) ? '; "between" shows the worst case (all of them wrong) and the best case (all correct)' : ''}. `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
 

@@ -90,15 +90,29 @@ def test_each_command_of_the_page_works_in_the_folder_of_the_results(benchmark: 
 def test_what_is_missing_and_what_was_asked_for_is_said() -> None:
     samples = [made.sample(f"q{n}", made.read("correct"), made.read("unscored" if n else "correct")) for n in range(3)]
     report = msgspec.structs.replace(made.report(samples), unscored=2, part=Part(n=3, of=9, ids_hash="abc"))
-    gate = GateResult(gate="accuracy >= 75", state="failed", reason="accuracy is 33.3.")
+    gate = GateResult(gate="accuracy >= 75", state="failed", reason="it is 33.3.")
     text = read(page(report, gate)).text
-    assert "accuracy >= 75: not met. accuracy is 33.3." in text
+    assert "accuracy >= 75: not met. It is 33.3." in text
     assert "2 of 3 answers could not be scored" in text
     assert "not counted as wrong." in text
     assert "Only 3 of 9 tasks were graded. This value is not that of the benchmark." in text
     assert re.search(r"q1 ?correct ?not scored", text)
     assert "_part-abc_results.json -o report.html" in text
     assert "--score-only" not in text
+
+
+def test_an_answer_that_nobody_can_read_is_one_to_look_at() -> None:
+    text = read(page(made.report([made.sample("q1", made.read("no_answer"))]))).text
+    assert re.search(r"q1 ?no answer ?no answer", text)
+    assert "None stands out" not in text
+
+
+def test_the_official_value_never_takes_the_place_of_a_careful_one_that_could_not_be_scored() -> None:
+    text = read(page(made.lost())).text
+    assert "– accuracy" in text
+    assert "The careful reading could not score any answer. The benchmark's own scorer says 0.0." in text
+    assert "1 of 1 answer could not be scored (official 0, careful 1; the model's server failed)" in text
+    assert "excluded from accuracy (careful), not counted as wrong" in text
 
 
 def test_tasks_that_are_few_because_others_were_not_scored_are_called_scored_tasks() -> None:
@@ -120,7 +134,7 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     assert "The benchmark's own scorer says 15.2 to 44.2." in text
     assert "31.0 to 76.3 is not an uncertainty interval." in text
     assert re.search("total…, not scored, step not judged ?incorrect; return total…, not scored, step credited", text)
-    assert "Not shown here: 3 answers on which the two disagree and 4 answers on which they agree, but unclear" in text
+    assert "3 answers on which the two disagree and 5 answers on which they agree, without a clear" in text
     assert "excluded from mr score, acc step and acc reason" in text
 
 
