@@ -372,3 +372,15 @@ def test_a_relation_of_the_second_thing_to_the_first_is_another_relation(options
 )
 def test_what_is_corrected_asked_supposed_or_listed_is_not_the_answer(text: str, wanted: str | None) -> None:
     assert letter(text, COLOURS) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Two apples are on the left and one on the right. In total three.", "C"),
+        ("There are two bowls with 3 apples each, so the total is 6.", "D"),
+        ("There are 3 apples in total: 2 on the left, 1 on the right.", "C"),
+    ],
+)
+def test_a_total_counts_and_its_parts_do_not(text: str, wanted: str) -> None:
+    assert letter(text, dict(zip("ABCD", "1236", strict=True)), "How many apples are there?") == wanted

@@ -70,3 +70,11 @@ def _allowed(said: str, word: str) -> int:
         return 0
     same_ending = said[-1] == word[-1]
     return 0 if not same_ending else 1 if len(word) < _LONG else 2
+
+
+def stem(word: str) -> str:
+    """Cut the most common endings, so that "riding" matches "ride" and "dogs" matches "dog"."""
+    for ending in ("ing", "es", "ed", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word

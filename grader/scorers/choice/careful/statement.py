@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.options import tokens
 from grader.scorers.choice.careful.patterns import Pattern
-from grader.scorers.choice.careful.spelling import folded, near_word
+from grader.scorers.choice.careful.spelling import folded, near_word, stem
 from grader.scorers.choice.reading import ambiguous, read_as
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ _SECOND_THING = Pattern(
 """What follows a relation: "left (side of the bench)", "above (the bird)"."""
 _CLAUSE = Pattern(r",|\b(?:and|but|while|whereas)\b")
 _OWNER = Pattern(r"\b\w+'s?\s")
+_TOTAL = Pattern(
+    r"(?:(?!\b(?:so|making|thus|hence|therefore)\b)[^,.;:\n])*\b(?:total|altogether)\b"
+    r"(?:(?!\b(?:so|making|thus|hence|therefore)\b)[^,.;:\n])*"
+)
+"""The clause that says how many there are in all; the other clauses count parts."""
 _NEXT_WORD = Pattern(r"[ \t]+([^\W\d_]+)")
 _COMPLETE = Pattern(r"[.!?。)\"'\]:]\s*$")
 _PRONOUN_ONE = Pattern(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
@@ -78,19 +83,19 @@ def _turned(stop: int, low: str, options: Options) -> bool:
         return False
     own = frozenset().union(*_own_words(options).values())
     for text in (*options.frames, *options.low.values()):
-        asked = [_stem(word) for word in tokens(text)]
+        asked = [stem(word) for word in tokens(text)]
         relations = [at for at, word in enumerate(asked) if word in own] or [len(asked)]
         first_things = {*asked[: relations[0]]} - _STOP_WORDS
         second_things = {*asked[relations[-1] + 1 :]} - _STOP_WORDS - first_things
-        things = (word for word in map(_stem, tokens(second[1])) if word in first_things | second_things)
-        if not second_things.isdisjoint(map(_stem, tokens(low))) and next(things, "") in first_things:
+        things = (word for word in map(stem, tokens(second[1])) if word in first_things | second_things)
+        if not second_things.isdisjoint(map(stem, tokens(low))) and next(things, "") in first_things:
             return True
     return False
 
 
 def _own_words(options: Options) -> dict[str, set[str]]:
     """Return the words of each option that no other option has."""
-    words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
+    words = {k: {stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
     return {k: w - set().union(*(v for j, v in words.items() if j != k)) for k, w in words.items()}
 
 
@@ -128,6 +133,7 @@ def _said_of_subject(texts: list[Group], page: Page, options: Options) -> Choice
     if not asked or say.RECONSIDERED.search(_CLAUSE.sub(" ", page.low)) or "?" in page.low:
         return None
     stated, joined = [], []
+    total = _TOTAL.search(page.low)
     for group in texts:
         before = [word for word in tokens(_OWNER.sub("", _clause(page, group))) if word not in _STOP_WORDS]
         in_question = iter(asked)
@@ -137,10 +143,10 @@ def _said_of_subject(texts: list[Group], page: Page, options: Options) -> Choice
         after = _NEXT_WORD.match(page.low, group.stop)
         with_noun = tokens(page.low[group.start : after.end() if after else group.stop])
         own = {word for letter in group.letters for word in options.words[letter]}
-        nouns = {_stem(word) for word in with_noun if word not in own}
-        if len(asked) <= _FEW and not nouns.isdisjoint(map(_stem, asked)):
+        nouns = {stem(word) for word in with_noun if word not in own}
+        if len(asked) <= _FEW and not nouns.isdisjoint(map(stem, asked)):
             joined.append(group)
-    for groups in (stated, joined):
+    for groups in ([g for g in texts if total.start() <= g.start < total.end()],) if total else (stated, joined):
         letters = frozenset().union(*(group.letters for group in groups))
         if groups:
             return (
@@ -211,11 +217,11 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     option has, and no word that only other options have.
     """
     body = page.low[start:]
-    told = {_stem(t) for t in tokens(_PRONOUN_ONE.sub(" ", body))} - _STOP_WORDS
+    told = {stem(t) for t in tokens(_PRONOUN_ONE.sub(" ", body))} - _STOP_WORDS
     compares = "than" in tokens(body) and "than" not in tokens(" ".join([options.question, *options.low.values()]))
     if not told or say.NEGATION.search(body) or "?" in body or compares:
         return None
-    words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
+    words = {k: {stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
     told = _respelled(told, tokens(body), options, words)
     shared = {k: w & told for k, w in words.items()}
     own = {k: w & told for k, w in _own_words(options).items()}
@@ -223,7 +229,7 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     if len(holders) != 1:
         return None
     letter = holders[0]
-    whole = told <= words[letter] | {_stem(word) for word in tokens(options.question)}
+    whole = told <= words[letter] | {stem(word) for word in tokens(options.question)}
     ends = (m.end() for word in own[letter] for m in re.finditer(rf"\b{re.escape(word)}", page.low[start:]))
     if any(_turned(start + end, page.low, options) for end in ends):
         return None
@@ -243,11 +249,3 @@ def _respelled(told: set[str], in_order: tuple[str, ...], options: Options, word
         if 1 < len(own) < 4 and "".join(own).isalpha() and folded("".join(own)) in forms:
             extra |= words[letter]
     return told | extra
-
-
-def _stem(word: str) -> str:
-    """Cut the most common endings, so that "riding" matches "ride" and "dogs" matches "dog"."""
-    for ending in ("ing", "es", "ed", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word

@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.choice.careful.spelling import stem
 from grader.scorers.choice.careful.wordings import RECONSIDERED
 from grader.scorers.choice.reading import read_as
 
 if TYPE_CHECKING:
+    import re
+
     from grader.scorers.choice.careful.options import Options
     from grader.scorers.choice.careful.text import Page
     from grader.scorers.choice.reading import ChoiceReading
@@ -38,16 +41,41 @@ _WITHIN = Pattern(
 _CONCLUDED = Pattern(r"\b(?:so|thus|hence|therefore)\b,? (?=(?:yes|no)\b[,.:!])")
 """Reasons come before the answer: "It is closed, so no, ..."."""
 _EITHER = Pattern(r"\b(?:yes ?(?:or|/) ?no|no ?(?:or|/) ?yes)\b")
-_NEGATED = Pattern(r"\b(?:not|no|never|neither|none|without|cannot|nobody|nothing)\b|n't\b")
-_OPEN = Pattern(r"\b(?:if|whether|or|maybe|perhaps|might|could|unless|either|unclear|sure|possibl\w+)\b")
-_CLAUSES = Pattern(r"[,.;!?]|\b(?:but|although|though|while|whereas)\b")
+_NEGATED = Pattern(
+    r"\b(?P<of_noun>no|without)\b|n't\b|"
+    r"\b(?:not|never|neither|none|cannot|nobody|nothing|nowhere|missing|absent|instead of|rather than)\b"
+)
+_NO_DENIAL = Pattern(r"\b(?:no|without (?:a|any)?) ?doubt\b|\bnot only\b")
+_NOBODY = Pattern(r"\b(?:nobody|no one)\b")
+_INSERTED = Pattern(r",\s(?:who|which|with|\w+ing)\b[^,.;:]*,")
+"""A clause within a clause: "the man, who is tall, sits"."""
+_AUXILIARY = r"\b(?:is|are|was|were|has|have|had|can|could|does|do|did)\b"
+_NOUN = Pattern(rf"(?:(?!\b(?:that|who|which)\b).)*?(?={_AUXILIARY})")
+"""What "no" and "without" deny: "no dog (is here)", but "no sign that a dog is here"."""
+_ELLIPTIC = Pattern(rf"(?:{_AUXILIARY}(?: not)?|n't)\W*$")
+"""The rest is as in the question: "he is", "the man does not"."""
+_OPEN = Pattern(r"\b(?:if|whether|maybe|perhaps|might|could|unless|either|unclear|sure|except|possibl\w+)\b")
+_OR = Pattern(r"\bor\b")
+_CLAUSES = Pattern(r"[,.:;!?]|\b(?:but|although|though|while|whereas)\b")
 _WORD = Pattern(r"[^\W\d_]{2,}|\d+")
-_PRONOUN = Pattern(r"\b(?:he|she|it|they|there)\b")
+_SUBJECT_PRONOUN = Pattern(r"\b(?:he|she|it|they)\b")
+_OBJECT_PRONOUN = Pattern(r"\b(?:anything|nothing|one)\b")
+_EXISTENCE = Pattern(r"\W*(?:is|are|was|were) there\b")
+_PLACE = Pattern(r"\b(?:in|on|at|near|by) (?:the|this|that) [^\W\d_]+\W*$")
+_PLACED = Pattern(
+    r"\b(to|on|in|at|of|with|near|above|below|behind|under|beneath|over|beside|inside|outside|by) "
+    r"(?:(?:the|a|an|his|her|its|this|that) )?([^\W\d_]+)"
+)
+_RELATION = Pattern(r"\b(?:left|right|top|front|above|below|behind|under|beneath|over|than)\b")
+_PREPOSITION = Pattern(r"\W*(?:to|on|in|at|above|below|behind|under|beneath|over)\b")
 _EMPTY = frozenset(
     "is are was were be been do does did has have had can could will would he she it they there the an and of in on at "
-    "to this that these those his her its their with any some isn't aren't image picture photo".split()
+    "to this that these those his her its their with any some image picture photo not no isn aren doesn don didn wasn "
+    "weren hasn haven couldn visible present seen shown".split()
 )
+_SINGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 _LONGEST = 200
+_LONGEST_SUBJECT = 2
 
 
 def read_yes_or_no(page: Page, options: Options) -> ChoiceReading | None:
@@ -79,21 +107,70 @@ def polarity(reply: str, question: str) -> bool | None:
 
 
 def _agrees(reply: str, question: str) -> bool | None:
-    """Return whether a statement says what was asked, or denies it, by its clauses with most words of the question."""
+    """Return whether a statement says all of what was asked, or denies a part of it."""
     question = question.rpartition("?")[0] or question
-    asked, said = _content(question), _content(reply)
-    if "?" in reply or _NEGATED.search(question) or (said and len(asked - said) > bool(_PRONOUN.search(reply))):
+    asked = _content(question)
+    if "?" in reply or _NEGATED.search(question):
         return None
-    clauses = _CLAUSES.sub("\n", reply).splitlines()
-    shared = [len(asked & _content(clause)) for clause in clauses]
-    main = [clause for clause, count in zip(clauses, shared, strict=True) if count == max(shared) and clause.strip()]
-    negations = {len(_NEGATED.findall(clause)) for clause in main}
-    if len(negations) != 1 or max(negations) > 1 or any(map(_OPEN.search, main)):
+    reply = _NOBODY.sub("no person", _INSERTED.sub(" ", _NO_DENIAL.sub(" ", reply)))
+    if _ELLIPTIC.search(reply) and len(reply.split()) > 1 and {*_content(reply)} <= {*asked}:
+        return _NEGATED.search(reply) is None
+    stated: list[set[str]] = [set()]
+    denied: set[str] = set()
+    for clause in _CLAUSES.sub("\n", reply).splitlines():
+        if {*asked}.isdisjoint(_content(clause)):
+            continue
+        negations = [*_NEGATED.finditer(clause)]
+        if len(negations) > 1 or _OPEN.search(clause) or (_OR.search(clause) and not negations):
+            return None
+        if _is_turned(clause, asked, question) or _is_elsewhere(clause, asked[-1], question):
+            return None
+        within, outside = _scope(clause, negations[0]) if negations else ([], _content(clause))
+        denied.update(word for word in asked if word in within)
+        stated.append({word for word in asked if word in outside})
+    told = set().union(*stated)
+    most = told | denied if denied - told else max(stated, key=len)
+    missing = [word for word in asked if word not in most]
+    if not most or not _stands_for(reply, question, missing, asked):
         return None
-    is_short = len(reply) < 20 and len(reply.split()) > 1
-    return not max(negations) if max(shared) or (is_short and not said) else None
+    return False if denied - told else None if denied else True
 
 
-def _content(text: str) -> frozenset[str]:
-    words = (w for w in _WORD.findall(text) if w not in _EMPTY and w != "not")
-    return frozenset(w[: -1 if len(w) > 3 and w.endswith("s") else None][:5] for w in words)
+def _scope(clause: str, negation: re.Match[str]) -> tuple[list[str], list[str]]:
+    """Return the words that a negation denies, and the others: all are denied if none follows ("the dog is not")."""
+    noun = _NOUN.match(clause, negation.end()) if negation["of_noun"] else None
+    end = noun.end() if noun else len(clause)
+    within = _content(clause[negation.end() : end])
+    outside = [*_content(clause[: negation.start()]), *_content(clause[end:])]
+    return (within, outside) if within else (outside, [])
+
+
+def _is_turned(clause: str, asked: list[str], question: str) -> bool:
+    """Whether a clause relates the things of a question the other way round ("the box is above the dog")."""
+    if not _RELATION.search(question) or _PREPOSITION.match(clause):
+        return False
+    told = [word for word in _content(clause) if word in (asked[0], asked[-1])]
+    return len(asked) > 1 and told[:1] == asked[-1:] and asked[0] in told
+
+
+def _is_elsewhere(clause: str, place: str, question: str) -> bool:
+    """Whether a clause has another preposition before the last word of a question ("next to the bench")."""
+    told, asked = (
+        {match[1] for match in _PLACED.finditer(text) if place in _content(match[2])} for text in (clause, question)
+    )
+    return bool(told and asked) and told.isdisjoint(asked)
+
+
+def _stands_for(reply: str, question: str, missing: list[str], asked: list[str]) -> bool:
+    """Whether pronouns stand for the missing words of a question, or they are the place that "there" means."""
+    is_place = _EXISTENCE.match(question) and _PLACE.search(question) and {*_content(reply)} <= {*asked}
+    if missing and missing[-1] == asked[-1] and (is_place or _OBJECT_PRONOUN.search(reply)):
+        missing = missing[:-1]
+    is_subject = missing == asked[: len(missing)] and len(missing) <= _LONGEST_SUBJECT
+    return not missing or bool(is_subject and _SUBJECT_PRONOUN.search(reply) and not _EXISTENCE.match(question))
+
+
+def _content(text: str) -> list[str]:
+    """Return the words with a meaning of their own, in order, once each."""
+    words = (_SINGULAR.get(word, word) for word in _WORD.findall(text) if word not in _EMPTY)
+    return [*dict.fromkeys(stem(word)[:5] for word in words)]
