@@ -10,7 +10,7 @@ import msgspec
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import CurveBlock
-from grader.scorers.means import Observation, metric
+from grader.scorers.means import Observation, combine, metric
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
@@ -111,24 +111,28 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
 
 def _calls_metric(samples: list[SampleResult], group: str | None) -> list[Metric]:
     """Return the mean share of right calls, over tasks; nothing if no task has a reference solution."""
-    known = [(share, m) for m in by_observation(samples).values() if (share := _calls_right(m)) is not None]
-    summary = intervals.mean([share for share, _ in known], [members[0].independent_unit for _, members in known])
-    if summary is None:
-        return []
-    return [Metric(name=CALLS_RIGHT, reading="careful", group=group, **msgspec.structs.asdict(summary))]
+    tasks = map(_calls_observation, by_observation(samples).values())
+    row = metric(CALLS_RIGHT, "careful", group, [task for task in tasks if task is not None])
+    return [] if row is None else [row]
 
 
-def _calls_right(members: Sequence[SampleResult]) -> float | None:
-    """Return the mean share of right calls of a task's samples; None if its calls are not known.
+def _calls_observation(members: Sequence[SampleResult]) -> Observation | None:
+    """Return the mean share of right calls of a task's samples; None if its calls are not known."""
+    parts = [part for member in members if (part := _calls_right(member)) is not None]
+    return combine(parts) if parts else None
+
+
+def _calls_right(sample: SampleResult) -> Observation | None:
+    """Return the share of right calls of a sample; None if its calls are not known.
 
     All calls of a sample that passes are right. Those of another one are right if they are the same.
     """
-    shares = [
-        1.0 if sample.careful.credit >= 1 else sample.calls.same / sample.calls.n
-        for sample in members
-        if isinstance(sample.calls, Calls) and sample.calls.n and sample.careful.outcome is not Outcome.UNSCORED
-    ]
-    return sum(shares) / len(shares) if shares else None
+    if sample.careful.outcome is Outcome.UNSCORED:
+        return Observation(value=None, low=0, high=1, cluster=sample.independent_unit)
+    if not isinstance(sample.calls, Calls) or not sample.calls.n:
+        return None
+    share = 1.0 if sample.careful.credit >= 1 else sample.calls.same / sample.calls.n
+    return Observation(value=share, low=share, high=share, cluster=sample.independent_unit)
 
 
 # --- observations -----------------------------------------------------------------------------------------------
@@ -146,7 +150,7 @@ def observe(name: str) -> Observe | None:
     if k is not None:
         return _pass_at(k) if k_of(name) is not None else _of_base(_pass_at(k))
     if name == CALLS_RIGHT:
-        return lambda members, reading: _calls_right(members) if reading == "careful" else None
+        return _calls
     return _parsed if name == PARSE_RATE else None
 
 
@@ -165,6 +169,11 @@ def _of_base(observe: Observe) -> Observe:
         return observe(base, reading) if base else None
 
     return value
+
+
+def _calls(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+    task = _calls_observation(members) if reading == "careful" else None
+    return None if task is None else task.value
 
 
 def _parsed(members: Sequence[SampleResult], reading: ReadingName) -> float | None:

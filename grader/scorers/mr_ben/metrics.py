@@ -169,6 +169,13 @@ def _metrics_of(
             n=row.n,
             bounds=(min(low, high), max(low, high)) if low != high else msgspec.UNSET,
         )
-    counts = row.value.counts
-    unread = 100 * (1 - counts.unread / row.value.rows) if row.value.rows else 0.0
-    yield Metric(name=PARSE_RATE, reading=reading, group=group, value=unread, n=row.n)
+    unread, scored, rows = row.value.counts.unread, row.value.rows, row.low.rows
+    least, most = (100 * (1 - (unread + more) / rows) for more in (rows - scored, 0))
+    yield Metric(
+        name=PARSE_RATE,
+        reading=reading,
+        group=group,
+        value=100 * (1 - unread / scored),
+        n=row.n,
+        bounds=(least, most) if scored < rows else msgspec.UNSET,
+    )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.results import Metric, Outcome, Reading, SampleResult
+from grader.results import Calls, Metric, Outcome, Reading, SampleResult
 from grader.scorers.execution import metrics as execution
 
 metrics = functools.partial(execution.metrics, has_linter=True)
@@ -107,6 +107,15 @@ def test_without_unscored_samples_there_are_no_bounds() -> None:
 
 def test_where_everything_is_unscored_there_is_no_figure() -> None:
     assert metrics(task("a", "UU"), (1,)) == []
+
+
+def test_the_share_of_right_calls_has_bounds_too() -> None:
+    calls = Calls(n=4, same=1)
+    first, second = task("a", "FU"), task("b", "U")
+    samples = [msgspec.structs.replace(first[0], calls=calls), first[1], *second]
+    row = figure(metrics(samples, (1,)), "calls_right", "careful")
+    assert (row.value, row.n, row.bounds, row.dropped) == (25, 1, (6.25, 81.25), 1)
+    assert [m for m in metrics(second, (1,)) if m.name == "calls_right"] == []
 
 
 def test_without_a_linter_there_is_no_parse_success_rate() -> None:

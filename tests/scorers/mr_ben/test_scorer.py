@@ -71,6 +71,7 @@ def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(t
     report = run(predictions(tmp_path, RIGHT | lost), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
     assert figures(report, "careful", "subject=physics") == {}
     assert figures(report, "careful") == figures(report, "careful", "subject=math")
+    assert metric(report, "parse_success_rate", "careful").bounds == pytest.approx((100 * 4 / 6, 100))
     assert figures(report, "official", "subject=physics")["mr_score"] == 0
     compared = MrScore().compare(report, report, "acc_step", "careful")
     assert (compared.before, compared.after, compared.difference.n) == (50, 50, 4)
