@@ -45,19 +45,23 @@ _NEGATED = Pattern(
     r"\b(?P<of_noun>no|without)\b|n't\b|"
     r"\b(?:not|never|neither|none|cannot|nobody|nothing|nowhere|missing|absent|instead of|rather than)\b"
 )
+_OF_CLAUSE = Pattern(r"n't|not|never|cannot|nowhere|missing|absent")
+"""What denies the whole clause if nothing follows."""
 _NO_DENIAL = Pattern(r"\b(?:no|without (?:a|any)?) ?doubt\b|\bnot only\b")
 _NOBODY = Pattern(r"\b(?:nobody|no one)\b")
 _INSERTED = Pattern(r",\s(?:who|which|with|\w+ing)\b[^,.;:]*,")
 """A clause within a clause: "the man, who is tall, sits"."""
 _AUXILIARY = r"\b(?:is|are|was|were|has|have|had|can|could|does|do|did)\b"
-_NOUN = Pattern(rf"(?:(?!\b(?:that|who|which)\b).)*?(?={_AUXILIARY})")
-"""What "no" and "without" deny: "no dog (is here)", but "no sign that a dog is here"."""
+_NOUN = Pattern(rf"(?:(?!\b(?:that|who|which)\b).)*?(?={_AUXILIARY}|\b(?:in|on|at|near|under|inside)\b)")
+"""What "no" and "without" deny: "no dog (is here)", "no spoon (in the bowl)", but "no sign that a dog is here"."""
 _ELLIPTIC = Pattern(rf"(?:{_AUXILIARY}(?: not)?|n't)\W*$")
 """The rest is as in the question: "he is", "the man does not"."""
-_OPEN = Pattern(r"\b(?:if|whether|maybe|perhaps|might|could|unless|either|unclear|sure|except|possibl\w+)\b")
+_OPEN = Pattern(r"\b(?:if|whether|maybe|perhaps|might|could|unless|either|unclear|sure|enough|except|possibl\w+)\b")
 _OR = Pattern(r"\bor\b")
 _CLAUSES = Pattern(r"[,.:;!?]|\b(?:but|although|though|while|whereas)\b")
 _WORD = Pattern(r"[^\W\d_]{2,}|\d+")
+_STATE = Pattern(r"\b(?:on|off)(?=\W*$)")
+"""A lamp is on, a cup is on the table."""
 _SUBJECT_PRONOUN = Pattern(r"\b(?:he|she|it|they)\b")
 _OBJECT_PRONOUN = Pattern(r"\b(?:anything|nothing|one)\b")
 _EXISTENCE = Pattern(r"\W*(?:is|are|was|were) there\b")
@@ -69,9 +73,9 @@ _PLACED = Pattern(
 _RELATION = Pattern(r"\b(?:left|right|top|front|above|below|behind|under|beneath|over|than)\b")
 _PREPOSITION = Pattern(r"\W*(?:to|on|in|at|above|below|behind|under|beneath|over)\b")
 _EMPTY = frozenset(
-    "is are was were be been do does did has have had can could will would he she it they there the an and of in on at "
-    "to this that these those his her its their with any some image picture photo not no isn aren doesn don didn wasn "
-    "weren hasn haven couldn visible present seen shown".split()
+    "is are was were be been do does did has have had can could will would he she it they there the an and of in on "
+    "off at to this that these those his her its their with any some image picture photo not no isn aren doesn don "
+    "didn wasn weren hasn haven couldn visible present seen shown here anywhere".split()
 )
 _SINGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 _LONGEST = 200
@@ -142,7 +146,7 @@ def _scope(clause: str, negation: re.Match[str]) -> tuple[list[str], list[str]]:
     end = noun.end() if noun else len(clause)
     within = _content(clause[negation.end() : end])
     outside = [*_content(clause[: negation.start()]), *_content(clause[end:])]
-    return (within, outside) if within else (outside, [])
+    return (outside, []) if not within and _OF_CLAUSE.fullmatch(negation[0]) else (within, outside)
 
 
 def _is_turned(clause: str, asked: list[str], question: str) -> bool:
@@ -172,5 +176,5 @@ def _stands_for(reply: str, question: str, missing: list[str], asked: list[str])
 
 def _content(text: str) -> list[str]:
     """Return the words with a meaning of their own, in order, once each."""
-    words = (_SINGULAR.get(word, word) for word in _WORD.findall(text) if word not in _EMPTY)
+    words = [_SINGULAR.get(word, word) for word in _WORD.findall(text) if word not in _EMPTY] + _STATE.findall(text)
     return [*dict.fromkeys(stem(word)[:5] for word in words)]
