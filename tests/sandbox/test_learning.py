@@ -16,7 +16,7 @@ from hostile.learning import ATTACKS, BY_PROCESS_NUMBERS, CLOSING, RIGHT, SECOND
 from hostile.program import fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.hostile
 
@@ -116,17 +116,23 @@ def test_the_reference_of_the_attacked_task_is_right(attack: Attack) -> None:
 # --- they earn nothing -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_what_a_sample_learns_does_not_reach_the_next(lessons: Lessons, attack: Attack) -> None:
-    """A counter of the whole machine stands for the rule by chance, once in some hundred samples; so it is asked again.
+def earns_nothing_but_by_chance(samples: Callable[[int], list[dict[str, Any]]]) -> None:
+    """Assert that these earn nothing, of the first run (0) or else of two more (1 and 2).
 
-    Others move it, too: what a sample reads there is as good as random. A channel would show the rule each time.
+    A counter of the whole machine stands for the rule by chance, once in some hundred samples: other processes move
+    it, so what a sample reads there is as good as random. A channel would show the rule each time.
     """
     try:
-        earns_nothing(lessons.of("samples", ATTACKS)[attack.name])
+        earns_nothing(samples(0))
     except EarnedError:
-        for number in range(2):
-            earns_nothing(lessons.of(f"{attack.name} {number}", [attack])[attack.name])
+        for number in (1, 2):
+            earns_nothing(samples(number))
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_what_a_sample_learns_does_not_reach_the_next(lessons: Lessons, attack: Attack) -> None:
+    runs = [("samples", ATTACKS), (f"{attack.name} 1", [attack]), (f"{attack.name} 2", [attack])]
+    earns_nothing_but_by_chance(lambda number: lessons.of(*runs[number])[attack.name])
 
 
 @pytest.mark.parametrize("attack", SECOND_RUNS, ids=lambda attack: attack.name)
@@ -139,9 +145,17 @@ def test_the_next_grading_knows_nothing_of_the_last_one(place: Arena) -> None:
     """With the verdict cache: what is new in the second grading runs, and what is not keeps its verdict."""
     attack = next(a for a in ATTACKS if a.name == "message-by-the-machines-count")
     tasks, _ = material([attack])
-    salt = uuid.uuid4().hex
-    texts = [fenced(f"{text}\n# {salt}\n") for text in attack.samples]
-    first = place.grade("first", tasks, [{"qid": attack.name, "predictions": texts[:2]}], *LIMITS)[attack.name]
-    second = place.grade("second", tasks, [{"qid": attack.name, "predictions": texts}], *LIMITS)[attack.name]
-    earns_nothing(first)
-    earns_nothing(second)
+
+    def graded(number: int) -> list[dict[str, Any]]:
+        # A comment would not do: without it the program is the same, and its verdict may be in the cache.
+        new = f"class New{uuid.uuid4().hex}:\n    pass\n"
+        texts = [fenced(f"{text}\n{new}") for text in attack.samples]
+        return [
+            sample
+            for name, predictions in (("first", texts[:2]), ("second", texts))
+            for sample in place.grade(
+                f"{name} {number}", tasks, [{"qid": attack.name, "predictions": predictions}], *LIMITS
+            )[attack.name]
+        ]
+
+    earns_nothing_but_by_chance(graded)
