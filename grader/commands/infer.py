@@ -47,13 +47,13 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     log. The key is read from OPENAI_API_KEY (another variable with --api-key-env).
     """
     infer_options.check(context)
-    wanted = infer_options.parsed(given)
+    run_options = infer_options.parsed(given)
     from grader.inference import session
 
-    prepared = session.prepare(wanted)
+    prepared = session.prepare(run_options)
     quiet: bool = given["quiet"]
     if given["dry_run"]:
-        _show_dry_run(session.look(prepared), wanted)
+        _show_dry_run(session.look(prepared), run_options)
         return 0
     if given["batch_file"] is not None:
         _show_batch(session.write_batch(prepared, given["batch_file"]), given["batch_file"])
@@ -61,7 +61,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     result = _taken(prepared, given["from_batch"]) if given["from_batch"] is not None else _run(prepared, quiet=quiet)
     if result is None:
         return InterruptedRunError.exit_code
-    _show(result, wanted, quiet=quiet)
+    _show(result, run_options, quiet=quiet)
     if not result.summary.complete:
         return InfrastructureError.exit_code
     return _grade(context, given) if given["grade"] else 0

@@ -68,11 +68,11 @@ def run_command(predictions: tuple[str, ...], **given: Any) -> int:
     """
     from grader.options import Options
 
-    asked = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
+    run_options = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
     if given["confident"] and not given["lines"]:
         raise UsageError("--confident needs --fail-under.")
-    earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], asked)
-    wanted = Wanted(options=asked, earlier=earlier, **given)
+    earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], run_options)
+    wanted = Wanted(options=run_options, earlier=earlier, **given)
     run_steps.check_second_opinion(wanted)
     try:
         if len(predictions) == 1:
@@ -81,7 +81,7 @@ def run_command(predictions: tuple[str, ...], **given: Any) -> int:
         run_steps.check_selftest(wanted)
         return _run_several(predictions, wanted)
     except KeyboardInterrupt:
-        if asked.cache:
+        if run_options.cache:
             raise
         raise InterruptedRunError(UNCACHED_FILES if len(predictions) > 1 else UNCACHED) from None
 

@@ -24,49 +24,22 @@ if TYPE_CHECKING:
     from grader.models.replies import Outcome
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the log."""
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields of a log line that stay in memory."""
 
     qid: str
     sample: int
     stage: str
     model: str
     settings: dict[str, Any]
-    prompt: str
-    """The sent text; several messages are marked with their roles."""
     prompt_sha256: str
     """Hash of everything that was sent, including images."""
-    images: list[ImageFacts] = []
     content: str | None
-    """The unchanged reply; None: no reply."""
-    reasoning: str = ""
-    finish_reason: str = ""
-    usage: Usage = Usage()
-    seconds: float = 0.0
-    attempts: int = 0
-    error: str | None = None
-    """Why there is no reply."""
-    error_kind: str = ""
-    served_model: str = ""
-    """The model's name as the server sent it."""
-    choices: int = 1
-    at: str = ""
-    """Time of writing, in UTC."""
-
-
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a record that stay in memory; prompt and reasoning are only on disk."""
-
-    qid: str
-    sample: int
-    stage: str
-    model: str
-    settings: dict[str, Any]
-    prompt_sha256: str
-    content: str | None
+    """The unchanged reply; None: there was no reply."""
     finish_reason: str = ""
     usage: Usage = Usage()
     error: str | None = None
+    """The reason if there was no reply."""
     error_kind: str = ""
     choices: int = 1
 
@@ -74,6 +47,21 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> Key:
         """The key of the request."""
         return self.qid, self.sample, self.stage
+
+
+class Record(Kept, frozen=True, kw_only=True):
+    """A line of the log."""
+
+    prompt: str
+    """The sent text; several messages are marked with their roles."""
+    images: list[ImageFacts] = []
+    reasoning: str = ""
+    seconds: float = 0.0
+    attempts: int = 0
+    served_model: str = ""
+    """The model's name as the server sent it."""
+    at: str = ""
+    """Time of writing, in UTC."""
 
 
 def make(conversation: Conversation, step: Step, model: str, messages: tuple[Message, ...], outcome: Outcome) -> Record:
