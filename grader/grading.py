@@ -173,7 +173,7 @@ def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> N
     for name in NOT_EVERY_SCORERS:
         if getattr(options, name) and name not in scorer.options:
             spelled = {"k": "-k", "weights": "--weight"}.get(name, f"--{name.replace('_', '-')}")
-            raise UsageError(f"{spelled}: {declared.id} does not use it; leave it out.")
+            raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 
 
 def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:

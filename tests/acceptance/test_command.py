@@ -176,7 +176,7 @@ def test_a_judge_is_refused_where_none_is_asked(sample, option):
     path, folder = sample("humaneval-v")
     said = grade(path, "--data", folder / "tasks.jsonl", option, "x")
     assert said.returncode == 2
-    assert f"{option}: humaneval-v does not use it; leave it out." in said.stderr
+    assert f"{option}: the benchmark humaneval-v (-b) does not use it; leave it out." in said.stderr
 
 
 def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
@@ -189,8 +189,8 @@ def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-k", "1"], "-k: vstar does not use it; leave it out."),
-        (["--weight", "step=1"], "--weight: vstar does not use it; leave it out."),
+        (["-k", "1"], "-k: the benchmark vstar (-b) does not use it; leave it out."),
+        (["--weight", "step=1"], "--weight: the benchmark vstar (-b) does not use it; leave it out."),
         (["--second-opinion"], "--second-opinion: vstar executes no programs; leave it out."),
         (["--second-opinion", "-b", "humaneval", "--score-only"], "--score-only executes no programs; leave it out."),
     ],
