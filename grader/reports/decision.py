@@ -121,21 +121,18 @@ def _meaning(name: str, glossary: Mapping[str, str]) -> str:
 
 def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:
     """Yield (question, answer) about what was measured."""
-    provenance, items = report.provenance, len({sample.cluster for sample in report.samples})
-    unknown = 'not recorded, so nothing here says whose answers these are (a field "model" in each record names it)'
+    provenance, counts = report.provenance, Counter(sample.cluster for sample in report.samples).values()
+    items, least, most = len(counts), min(counts, default=0), max(counts, default=0)
+    unknown = 'not recorded: nothing here says whose answers these are (a field "model" in each record says it)'
     yield "Model", report.model or unknown
     if report.benchmark_description:
         yield "Benchmark", report.benchmark_description
     of = counted(items, "task") if report.part is None else f"{items:,} of the {counted(report.part.of, 'task')}"
     yield "Tasks", f"{of} of {name} ({report.split})"
-    each, more = divmod(len(report.samples), items or 1)
-    several = f", {each} for each task" if each > 1 and not more else ""
+    several = f", {most if least == most else f'{least} to {most}'} for each task" if most > 1 else ""
     file = provenance.predictions or "an unnamed file"
     yield "Answers", f"{counted(len(report.samples), 'answer')} in {file}{several}"
-    rules = (
-        f"by the rules of the benchmark's own scorer (version {report.protocol}), and by rules that read as an "
-        "attentive person would (careful)"
-    )
+    rules = f"by the rules of the benchmark's own scorer (version {report.protocol}), and by the careful reading"
     yield "Graded", f"with grade {provenance.grade}, each answer twice: {rules}"
     if provenance.sandbox is not None:
         yield "Programs ran in", f"a sandbox ({provenance.sandbox.backend}, Python {provenance.sandbox.python})"
@@ -151,15 +148,15 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
     if first is not None and first.ci95 is not None:
         low, high = first.ci95
         yield (
-            f"With other tasks of this kind, the {_plain_name(first.name)} would differ by chance: values from "
-            f"{low:.1f} to {high:.1f} fit these answers (95 % interval; how an answer is read is not part of it)."
+            f"With other tasks of this kind, the {_plain_name(first.name)} would be another by chance. Its 95 % "
+            f"interval for this is {low:.1f} to {high:.1f}. Answers that were read wrongly would come on top of it."
         )
         if first.n < FEW:
             # The interval of a difference between two such values, if they are independent, is sqrt(2) times as wide.
             task = "task" if first.bounds is msgspec.UNSET else "scored task"
             yield (
                 f"{counted(first.n, task)} {'is' if first.n == 1 else 'are'} few: between two models, a difference "
-                f"of {math.sqrt(2) * (high - low) / 2:.0f} points can still be chance."
+                f"of up to {math.sqrt(2) * (high - low) / 2:.0f} points can be chance."
             )
     elif first is not None and first.value is None and first.bounds is not msgspec.UNSET:
         yield (
@@ -173,18 +170,16 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
         yield f"The benchmark's own scorer and the careful reading agree on {agreed}."
     else:
         of = counted(len(report.samples), "answer")
-        main = "" if first is None or first.value is None else f" ({_plain_name(first.name)} {first.value:.1f})"
         yield (
             f"The benchmark's own scorer and the careful reading disagree on {len(different):,} of {of}: "
-            f"{_who_is_right(different)}. To decide, look at some of them below and use the careful value{main}. Use "
-            "the benchmark's own value only to compare with published results."
+            f"{_who_is_right(different)}. Look at some of them below."
         )
     suspects = sum(sample.careful.outcome is Outcome.SUSPECT for sample in report.samples)
     if suspects:
         yield (
             f"{counted(suspects, 'answer')} {'is' if suspects == 1 else 'are'} not believed, and counted as not "
-            "solved: the program passes in one process with its tests, but not when they get only the values that it "
-            "returns. Programs that manipulate their tests do this, and so do some honest ones."
+            "solved: the program passes when it runs together with its tests, but not when the tests get only the "
+            "values that it returns. A program that manipulates its tests does this; an honest one seldom does."
         )
     yield from (
         note.removeprefix(f"{OFFICIAL_MARK} ") for note in provenance.notes(report) if note.startswith(_OF_VALUES)
@@ -200,7 +195,7 @@ def _who_is_right(different: Sequence[SampleResult]) -> str:
     words = {
         "careful": ("gets more credit", "get more credit", "in the careful reading"),
         "official": ("gets more credit", "get more credit", "from the benchmark's own scorer"),
-        "same": ("gets", "get", "the same credit from both, for different reasons"),
+        "same": ("gets", "get", "the same credit from both, but was read differently"),
         "unscored": ("is", "are", "not scored by at least one of them"),
     }
     return ", ".join(
@@ -233,7 +228,8 @@ def _open(report: Report) -> Iterator[str]:
                 yield f"If all of them were wrong, {name} would be {low:.1f}; if all were right, {high:.1f}."
     else:
         is_one = len(report.samples) == 1
-        yield f"{all_of(len(report.samples), 'answer').capitalize()} {'was' if is_one else 'were'} scored."
+        scored = f"{all_of(len(report.samples), 'answer').capitalize()} {'was' if is_one else 'were'} scored"
+        yield f"{scored}: the values leave none out."
     if report.part is not None:
         yield f"Only {report.part.n} of {report.part.of} tasks were graded. This value is not that of the benchmark."
     notes = [note for note in provenance.notes(report) if not note.startswith((PARTIAL, *_OF_VALUES))]
@@ -276,7 +272,7 @@ def _sample(report: Report, scorer: AnyScorer, sample: SampleResult) -> dict[str
         for reading in [sample.reading(name)]
         for outcome in [_PLAIN.get(reading.outcome, outcome_name(scorer, reading).replace("_", " "))]
     }
-    name = cut(sample.qid, LONGEST_NAME)
+    name = cut(sample.qid, LONGEST_NAME) + ("" if sample.cluster == sample.qid else f" (of {sample.cluster})")
     return {
         "name": f"{name} #{sample.sample}" if _is_sampled(report) else name,
         "why": cut(f"{why[:1].upper()}{why[1:]}", LONGEST_REASON),
@@ -300,5 +296,5 @@ def _checks(report: Report) -> Iterator[tuple[str, str]]:
     yield "See all answers", f"grade report {results}{own} -o report.html"
     if report.part is None:
         again = f"grade {shlex.quote(predictions.name)} -b {bench} --score-only"
-        yield "Compute the values again, without running programs or asking a judge", again
+        yield "Compute the values again from what is recorded", again
     yield "Check that this machine grades correctly (takes minutes)", "grade selftest"

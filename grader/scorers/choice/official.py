@@ -132,7 +132,7 @@ def read_vlmevalkit_reply(text: str, options: Mapping[str, str], version: str = 
         return reading
     options_lost = [f"option{'s' if len(lost) > 1 else ''} {', '.join(lost)}"] if lost else []
     cells = " and ".join(["this reply"] * is_empty + options_lost)
-    detail = f"VLMEvalKit reads its tables with pandas, which takes {cells} for an empty cell"
+    detail = f"VLMEvalKit reads its tables with pandas, which treats {cells} as empty"
     return msgspec.structs.replace(reading, span=None if is_empty else reading.span, detail=detail)
 
 

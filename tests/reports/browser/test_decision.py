@@ -51,17 +51,19 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     different = len(report.differences())
     who = (
         "5 get more credit in the careful reading, 1 gets more credit from the benchmark's own scorer, 1 gets the same "
-        "credit from both, for different reasons."
+        "credit from both, but was read differently."
     )
     assert f"disagree on {different} of {len(report.samples)} answers: {who}" in text
     sample = report.differences()[0]
     assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
-    assert "All 10 answers were scored." in text
+    assert "All 10 answers were scored: the values leave none out." in text
     assert "Without an answer in it, such an output counts as wrong." in text
     assert "The 95 % interval begins below 40.0: the result is not shown to be better than this baseline." in text
-    assert "a difference of 35 points can still be chance" in text
-    assert "use the careful value (accuracy 70.0)" in text
-    assert 'nothing here says whose answers these are (a field "model" in each record names it)' in text
+    assert "a difference of up to 35 points can be chance" in text
+    assert (
+        "Values of the careful reading, which reads an answer as an attentive person would. Use them to decide." in text
+    )
+    assert 'nothing here says whose answers these are (a field "model" in each record says it)' in text
     assert "Multiple-choice questions about small details in large photographs." in text
 
 
@@ -129,7 +131,7 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     text = read(page(report)).text
     assert "31.0 to 76.3 % mr score" in text
     assert "the lower value holds if all of them are wrong" in text
-    assert "the mcc would differ by chance" not in text
+    assert "the mcc would be another by chance" not in text
     assert "1 gets more credit in the careful reading, 8 are not scored by at least one of them." in text
     assert "The benchmark's own scorer says 15.2 to 44.2." in text
     assert "31.0 to 76.3 is not an uncertainty interval." in text
@@ -167,8 +169,10 @@ def test_an_equal_official_value_and_a_missing_interval_are_said() -> None:
 
 def test_a_long_official_reason_is_cut_before_the_careful_one_and_what_a_judge_decided_was_measured() -> None:
     text = read(page(made.of_sample("mmbench"))).text
-    assert "D (null) for an empty cell; careful: the text is little more than the letter" in text
+    assert "D (null) as empty; careful: the text is little more than the letter" in text
     assert "options A (nan), B (null), C…; careful: the text contains the wording of exactly one option" in text
+    assert "20 answers in predictions.json, 2 to 4 for each task" in text
+    assert "1000013 (of 13)" in text
     assert "A judge decided 7 of 20" in text.partition("How sure it is")[2].partition("What could not be measured")[0]
 
 

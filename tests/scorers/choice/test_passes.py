@@ -40,7 +40,7 @@ def test_options_none_na_and_nan_are_options_that_vlmevalkit_does_not_have(tmp_p
     assert report.notes == []
     first = report.samples[0].official
     assert first.answer is None
-    assert "takes options A (None), B (NA) for an empty cell" in first.detail
+    assert "treats options A (None), B (NA) as empty" in first.detail
 
 
 def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Path) -> None:
