@@ -164,64 +164,14 @@ def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, co
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("No, wait, yes, there is one.", "yes"),
-        ("Yes. Actually no, it is a fox.", "no"),
-        ("No, I think yes.", None),
-        ("Yes or no?", None),
-        ("No doubt, there is a dog.", "yes"),
-        ("No cat, but a dog, yes.", "yes"),
-        ("There is a dog, not a cat.", "yes"),
-        ("The image shows a cat, not a dog.", "no"),
-        ("There is no cat, but there is a dog.", "yes"),
-        ("A dog sleeps on the sofa.", "yes"),
-        ("A cat sleeps on the sofa.", None),
-        ("I cannot tell whether there is a dog.", None),
-        ("n", "no"),
-        ("1", None),
-        ("是的", "yes"),
-        ("Nein, da ist kein Hund.", "no"),
-        ("I see no reason to doubt it: there is a dog.", "yes"),
-        ("I have no doubt that there is a dog.", "yes"),
-        ("There is a dog with no collar.", "yes"),
-        ("A man without a hat is walking his dog.", "yes"),
-        ("The dog in the image is not moving.", "yes"),
-        ("The dog is not visible in the image.", "no"),
-        ("There is a cat, but the dog is missing.", "no"),
-        ("The image shows a cat instead of a dog.", "no"),
-        ("There are no cats or dogs.", "no"),
-        ("There is no ball near the dog.", "yes"),
-        ("There is no sign that a dog is in the image.", "no"),
-        ("There is a cat or a dog.", None),
+        ("A dog is in the image.\n\nThe answer is no.", "no"),
+        ("Is it a fox?\n**Yes.**", "yes"),
+        ("The dog is brown.", "yes"),
+        ("It is large.", None),
     ],
 )
-def test_yes_or_no_is_a_word_of_its_own_or_a_statement_about_what_was_asked(text: str, wanted: str | None) -> None:
-    assert read_answer(text, "Is there a dog in the image? Answer yes or no.", "yes_no").answer == wanted
-
-
-@pytest.mark.parametrize(
-    ("text", "question", "wanted"),
-    [
-        ("The woman is holding a bag, not an umbrella.", "Is the woman holding an umbrella?", "no"),
-        ("The woman isn't holding anything.", "Is the woman holding an umbrella?", "no"),
-        ("The woman holds an umbrella.", "Is the woman holding an umbrella?", "yes"),
-        ("There is a woman holding a bag.", "Is the woman holding an umbrella?", None),
-        ("The man is holding an umbrella, and the woman is holding a bag.", "Is the woman holding an umbrella?", None),
-        ("The man isn't, but the woman wears a hat.", "Is the man wearing a hat?", "no"),
-        ("The man does.", "Is the man wearing a hat?", "yes"),
-        ("It is on.", "Is the light on?", "yes"),
-        ("The light is off.", "Is the light on?", None),
-        ("The bowl has nothing in it.", "Is there a bowl in the image?", "yes"),
-        ("It doesn't.", "Does the triangle have equal sides?", "no"),
-        ("The sky is grey, not blue.", "Is the sky blue?", "no"),
-        ("The box is to the left of the cup.", "Is the cup to the left of the box?", None),
-        ("There are two people on the bench.", "Is there a person on the bench?", "yes"),
-        ("There is a person next to the bench.", "Is there a person on the bench?", None),
-        ("There is a dog on the bench.", "Is there a person on the bench?", None),
-        ("There are more than three chairs.", "Are there more than three chairs in the room?", "yes"),
-    ],
-)
-def test_a_statement_answers_only_if_it_says_all_that_was_asked(text: str, question: str, wanted: str | None) -> None:
-    assert read_answer(text, question, "yes_no").answer == wanted
+def test_yes_or_no_is_read_where_other_answers_are(text: str, wanted: str | None) -> None:
+    assert read_answer(text, "Is there a dog in the image?", "yes_no").answer == wanted
 
 
 @pytest.mark.parametrize(
