@@ -199,3 +199,21 @@ def test_nothing_runs_beside_its_tests_before_everything_is_confirmed(tmp_path):
     report = grader.grade(texts, data=tasks, sandbox="bubblewrap", workers=1, cache=False, observer=Phases())
     assert [sample.careful.outcome for sample in report.samples] == ["passed", "passed"]
     assert Phases.names == ["linting", "recording calls", "answering", "judging", "running official tests"]
+
+
+@pytest.mark.bubblewrap
+def test_a_task_whose_programs_are_all_refused_has_no_right_calls(tmp_path):
+    """It counts as 0 in the mean over tasks; without it, the mean would be too high."""
+    import grader
+
+    signature = "def solution(x):\n"
+    tests, right = "assert solution(1) == 4\n", "def solution(x):\n    return 4\n"
+    row = {"function_signature": signature, "test_script": tests, "ground_truth_solution": right}
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text("".join(json.dumps({"qid": qid, **row}) + "\n" for qid in ("q1", "q2")))
+    refused = "```python\ndef solution(x):\n    return undefined\n```"
+    texts = {"q1": [f"```python\n{right}```"], "q2": [refused]}
+    report = grader.grade(texts, data=tasks, sandbox="bubblewrap", workers=1)
+    assert [sample.careful.outcome for sample in report.samples] == ["passed", "lint_failed"]
+    metric = report.metric("calls_right", "careful")
+    assert (metric.value, metric.n) == (50, 2)

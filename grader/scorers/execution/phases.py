@@ -155,6 +155,8 @@ class Phases:
         if self._inputs is not None:
             self._judge_inputs(self._inputs, [sample for sample in samples if sample.has_inputs])
         tested = [sample for sample in samples if not sample.has_inputs]
+        # Also of tasks whose programs are all refused: none of their calls is right.
+        self._confirmation.record(sample.attempt.task.id for sample in tested if sample.lint is not None)
         verdicts = self._confirmation.verdicts(c for sample in tested for c in sample.candidates)
         for sample in tested:
             written = None if sample.written is None else verdicts.get(sample.written)
