@@ -39,7 +39,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     needed: list[tuple[int, int]]
     """(Samples per task, tasks that are needed)."""
     samples_needed: int | None
-    """Samples per task for the tasks of these results; None: no number suffices."""
+    """Samples per task for the tasks of these results; None: no number suffices, of those that are planned."""
+
+    @property
+    def is_for_one_sample(self) -> bool:
+        """Whether nothing tells what more samples would change: the runs that were compared have one of each task."""
+        return self.is_measured and not self.variances.is_split
 
 
 def make(report: Report, change: float, *, other: Report | None, metric: str, reading: ReadingName) -> Plan:
@@ -54,9 +59,13 @@ def make(report: Report, change: float, *, other: Report | None, metric: str, re
         shared = [item for item in credits_ if item in others]
         if not shared:
             raise UsageError("These runs have no task in common, so the variance of their differences is unknown.")
-        differences = plan.variance_of_differences([credits_[q] for q in shared], [others[q] for q in shared])
+        measured = plan.variance_of_differences([credits_[q] for q in shared], [others[q] for q in shared])
+        split = split if split.is_split else plan.variances(list(others.values()))
+        # Without several samples, the noise of one is in what was measured; no fewer tasks can make the change.
+        differences = measured if split.is_split else max(measured, differences)
+    is_for_one = other is not None and not split.is_split  # see Plan.is_for_one_sample
     design = _design(report, credits_)
-    parts = {"sample": split.sample, "differences": differences, "design": design}
+    parts = {"sample": 0.0 if is_for_one else split.sample, "differences": differences, "design": design}
     values = [sum(task) / len(task) for task in credits_.values()]
     return Plan(
         metric=name,
@@ -68,7 +77,10 @@ def make(report: Report, change: float, *, other: Report | None, metric: str, re
         variances=split,
         design=design,
         is_measured=other is not None,
-        needed=[(samples, plan.tasks_needed(change / 100, samples, **parts)) for samples in SAMPLES],
+        needed=[
+            (samples, plan.tasks_needed(change / 100, samples, **parts))
+            for samples in (SAMPLES[:1] if is_for_one else SAMPLES)
+        ],
         samples_needed=plan.samples_needed(change / 100, len(credits_), **parts),
     )
 
@@ -100,16 +112,17 @@ def in_words(result: Plan) -> list[str]:
     """Return the plan as lines of text."""
     families = f"Tasks of one family vary together: this takes {result.design:.1f} times as many tasks."
     these = f"{'this' if result.tasks == 1 else 'these'} {counted(result.tasks, 'task')}"
+    too_few = "1 sample of each is not" if result.is_for_one_sample else "no number of samples is"
     return [
         f"{result.metric} ({result.reading}) is {result.value:.1f}: {counted(result.tasks, 'task')}, "
         f"{_samples(result.samples)} of each.",
-        _split_in_words(result.variances),
+        _split_in_words(result),
         f"To detect a change of {result.change:g} points between two runs of the same tasks (80 % power, 5 % level):",
         *(f"  {tasks:>7,} tasks with {counted(samples, 'sample')} of each" for samples, tasks in result.needed),
         *([families] if result.design > 1.05 else []),
         f"With {these}, each of the two runs needs {counted(result.samples_needed, 'sample')} of each task."
         if result.samples_needed
-        else f"With {these}, no number of samples is enough.",
+        else f"With {these}, {too_few} enough.",
         _assumption(result),
     ]
 
@@ -119,12 +132,18 @@ def _samples(number: float) -> str:
     return counted(round(number), "sample") if number == round(number) else f"{number:.3g} samples on average"
 
 
-def _split_in_words(split: plan.Variances) -> str:
+def _split_in_words(result: Plan) -> str:
+    split = result.variances
     if not split.is_split:
+        assumed = (
+            "So the plan is for one sample of each task."
+            if result.is_for_one_sample
+            else "The plan assumes the worst case: all of it is between samples. A run with several samples per task "
+            "gives a smaller plan."
+        )
         return (
             "With one sample per task, it is not known how much of the variance is between tasks, and how much between "
-            "samples of a task. The plan assumes the worst case: all of it is between samples. A run with several "
-            "samples per task gives a smaller plan."
+            f"samples of a task. {assumed}"
         )
     total = split.tasks + split.sample or 1.0
     return (

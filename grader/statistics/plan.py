@@ -44,11 +44,15 @@ def variances(samples: Samples) -> Variances:
 
 
 def variance_of_differences(before: Samples, after: Samples) -> float:
-    """Return the variance of the tasks' true differences, without the noise of samples."""
+    """Return the variance of the tasks' true differences.
+
+    If no task has several samples, the noise of one sample is not known, and is part of it.
+    """
     changes = [math.fsum(b) / len(b) - math.fsum(a) / len(a) for a, b in zip(before, after, strict=True)]
     first, second = variances(before), variances(after)
-    if not (first.is_split and second.is_split):
-        return 0.0
+    first, second = first if first.is_split else second, second if second.is_split else first
+    if not first.is_split:
+        return _variance(changes)
     noise = math.fsum(first.sample / len(a) + second.sample / len(b) for a, b in zip(before, after, strict=True))
     return max(0.0, _variance(changes) - noise / len(changes))
 
