@@ -150,7 +150,9 @@ def sensitivity_command(
 
 
 def _of(report: Report, benchmark: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    return given | {"benchmark": benchmark or report.benchmark}
+    from grader.scorers.declarations import reference_of
+
+    return given | {"benchmark": reference_of(report, benchmark)}
 
 
 def _predictions_of(results: Path, report: Report, given: Path | None) -> Path:

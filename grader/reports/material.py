@@ -134,7 +134,7 @@ def load_beside(
 
 def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
     try:
-        declared = declarations.load(reference or report.benchmark)
+        declared = declarations.load(declarations.reference_of(report, reference))
         declared.split(report.split)
         declared.check_protocol(report.protocol)
     except GradeError as error:

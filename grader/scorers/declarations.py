@@ -113,6 +113,16 @@ def is_bundled(name: str) -> bool:
     return name in names()
 
 
+def reference_of(report: Report, given: str | None) -> str:
+    """Return what names a report's benchmark: what -b gives, else its id. Raises UsageError if nothing has this id."""
+    if given is None and not is_bundled(report.benchmark) and not (Path(report.benchmark) / FILE).is_file():
+        raise UsageError(
+            f"The results are of {report.benchmark!r}, which is not a bundled benchmark. "
+            f"Give the folder with its {FILE}: -b FOLDER."
+        )
+    return given or report.benchmark
+
+
 def _folder(reference: str) -> Path:
     """Return the folder that a reference names; raises UsageError, with the most similar id."""
     path = Path(reference)

@@ -126,6 +126,19 @@ def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) ->
         declarations.load(str(tmp_path))
 
 
+def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    report = Report(benchmark="own", split="test", protocol="v1", metrics=[], samples=[])
+    with pytest.raises(UsageError, match=r"Give the folder with its benchmark\.toml: -b FOLDER\."):
+        declarations.reference_of(report, None)
+    assert declarations.reference_of(report, "folder") == "folder"
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/benchmark.toml").write_text(CHOICE)
+    monkeypatch.chdir(tmp_path)
+    assert declarations.reference_of(report, None) == "own"
+
+
 def test_a_slip_in_a_benchmarks_id_is_answered_with_the_id() -> None:
     with pytest.raises(UsageError, match=r"Did you mean vstar\?"):
         declarations.load("vstarr")
