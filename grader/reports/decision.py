@@ -28,7 +28,7 @@ from grader.scorers.interface import BASELINES, JUDGED, OFFICIAL_MARK, WHY_DIFFE
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult
     from grader.results import Metric, Report, SampleResult
@@ -245,7 +245,18 @@ def _to_look_at(report: Report) -> list[SampleResult]:
     known = {(sample.qid, sample.sample) for sample in different}
     unclear = {Outcome.UNSCORED, Outcome.AMBIGUOUS, Outcome.SUSPECT, Outcome.NO_ANSWER}
     more = [s for s in report.samples if s.careful.outcome in unclear and (s.qid, s.sample) not in known]
-    return [*different, *more]
+    return [*_in_turn(different), *more]
+
+
+def _in_turn(samples: Iterable[SampleResult]) -> list[SampleResult]:
+    """Order samples so that each pair of outcomes has its first one before any pair has its second."""
+    turns: Counter[tuple[Outcome, Outcome]] = Counter()
+    placed = []
+    for sample in samples:
+        kind = (sample.official.outcome, sample.careful.outcome)
+        placed.append((turns[kind], sample))
+        turns[kind] += 1
+    return [sample for _, sample in sorted(placed, key=lambda pair: pair[0])]
 
 
 def _left(samples: Sequence[SampleResult]) -> str:

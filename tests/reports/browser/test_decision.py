@@ -103,6 +103,12 @@ def test_what_is_missing_and_what_was_asked_for_is_said() -> None:
     assert "--score-only" not in text
 
 
+def test_many_answers_of_one_kind_hide_no_other_kind() -> None:
+    lost = [made.sample(f"lost{n}", made.read("wrong", "A"), made.read("unscored")) for n in range(9)]
+    other = made.sample("other", made.read("wrong", "A"), made.read("correct", "B"))
+    assert re.search(r"other ?A, wrong ?B, correct", read(page(made.report([*lost, other]))).text)
+
+
 def test_an_answer_that_nobody_can_read_is_one_to_look_at() -> None:
     text = read(page(made.report([made.sample("q1", made.read("no_answer"))]))).text
     assert re.search(r"q1 ?no answer ?no answer", text)
