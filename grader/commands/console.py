@@ -75,7 +75,8 @@ def writing(write: Callable[[], list[Path]]) -> list[Path]:
     try:
         return write()
     except OSError as error:
-        raise InfrastructureError(f"The results could not be written: {error}. {AGAIN}") from error
+        why = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
+        raise InfrastructureError(f"The results could not be written: {why}. {AGAIN}") from error
 
 
 NO_MEMORY = "There was not enough memory. Use fewer workers (--workers), or a smaller file"

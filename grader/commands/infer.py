@@ -115,7 +115,8 @@ def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
         emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
     more = " more" if look.requests else ""
     before = f" ({look.before}{more} already have a reply)" if look.before else ""
-    first = " The first one is above; its images are abbreviated." if look.first is not None else ""
+    abbreviated = "; its images are abbreviated" if look.image_tokens else ""
+    first = f" The first one is above{abbreviated}." if look.first is not None else ""
     say(f"{counted(look.requests, 'request')} to {run_options.model.name}{before}.{first}")
     if not look.requests:
         return

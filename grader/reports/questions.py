@@ -12,6 +12,7 @@ import msgspec
 from grader.data.images import Images, Picture, folder_of
 from grader.data.load import ALL, offline, rows_of
 from grader.errors import DataUnavailableError, GradeError, first_line
+from grader.predictions.record import counted
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 
@@ -161,7 +162,7 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
         image_of[qid] = _key(picture)
         found.setdefault(image_of[qid], picture)
     if lost:
-        gaps.append(Gap(what="images", why=f"The data names images of {lost} {unit}s that do not exist."))
+        gaps.append(Gap(what="images", why=f"The images that the data names for {counted(lost, unit)} were not found."))
     return Shown(tasks=tasks, image_of=image_of, images=found)
 
 

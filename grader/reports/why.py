@@ -107,7 +107,7 @@ def bounds_in_words(metric: Metric) -> str:
     if metric.dropped is msgspec.UNSET:
         return words
     total = metric.dropped + metric.n
-    return f"{words}; {metric.dropped} of {total} items have too few scored samples and are left out"
+    return f"{words}; {metric.dropped} of {total} items left out: too few scored samples"
 
 
 def _cause(sample: SampleResult) -> str:

@@ -240,8 +240,9 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
     image, text = body["messages"][0]["content"]
     assert image["image_url"]["url"].startswith("data:image/png;base64,<")
     assert text["text"].startswith("What is the color of the kite?\nA. red\n")
-    assert said.stderr.startswith("20 requests to m. ")
+    assert said.stderr.startswith("20 requests to m. The first one is above; its images are abbreviated.\n")
     assert "prompt tokens" in said.stderr
+    assert "The first one is above.\n" in infer(server, "--dry-run", "--without-images").stderr
 
 
 def test_a_dry_run_without_anything_to_send_shows_no_request(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_data_cannot_bring_files_from_elsewhere_into_a_report(tmp_path: Path) ->
     found = _choice_run(inside, ["../private.png", str(tmp_path / "private.png"), "link.png", "a\0b", "!" * 5000])
     assert found.images == {}
     assert [gap.why for gap in found.gaps if gap.what == "images"] == [
-        "The data names images of 5 questions that do not exist."
+        "The images that the data names for 5 questions were not found."
     ]
 
 

@@ -123,7 +123,7 @@ def test_a_question_with_a_lost_pass_is_in_the_bounds_alone(tmp_path: Path) -> N
     assert found.bounds == pytest.approx((100 / 3, 200 / 3))
     # The only complete question is right; the value cannot be above what is possible.
     assert found.value == pytest.approx(200 / 3)
-    assert "2 of 3 items have too few scored samples" in render(report)
+    assert "2 of 3 items left out: too few scored samples" in render(report)
 
 
 def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> None:

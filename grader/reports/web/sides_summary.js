@@ -90,7 +90,7 @@ function differencesTables() {
   const plain = (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name));
   const category = (row) => safe(row.group.slice(row.group.indexOf('=') + 1));
   return [el('section', { 'aria-labelledby': 'h-differences' }, el('div', { class: 'heading' }, el('h2', { id: 'h-differences' }, `From ${LETTERS[a]} to ${LETTERS[b]}`), legendOfReadings()),
-    el('p', { class: 'lead' }, `Each line is the change from ${LETTERS[a]} (`, safe(index.runs[a].name), `) to ${LETTERS[b]} (`, safe(index.runs[b].name), `) in points, with its 95 % interval. Right of zero: ${LETTERS[b]} is better. The numbers belong to the ${state.reading} reading, and to items that are scored in both runs.`),
+    el('p', { class: 'lead' }, `Each line is the change from ${LETTERS[a]} (`, safe(index.runs[a].name), `) to ${LETTERS[b]} (`, safe(index.runs[b].name), `) in points, with its 95 % interval. Right of zero: ${LETTERS[b]} is higher. The numbers belong to the ${state.reading} reading, and to items that are scored in both runs.`),
     table('Differences', forestHead('Metric', scale, a, b), forestRows(overall, scale, plain, a, b), 'forests'), said(overall, a, b)),
   [...fields].map(([field, members]) => el('section', {}, el('h3', { class: 'field' }, 'By ', safe(human(field))),
     table(`Differences by ${named(field)}`, forestHead(human(named(field)), scale, a, b), forestRows(members, scale, category, a, b), 'forests')))];
@@ -103,9 +103,9 @@ function said(overall, a, b) {
   const one = overall.find((row) => row.name === index.metric)?.[state.reading];
   if (!one) return null;
   const [low, high] = one.ci;
-  const better = low > 0 ? b : high < 0 ? a : null;
-  const verdict = better === null ? `${LETTERS[a]} and ${LETTERS[b]} do not differ significantly.` : `${LETTERS[better]} is better by ${fixed(Math.abs(one.value))} points.`;
-  const how = one.test === 'no difference to test' ? 'No item differs.' : `Test: ${one.test}, paired by item; p = ${pValue(one.p)}.`;
+  const higher = low > 0 ? b : high < 0 ? a : null;
+  const verdict = higher === null ? `${LETTERS[a]} and ${LETTERS[b]} do not differ significantly.` : `${LETTERS[higher]} is higher by ${fixed(Math.abs(one.value))} points.`;
+  const how = one.test === 'no difference to test' ? 'No item differs.' : `Test: ${one.test}, paired by item; p ${one.p < 0.001 ? '' : '= '}${pValue(one.p)}.`;
   const power = one.n >= 10 && one.detectable > 0 && one.detectable < 100 ? ` Minimum detectable change: ${fixed(one.detectable)} points (80 % power, n = ${one.n}).` : '';
   return el('p', { class: 'notice' }, el('b', { text: verdict }), ` ${how}${power}`);
 }
