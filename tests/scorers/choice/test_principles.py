@@ -227,6 +227,52 @@ def test_nothing_is_respelled_between_options_that_are_near_each_other(options: 
         )
 
 
+PENS = {"A": "12", "B": "15", "C": "3", "D": "18"}
+COUNTS = {"A": "1", "B": "2", "C": "3", "D": "4"}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "wanted"),
+    [
+        ("12 + 3 = 15", PENS, "B"),
+        ("18 - 3 = 15, so 15 are left.", PENS, "B"),
+        ("x > 12, x < 18, hence x = 15.", PENS, "B"),
+        ("The total is 12+3.", PENS, None),
+        ("The ratio is 12/15.", PENS, None),
+        ("In the picture:\n2 cats. They sleep.", {"A": "1 cat", "B": "2 cats"}, "B"),
+        ("There are 2-3 cats.", COUNTS, None),
+        ("There are 2.5 cats.", COUNTS, None),
+        ("See figure 3. The number is 15.", PENS, "B"),
+        ("1. I look at the sofa.\n2. I look at the floor.\nSo four cats.", COUNTS, "D"),
+    ],
+)
+def test_a_number_in_an_expression_or_before_an_item_is_no_answer(
+    text: str, options: dict[str, str], wanted: str | None
+) -> None:
+    assert letter(text, options) == wanted
+
+
+SIGNED = {"A": "5", "B": "-5", "C": "10", "D": "-10"}
+FORMULAS = {"A": "$E = mc^2$", "B": "$E = mc$", "C": "$F = ma$", "D": "{1, 3}"}
+CURRENTS = {"A": "2 amperes", "B": "5 amperes", "C": "7 amperes"}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "wanted"),
+    [
+        ("The answer is B. -5", SIGNED, "B"),
+        ("Therefore B) -5.", SIGNED, "B"),
+        ("E=mc^2", FORMULAS, "A"),
+        ("F = m a", FORMULAS, "C"),
+        (r"$\{1,3\}$", FORMULAS, "D"),
+        ("The lamp needs 3 A.", CURRENTS, None),
+        ("C holds since P ∧ B", CURRENTS, None),
+    ],
+)
+def test_signs_and_blanks_belong_to_a_formula(text: str, options: dict[str, str], wanted: str | None) -> None:
+    assert letter(text, options) == wanted
+
+
 @pytest.mark.parametrize(("said", "wanted"), [("mouse", None), ("house", "A"), ("horses", "B"), ("hose", None)])
 def test_short_words_are_not_respelled(said: str, wanted: str | None) -> None:
     assert letter(said, {"A": "house", "B": "horse", "C": "cat"}) == wanted

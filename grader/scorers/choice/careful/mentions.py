@@ -78,7 +78,6 @@ _OPTION_WORD = Pattern(
     r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
 )
 _NEXT_WORD = Pattern(r"[ \t]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
-_CLOSERS = Pattern(r"[\s\"'*)\]}>]{0,8}")
 _DELIMITED = Pattern(
     r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=|-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
     r"[ \t\"'(*\[{:=-]{0,6}(?:(?<= )(?:the|an?) )?"

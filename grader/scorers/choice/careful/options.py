@@ -39,14 +39,15 @@ _COMMON = frozenset(
 )
 _COMMON_CJK = frozenset("是否不有无对错在的了没上下大小多少一二三")
 _LONGEST_QUANTITY = 60
-_PART_OF_NUMBER = Pattern(r"\d[./]$|-$|[+*/^×]\s?$|frac\s?\{$|frac\s?\{\d+\}\{$")
+_TERM_BEFORE = Pattern(r"(?:\d\.|[-+*/^×<>{]\s?)$")
+_TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)")
+"""What joins a number to others: such a number is no answer of its own."""
 _LOOSE = Pattern(r"[\s$\\(){}\[\]*]|\\(?:text|mathrm)\b")
 _MARK = Pattern(r"\\(?:left|right|text\w*|mathrm|[dt]?frac|cdot|times)\b|[^\w.+-]|_")
-_TERM_BEFORE = Pattern(r"[+*/^×(<>-]\s?$")
-_TERM_AFTER = Pattern(r"\s?[-+*/^×=<>)]")
 _FRAME = 2
 """A frame has at least so many words: an article is none."""
 _EDGE = " .,;:!\"'*()[]。"
+_ITEM_AFTER = Pattern(r"[.):][ \t]+\S")
 _LIST_NUMBER = Pattern(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
 
 
@@ -224,10 +225,8 @@ class Options:
         first = max(0, len(low) - most)
         for at, stop, stated in quantities_in(low[first:] if first else low):
             start, end = at + first, stop + first
-            if _TERM_BEFORE.search(low, max(0, start - 3), start) or _TERM_AFTER.match(low, end):
-                continue  # a term of a longer expression
-            for letter in self._equal(stated):
-                yield start, end, letter
+            if not _is_term(low, start, end):
+                yield from ((start, end, letter) for letter in self._equal(stated))
 
     def starting_at(self, low: str, at: int) -> tuple[str, int] | None:
         """Return (letter, end) of the longest option text that begins at `at`, or None."""
@@ -261,18 +260,18 @@ def _places(low: str, text: str, most: int = 400) -> Iterator[int]:
     at = low.find(text)
     while at >= 0 and most:
         inside = (at and _joined(low[at - 1], text[0])) or _inside_word(low, at + len(text), text)
-        if not inside and not (text[0].isdigit() and _is_other_number(low, text, at)):
+        if not inside and not (text[0].isdigit() and _is_term(low, at, at + len(text))):
             yield at
             most -= 1
         at = low.find(text, at + 1)
 
 
-def _is_other_number(low: str, text: str, at: int) -> bool:
-    """Whether a number at `at` is a part of a longer one, or the number of a list's item."""
-    if _PART_OF_NUMBER.search(low, max(0, at - 8), at):
+def _is_term(low: str, start: int, end: int) -> bool:
+    """Whether a number is a term of an expression, a part of a longer number, or the number of a list's item."""
+    if _TERM_BEFORE.search(low, max(0, start - 2), start) or _TERM_AFTER.match(low, end):
         return True
-    after = low[at + len(text) : at + len(text) + 1]
-    return text.isdigit() and after in (".", ")", ":") and bool(_LIST_NUMBER.search(low[max(0, at - 12) : at]))
+    is_bare = low[start:end].isdigit() and _ITEM_AFTER.match(low, end)
+    return bool(is_bare and _LIST_NUMBER.search(low[max(0, start - 12) : start]))
 
 
 def _joined(left: str, right: str) -> bool:
