@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -119,4 +119,11 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
     try:
         return msgspec.convert(given, Options, dec_hook=lambda _, value: value)
     except msgspec.ValidationError as error:
-        raise UsageError(f"grade(): {error}") from None
+        raise UsageError(f"grade(): {error}{_allowed(str(error))}") from None
+
+
+def _allowed(error: str) -> str:
+    """Return the values of the option that an error names, if it has a list of them."""
+    types = {field.name: field.type for field in msgspec.structs.fields(Options)}
+    values = [value for value in get_args(types.get(error.rpartition("$.")[2].rstrip("`"))) if isinstance(value, str)]
+    return f"; the values are {', '.join(values)}" if values else ""

@@ -57,6 +57,11 @@ def test_an_option_that_does_not_exist_is_a_usage_error_that_says_what_to_do(opt
     assert f"grade() has no option {message}" in str(caught.value)
 
 
+def test_a_value_that_an_option_does_not_have_is_answered_with_its_values():
+    with pytest.raises(UsageError, match=r"'maybe' - at `\$\.missing`; the values are error, wrong$"):
+        grader.grade("p.json", missing="maybe")
+
+
 def test_the_document_lists_every_keyword_and_no_other(root):
     section = (root / "docs/python.md").read_text()
     listed = [line.partition(", told")[0] for line in section.splitlines() if line.startswith("- ")]
