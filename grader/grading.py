@@ -332,6 +332,7 @@ def _rescore(
     report = _earlier_report(stem, declared, split, protocol)
     if report is not None:
         _check_unchanged(path, report)
+        _check_data(options, declared, scorer, report)
     if destination is not None:
         destination.begin(target, report.part if report is not None else part, path.name, judged=True)
     scored = scorer.rescore(
@@ -384,3 +385,15 @@ def _check_unchanged(path: Path, report: Report) -> None:
     graded = dict.fromkeys(sample.qid for sample in report.samples)
     if not is_fingerprint(made_of, {qid: have.get(qid, []) for qid in graded}):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
+
+
+def _check_data(options: Options, declared: Benchmark, scorer: AnyScorer, report: Report) -> None:
+    """Raise UsageError if other data is given than the report was made with: its verdicts are of those."""
+    graded = report.provenance.data_digest
+    if options.data is None or graded is None:
+        return
+    if rows_of(declared, report.split, report.protocol, options.data, scorer).digest != graded:
+        raise UsageError(
+            f"--data {options.data} is not the data that was graded ({report.provenance.data}). Grade again without "
+            "--score-only; or leave out --data, to compute the metrics of the earlier verdicts again."
+        )

@@ -122,6 +122,8 @@ def test_a_judge_that_cannot_be_read_is_asked_three_times_and_then_the_pass_is_u
         report = run(path, data, judge_model="m", judge_base_url=server.url)
     assert [a.temperature for a in server.asked] == [0.0, 0.5, 1.0]
     assert report.unscored == 1
+    nothing = "0 of 4 samples (0 correct) of the"
+    assert f"A judge decided {nothing} official reading, and {nothing} careful one." in report.notes
     lost = report.samples[0]
     assert (lost.official.outcome, lost.careful.outcome) == ("unscored", "unscored")
     assert lost.official.detail.startswith("the rules read no letter, and the judge gave none (no readable reply in 3 ")

@@ -60,6 +60,16 @@ def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Pa
     assert again == report
 
 
+def test_other_data_cannot_be_scored_with_the_verdicts_of_an_earlier_run(tmp_path: Path) -> None:
+    """Else a corrected gold answer would seem to change nothing."""
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "A", "1000001": "B"})
+    grade(path, Options(benchmark="mmbench", data=data), Silent()).write()
+    corrected = table(tmp_path / "corrected.tsv", rolled(1, "red|blue", "B"))
+    with pytest.raises(UsageError, match=r"corrected\.tsv is not the data that was graded \(q\.tsv\)"):
+        grade(path, Options(benchmark="mmbench", data=corrected, score_only=True), Silent())
+
+
 def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path) -> None:
     lacking = rolled(1, "red|blue|green", "A")[:2]
     twice = [row(2, "red|blue", "A"), row(1000002, "red|blue", "A")]
