@@ -115,7 +115,7 @@ def test_vlmevalkit_loses_what_pandas_takes_for_an_empty_cell(empty: str) -> Non
     assert [read_vlmevalkit_reply(f"({letter})", options).letter for letter in "ABC"] == [None, "B", "C"]
     reading = read_vlmevalkit_reply(empty, options)
     assert (reading.letter, reading.rule, reading.span) == ("C", "option_text", None)
-    assert "takes this reply and option A" in reading.detail
+    assert "treats this reply and option A" in reading.detail
 
 
 @given(st.text("#NAnaulUL/<>-1.IDQe o", max_size=7) | st.sampled_from(["None", "none", "na", "Na", "NONE", "#N/A N/A"]))
