@@ -93,6 +93,10 @@ def _credits(report: Report, name: str, reading: ReadingName) -> dict[str, list[
         known = f" Choose one with --metric: {', '.join(dict.fromkeys(means))}." if means else ""
         raise UsageError(f"{name or 'These results'}: a plan needs a metric that is a mean over items.{known}")
     credits_ = values_by_round(report, observe, reading)
+    if any(sample.sample for sample in report.samples) and max(map(len, credits_.values()), default=2) == 1:
+        raise UsageError(
+            f"{name}: a plan needs a metric with a value of each sample, and this one combines the samples of a task."
+        )
     if len(credits_) < 2:
         raise UsageError(f"{name} ({reading}): a plan needs two scored items or more.")
     return credits_

@@ -117,6 +117,12 @@ def test_a_task_of_several_samples_has_a_value_of_each_and_one_of_pass_at_3() ->
     assert by_round(made, "pass@3") == {"t0": [1], "t1": [0]}
 
 
+def test_a_metric_that_combines_samples_has_no_plan() -> None:
+    """Its one value of a task is not that of one sample."""
+    with pytest.raises(UsageError, match=r"pass@3: a plan needs a metric with a value of each sample"):
+        make(tasks([2, 0], 3), 2, other=None, metric="pass@3", reading="careful")
+
+
 def test_a_metric_that_is_no_mean_has_no_plan() -> None:
     with pytest.raises(UsageError, match="mr_score: a plan needs a metric that is a mean over items"):
         make(mr_ben([("s", "q", True, True, True, True)]), 2, other=None, metric="", reading="careful")
