@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/sandbox")]
 
 import variations
 from catalogue import PROGRAMS as HONEST
-from hostile import bending, exhausting, forging, leaking, outside, sources, stubborn, tampering
+from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
 
 from grader import cli
 from grader.scorers.execution import deriving
@@ -32,7 +32,7 @@ from grader.scorers.execution.tameness import tame
 from tests.golden.corpora import CORPORA, SHARED, Corpus, sample
 
 MUTANTS = 8
-HOSTILE = (bending, exhausting, forging, leaking, outside, sources, stubborn, tampering)
+HOSTILE = (exhausting, forging, leaking, outside, sources, stubborn, tampering)
 
 
 def _written(folder: Path, tasks: list[dict[str, Any]], texts: list[list[str]], *options: str) -> list[str]:

@@ -10,7 +10,7 @@ views = inside.load("tests.views")
 sameness = inside.load("tests.sameness")
 kinds = inside.load("tests.kinds")
 sending = inside.load("values.sending")
-value_format = inside.load("values.value_format")
+wire = inside.load("values.wire")
 wire = inside.load("values.wire")
 
 CALL: dict[str, Any] = {"f": {"x": ["name", "solution"]}, "v": [], "k": [], "m": [], "n": []}

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = phases.MARKS
 
-callbacks = inside.load("values.callbacks")
+plain_forms = inside.load("values.plain_forms")
 sending = inside.load("values.sending")
 
 SIGNATURE = "def solution(f, xs):\n    '''Apply.'''\n"
@@ -72,7 +72,7 @@ def test_another_function_than_the_recorded_one_gets_no_answer() -> None:
 def _sent(source: str) -> list[Any]:
     space: dict[str, Any] = {"cases": [7392], "k": 3}
     exec(source, space)
-    sent: list[Any] = callbacks.node(sending.Encoder({}), space["f"])
+    sent: list[Any] = plain_forms._code(sending.Encoder({}), space["f"])
     return sent
 
 

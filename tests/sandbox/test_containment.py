@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile import bending, exhausting, forging, leaking, outside, sources, stubborn, tampering
+from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
 from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
@@ -29,11 +29,11 @@ def programs_of(name: str) -> list[Program]:
     return next(module.PROGRAMS for module in MODULES if module.__name__.endswith(f".{name}"))
 
 
-MODULES = [tampering, forging, bending, leaking, exhausting, stubborn, outside, sources]
+MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources]
 DOCKER, ROOT, USER = VARIANTS
 # What is after our own Python code meets the same code in every sandbox: Docker's image brings another Python, and
 # test_hostile_scripts.py runs most of these programs in bubblewrap. The linter's memory is limited in two ways.
-PLACES = {tampering: [DOCKER], forging: [DOCKER], bending: [DOCKER], sources: [DOCKER, USER]}
+PLACES = {tampering: [DOCKER], forging: [DOCKER], sources: [DOCKER, USER]}
 """Module -> the arenas that its programs meet, where these are not all."""
 RUNS = [
     pytest.param(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import datetime
-import json
 import math
 from typing import Any
 
@@ -165,26 +164,3 @@ def test_only_the_place_is_replaced(value: Any, atom: Any) -> None:
     found = [messages.view(one).value for one in messages.view(part).parts]
     assert found == [1, atom, 3]
     assert messages.view(part).shape == Answered(value).view.shape
-
-
-def test_a_place_in_no_answer_is_not_replaced() -> None:
-    made = Answered([1])
-    outside = views.Part(made.part.table, 1, None)
-    assert controls.changed(made.texts, [(outside, controls.Control(2))]) == made.texts
-
-
-def test_a_copy_of_a_value_has_its_shape() -> None:
-    shared = [1]
-    made = Answered([shared, shared])
-    nodes: list[Any] = [["list", []]]
-    atom = controls.grafted(made.messages, made.part, nodes, {})
-    assert json.dumps([atom, nodes]) == '[{"r": 1}, [["list", []], ["list", [{"r": 2}, {"r": 2}]], ["list", [1]]]]'
-
-
-def test_a_copy_of_a_ring_is_a_ring() -> None:
-    ring: list[Any] = []
-    ring.append(ring)
-    made = Answered(ring)
-    nodes: list[Any] = []
-    assert controls.grafted(made.messages, made.part, nodes, {}) == {"r": 0}
-    assert nodes == [["list", [{"r": 0}]]]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-import math
 from typing import Any
 
 import inside
+import phases
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from phases import SIGNATURE
+
+pytestmark = phases.MARKS
 
 executing = inside.load("tests.executing")
-value_format = inside.load("values.value_format")
 
 NUMBER = st.integers(-9, 9) | st.floats(-9, 9).map(abs)
 ARITHMETIC = st.recursive(
@@ -52,38 +54,68 @@ def test_anything_else_is_refused(text: str) -> None:
         computed(text)
 
 
-def names(tests: str, trusted: tuple[str, ...] = ()) -> Any:
-    noted: list[BaseException] = []
+# --- as the tests do it ---
 
-    def note(error: BaseException) -> BaseException:
-        noted.append(error)
-        return error
-
-    code = compile(tests, "<tests>", "exec")
-    return executing.namespace(note, tests, (code,), lambda: trusted), noted
+HIDDEN = "def check(f, want):\n    assert {}\ncheck(solution, 7392)"
+"""Tests that have a name for what they expect."""
 
 
-def test_tests_that_execute_nothing_keep_their_built_in_functions() -> None:
-    assert names("assert evaluation(1)")[0] == {}
-
-
-def test_what_is_refused_is_noted_so_that_no_handler_swallows_it() -> None:
-    space, noted = names("eval(text)")
-    with pytest.raises(value_format.UnconfirmedError):
-        space["__builtins__"]["eval"]("open('x')")
-    assert len(noted) == 1
+@pytest.mark.parametrize("way", [phases.beside, phases.interactive])
+@pytest.mark.parametrize(
+    ("test", "text"),
+    [
+        ("assert eval(solution(1)) == 7392", "__import__('os')._exit(0)"),
+        ("assert eval(solution(1)) == 7392", "type('Any', (), {'__eq__': lambda a, b: True})()"),
+        ("assert eval(solution(1)) == 7392", "[x for x in ().__class__.__mro__]"),
+        ("assert __builtins__['eval'](solution(1)) == 7392", "(lambda: 7392)()"),
+        ("want = 7392\nassert eval(solution(1), {**globals(), 'b': 2}) == want", "want"),
+        ("want = 7392\nassert list(map(eval, [solution(1)])) == [want]", "want"),
+        (HIDDEN.format("eval(f(1)) == want"), "max(want, 0)"),
+        (HIDDEN.format("eval(f(1), dict(locals())) == want"), "want"),
+        ("assert abs(eval(solution(1)) - 7392) < 1e-6", "[abs := (lambda x: 0) for a in 'a'] and 3"),
+        ("import math\nassert math.isclose(eval(solution(1)), 7392)", "[5 for math.isclose in [print]][-1]"),
+        ("assert eval(solution(1))", "9 ** 9 ** 9 ** 9"),
+        ("assert eval(solution(1))", "'a' * 10 ** 12"),
+    ],
+)
+def test_no_text_of_a_program_is_executed(way: phases.Way, test: str, text: str) -> None:
+    found = way(f"def solution(a):\n    return {text!r}", test)
+    assert found["reason"].startswith("the tests execute a text that does more than compute")
 
 
 @pytest.mark.parametrize(
-    "tests", ["eval('abs(-3)')", "for text in [('abs(-3)', 3)]:\n    eval(text[0])", "def f():\n    eval('abs(-3)')"]
+    ("test", "text"),
+    [
+        ("assert eval(solution(1)) == 24", "(1 + 3) * 6"),
+        ("assert eval(' ' + solution(1)) == 2.5", " -5 / -2"),
+        ("assert eval(solution(1)) == [1, {'b': (None, True)}]", "[1, {'b': (None, True)}]"),
+        # Texts of the tests, whatever they name.
+        ("a = 5\nfor t, e in [('a + 1', 6), ('2 * a', 10)]:\n    assert eval(t) == e and solution(a) == 'b'", "b"),
+        # Libraries execute texts as well.
+        ("import collections\nassert collections.namedtuple('P', 'eval')(1).eval == 1 and solution(1) == 'b'", "b"),
+        ("import dataclasses as d\n@d.dataclass\nclass A:\n eval: int\nassert A(1).eval == 1 == len(solution(1))", "b"),
+    ],
+)  # fmt: skip
+def test_a_text_that_computes_with_literals_is_computed(test: str, text: str) -> None:
+    assert phases.beside(f"def solution(a):\n    return {text!r}", test) == phases.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("test", "text"),
+    [
+        ("space = {}\nexec(solution(1), space)\nassert space", "want = 7392"),
+        ("cases = [7392]\nexec(solution(1))\nassert all(solution(case) == case for case in cases)", "cases = []"),
+    ],
 )
-def test_texts_of_the_tests_are_executed(tests: str) -> None:
-    assert names(tests)[0]["__builtins__"]["eval"]("abs(-3)") == 3
+def test_no_statements_of_a_program_are_executed(test: str, text: str) -> None:
+    """Such calls cannot be recorded."""
+    found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
+    assert found["reason"].startswith("the tests execute a text that does more than compute")
 
 
-def test_texts_of_the_reference_are_executed() -> None:
-    space, _ = names("eval(text)", ("math.pi", "x = 3"))
-    assert space["__builtins__"]["eval"]("math.pi", {"math": math}) == math.pi
-    found: dict[str, Any] = {}
-    space["__builtins__"]["exec"]("x = 3", found)
-    assert found["x"] == 3
+def test_the_helpers_of_the_signature_execute_no_text_either() -> None:
+    signature = f"def value(text):\n    return eval(text)\n\n{SIGNATURE}"
+    test = "want = 7392\nassert value(solution(1)) == want"
+    found = phases.beside("def solution(a):\n    return 'want'", test, signature)
+    assert found["reason"].startswith("the tests execute a text that does more than compute")
+    assert phases.beside("def solution(a):\n    return '7000 + 392'", test, signature) == phases.CONFIRMED

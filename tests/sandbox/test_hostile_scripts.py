@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.hostile, pytest.mark.bubblewrap]
 
-NAMES = ("bending", "exhausting", "forging", "leaking", "outside", "sources", "stubborn", "tampering")
+NAMES = ("exhausting", "forging", "leaking", "outside", "sources", "stubborn", "tampering")
 DECLARATION = """
 id = "hostile"
 name = "Hostile"

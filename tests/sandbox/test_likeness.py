@@ -146,12 +146,6 @@ def items(messages: list[str]) -> list[Any]:
     return [part.atom for part in read.view(answer(read)).parts]
 
 
-def test_tests_that_reject_every_control_say_something() -> None:
-    result, asked = tried(compared("return a", "return a + 0.5", "solution(1)"))
-    assert result == ("", False)
-    assert list(map(repr, map(values, asked))) == ["[nan]", "[1e+200]", "[0]", "[-1.5]", "[None]", "[1.515]", "[1.485]"]
-
-
 def test_tests_that_accept_a_control_say_nothing_there() -> None:
     (why, _), _ = tried(compared("return a", "return a + 0.5", "solution(1)"), lambda messages: values(messages) == [0])
     assert why == "the tests also pass with 0 in its place, so they do not decide this value"
@@ -180,11 +174,6 @@ def test_if_there_are_too_many_controls_some_of_every_place_are_tried() -> None:
         changed for found in map(values, asked) if len(changed := [n for n in range(20) if found[n] != own[n]]) == 1
     ]
     assert {place for (place,) in alone} == {*range(20)}
-
-
-def test_two_numbers_are_changed_so_that_their_sum_stays() -> None:
-    _, asked = tried(compared("return [a, 9]", "return [a + 5, 4]", "solution(1)"))
-    assert [7, 3] in [items(messages) for messages in asked]
 
 
 def test_a_container_that_differs_in_more_than_order_is_tried_without_an_item() -> None:

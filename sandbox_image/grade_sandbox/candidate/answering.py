@@ -14,14 +14,12 @@ import sys
 from grade_sandbox.confine import process
 from grade_sandbox.values import (
     call_context,
-    callbacks,
     instances,
     plain_forms,
     receiving,
     remote_objects,
     sending,
     standing_in,
-    value_format,
     wire,
 )
 from grade_sandbox.values.object_table import ObjectTable
@@ -75,7 +73,7 @@ def _deeper(levels: int, program: "Any", channel: "_Channel") -> "Any":
 def _next(channel: "_Channel") -> "dict[str, Any] | None":
     """Return the next message; None at the end of the stream."""
     try:
-        return value_format.loads(wire.receive_bytes(channel.receive, value_format.MAX_BYTES))
+        return wire.loads(wire.receive_bytes(channel.receive, wire.MAX_BYTES))
     except (wire.ClosedError, OSError):
         return None
 
@@ -93,7 +91,7 @@ def _serve(spec: "Any", channel: "_Channel") -> "dict[str, Any] | None":
         asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
-        channel.send(value_format.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
+        channel.send(wire.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
         return _next(channel)
     kind = _OneByOne if spec.get("each") else _Answerer
     answerer = kind(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
@@ -139,6 +137,19 @@ class _Channel:
         self.flush()
 
 
+class _Decoder(receiving.Decoder):
+    """Builds the values of a call, functions of the tests included; `evaluate` returns the value of an expression."""
+
+    def __init__(
+        self, nodes: "Any", classes: "dict[str, type[Any]]", known: "Any", evaluate: "Callable[..., Any]"
+    ) -> None:
+        super().__init__(nodes, classes, known)
+        self.evaluate = evaluate  # type: ignore[method-assign]
+
+    def callback(self, node: "list[Any]") -> "Any":
+        return plain_forms.callback(node, self)
+
+
 class _Answerer:
     """The state of a candidate's process between calls."""
 
@@ -169,7 +180,6 @@ class _Answerer:
         self._arguments: list[Any] = []
         self._parts: list[Any] = []
         """The new objects of the last call, and of its answer."""
-        self._makers = _Makers(self._value_of)
 
     def hello(self) -> bytes:
         """Return the first message: the names the tests may use that the candidate's code defines."""
@@ -182,10 +192,10 @@ class _Answerer:
             if isinstance(value, type) and issubclass(value, Exception):
                 errors[name] = encoder.exception(value.__new__(value))[1]
             elif name in space and not callable(value) and type(value) is not type(sys):
-                with contextlib.suppress(value_format.UncrossableError):
+                with contextlib.suppress(wire.UncrossableError):
                     values[name] = encoder.encode(value)
         self._ours.add(encoder.values, encoder.nodes)
-        return value_format.dumps(
+        return wire.dumps(
             {
                 "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
                 "imported": [n for n in self._names if n in space and _is_imported(n, space)],
@@ -215,7 +225,7 @@ class _Answerer:
         except Exception as error:
             self._theirs.objects += [FORGOTTEN] * (expected - len(self._theirs.objects))
             self._answers.append(FORGOTTEN)
-            return value_format.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
+            return wire.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
         self._entered.enter(call)
         try:
             outcome = {"v": target(*args, **kwargs)}
@@ -232,11 +242,11 @@ class _Answerer:
     def _said(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
         try:
             return self._reply(outcome, call)
-        except value_format.UncrossableError as error:
+        except wire.UncrossableError as error:
             why = str(error)
         except Exception as error:
-            why = f"{value_format.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
-        return value_format.dumps({"u": why})
+            why = f"{wire.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
+        return wire.dumps({"u": why})
 
     def _constructed(self, function: "dict[str, Any]", value: "Any") -> None:
         """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
@@ -251,7 +261,7 @@ class _Answerer:
             self._answers = [FORGOTTEN] * len(self._answers)
             self._theirs.forget(call["d"])
         known = {"t": self._theirs, "a": self._ours}
-        decoder = receiving.Decoder(call["n"], self._classes, known, self._makers)
+        decoder = _Decoder(call["n"], self._classes, known, self._value_of)
         decoder.decode_all()
         self._theirs.add(decoder.built, call["n"])
         self._arguments = decoder.built
@@ -268,7 +278,7 @@ class _Answerer:
         reply["m"] = encoder.changes(self._theirs, self._ours)
         encoder.finish()
         reply["n"] = encoder.nodes
-        data = value_format.dumps(reply | self._entered.left(call))
+        data = wire.dumps(reply | self._entered.left(call))
         self._ours.add(encoder.values, encoder.nodes)
         self._parts = encoder.values
         return data
@@ -302,7 +312,7 @@ class _OneByOne(_Answerer):
     def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
         encoder = sending.Encoder(self._labels, announce=self._announce)
         reply = {key: encoder.encode(value) for key, value in outcome.items()}
-        return value_format.dumps({**reply, "n": encoder.nodes})
+        return wire.dumps({**reply, "n": encoder.nodes})
 
 
 def _without_frames(error: "BaseException") -> "BaseException":
@@ -323,12 +333,3 @@ def _is_imported(name: str, namespace: "dict[str, Any]") -> bool:
         # A search through all modules would write to a memory page of each, which costs a page fault after a fork.
         return False
     return any(getattr(module, "__dict__", {}).get(name) is value for module in list(sys.modules.values()))
-
-
-class _Makers(standing_in.Makers):
-    def __init__(self, evaluate: "Callable[..., Any]") -> None:
-        super().__init__()
-        self.evaluate = evaluate  # type: ignore[method-assign]
-
-    def callback(self, node: "list[Any]", decoder: "receiving.Decoder") -> "Any":
-        return callbacks.made(node, decoder)

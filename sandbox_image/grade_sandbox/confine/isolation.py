@@ -24,13 +24,13 @@ from grade_sandbox.confine import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from typing import NoReturn
 
 SCRATCH = "/scratch"
 SHM = "/dev/shm"
-LINT_FOLDER = "lint"
 LINTER_SLOT = 9
+"""The linter may stay when the programs of other slots have ended."""
 ENDED = 126
 """The exit code of a process that has come to its end by itself."""
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
@@ -47,17 +47,6 @@ def _enter_scratch(path: str) -> None:
     os.mkdir(path, 0o700)
     os.chdir(path)
     os.environ["HOME"] = os.environ["TMPDIR"] = path
-
-
-def _left(linter_uid: int) -> list[str]:
-    """Return the names in the writable folders, except the linter's own folder."""
-    names = os.listdir(SHM)
-    for name in os.listdir(SCRATCH):
-        with contextlib.suppress(OSError):
-            if name == LINT_FOLDER and os.lstat(f"{SCRATCH}/{name}").st_uid == linter_uid:
-                continue
-        names.append(name)
-    return names
 
 
 class Uids:
@@ -89,17 +78,26 @@ class Uids:
         os.setresuid(uid, uid, uid)
         _enter_scratch(f"{SCRATCH}/{uid}")
 
-    def clean(self, slots: Iterable[int]) -> bool:
+    def clean(self, slots: Collection[int]) -> bool:
         """Remove the files left by programs in `slots`; return False if some remain."""
         for slot in slots:
             self._remove_scratch(slot)
-        linter_uid = self.first_uid + LINTER_SLOT
-        if not _left(linter_uid):
-            return True
-        for slot in slots:
+        is_clean = not self._left(slots)
+        for slot in () if is_clean else slots:
             self._as_user(self.first_uid + slot, lambda: empty(SCRATCH, SHM))
             self._remove_scratch(slot)
-        return not _left(linter_uid)
+        return is_clean or not self._left(slots)
+
+    def _left(self, slots: Collection[int]) -> list[str]:
+        """Return the names in the writable folders, except the folder of a linter that is not among `slots`."""
+        names = os.listdir(SHM)
+        linter = self.first_uid + LINTER_SLOT
+        for name in os.listdir(SCRATCH):
+            with contextlib.suppress(OSError):
+                if LINTER_SLOT not in slots and name == str(linter) and os.lstat(f"{SCRATCH}/{name}").st_uid == linter:
+                    continue
+            names.append(name)
+        return names
 
     def _remove_scratch(self, slot: int) -> None:
         # The directory is usually empty; removing its contents may need the owner's uid.
@@ -200,7 +198,7 @@ class Namespaces:
         process.restrict(memory_bytes=self.memory_bytes, address_space=True)
         _enter_scratch(f"{SCRATCH}/program")
 
-    def clean(self, slots: Iterable[int]) -> bool:
+    def clean(self, slots: Collection[int]) -> bool:
         """Return True: files, shared memory and processes have ended with their namespaces."""
         return True
 

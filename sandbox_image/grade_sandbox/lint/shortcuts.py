@@ -1,7 +1,7 @@
 """Make pylint faster: skip work that no error or fatal message depends on, or do it once instead of for every program.
 
-This is written for the locked versions of pylint and astroid. tests/sandbox/test_shortcuts.py compares the messages
-with those of a pylint without these shortcuts.
+This is written for the locked versions of pylint and astroid. tests/sandbox/test_linter.py compares the messages
+with those of a fresh pylint.
 """
 
 from __future__ import annotations

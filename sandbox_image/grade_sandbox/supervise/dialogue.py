@@ -42,13 +42,31 @@ class GarbageError(Exception):
     """Raised if the program wrote something other than a result."""
 
 
-class Frames:
-    """Splits a stream into messages."""
+class Dialogue:
+    """The messages of a process that is watched, until it has a result."""
 
-    def __init__(self, limit: int) -> None:
+    result: dict[str, Any] | None
+    so_far: dict[str, Any] | None = None
+    """A verdict that is already final before the program has ended; sent before the result."""
+    moved = 0
+    """Bytes of messages that the program had to decode or encode."""
+    encoding = False
+    """Whether a large message was announced, and has not come."""
+    pending = memoryview(b"")
+    """What is to be sent."""
+    turn: Any = 0
+    """The number of the call or the run that the limits of time are for."""
+
+    def __init__(self, fd: int, limit: int) -> None:
+        """`limit`: the maximum size of a message."""
+        self.fd = fd
         self._buffer, self._limit = bytearray(), limit
 
-    def add(self, part: bytes) -> list[bytes]:
+    def feed(self, part: bytes) -> bool:
+        """Process received bytes; return True when nothing more is to come. Raises GarbageError."""
+        raise NotImplementedError
+
+    def _complete(self, part: bytes) -> list[bytes]:
         """Return the messages that are now complete, as bytes."""
         self._buffer += part
         found = []
@@ -62,27 +80,26 @@ class Frames:
             del self._buffer[: 4 + length]
         return found
 
+    def withdraw(self) -> None:
+        """Withdraw the last message, for which the program took too much time or memory."""
+        self.result = None
 
-class OneResult:
+    def send(self) -> None:
+        """Send as many bytes as possible now."""
+        count = os.write(self.fd, self.pending[: 1 << 16])
+        self.pending = self.pending[count:]
+
+
+class OneResult(Dialogue):
     """Waits for one result; `fields`: name -> type of its allowed fields."""
 
     def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
-        self.fd = fd
-        self.result: dict[str, Any] | None = None
-        self.so_far: dict[str, Any] | None = None
-        """A verdict that is already final before the program has ended; sent before the result."""
-        self.moved = 0
-        """Bytes of messages that the program had to decode or encode."""
-        self.encoding = False
-        """Whether a large message was announced, and has not come."""
-        self._fields, self._frames = fields, Frames(limit)
-
-    pending = memoryview(b"")
-    turn = 0
+        super().__init__(fd, limit)
+        self.result = None
+        self._fields = fields
 
     def feed(self, part: bytes) -> bool:
-        """Process received bytes; return True when there is a result. Raises GarbageError."""
-        for data in self._frames.add(part):
+        for data in self._complete(part):
             message = _message(data, self._fields)
             if message.keys() & _NOTES:
                 self.moved += message.get("moved", 0)
@@ -94,13 +111,6 @@ class OneResult:
                 return True
         return False
 
-    def withdraw(self) -> None:
-        """Withdraw the result, for which the program took too much time or memory."""
-        self.result = None
-
-    def send(self) -> None:
-        """Do nothing: no data is ever pending."""
-
 
 class Judgement(OneResult):
     """Waits for the end of one run of tests, and keeps the result if one was sent before."""
@@ -111,7 +121,7 @@ class Judgement(OneResult):
         self.ended: dict[str, Any] | None = None
 
     def feed(self, part: bytes) -> bool:
-        for data in self._frames.add(part):
+        for data in self._complete(part):
             message = _message(data, self._fields)
             if "ended" in message:
                 self.ended = message
@@ -120,29 +130,20 @@ class Judgement(OneResult):
         return False
 
 
-class _Replies:
+class _Replies(Dialogue):
     """What a program answers, text by text: the first message, and one for each of `parts`."""
 
-    so_far: dict[str, Any] | None = None
-    moved, encoding = 0, False
-
     def __init__(self, fd: int, parts: Iterable[str]) -> None:
-        self.fd = fd
+        super().__init__(fd, MAX_REPLIES)
         self.hello: str | None = None
         self.replies: list[str] = []
-        self.pending = memoryview(b"")
         self._parts, self._sent = list(parts), 0
-        self._frames, self._bytes, self._escaped = Frames(MAX_REPLIES), 0, 0
+        self._bytes = self._escaped = 0
 
     @property
-    def result(self) -> dict[str, Any] | None:
+    def result(self) -> dict[str, Any] | None:  # type: ignore[override]
         """The messages received so far; None before the first one."""
         return None if self.hello is None else {"hello": self.hello, "replies": self.replies}
-
-    @property
-    def turn(self) -> int:
-        """The number of the run that the limits of time are for."""
-        return 0
 
     @property
     def has_failed(self) -> bool:
@@ -166,13 +167,7 @@ class _Replies:
         self._sent += 1
 
     def withdraw(self) -> None:
-        """Withdraw the last answer, for which the program took too much time or memory."""
         del self.replies[-1:]
-
-    def send(self) -> None:
-        """Send as many bytes as possible now."""
-        count = os.write(self.fd, self.pending[: 1 << 16])
-        self.pending = self.pending[count:]
 
 
 MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
@@ -217,8 +212,7 @@ class LockStep(_Replies):
         return self._turn
 
     def feed(self, part: bytes) -> bool:
-        """Process received bytes; return True when every call is answered."""
-        for whole in self._frames.add(part):
+        for whole in self._complete(part):
             self.moved += len(whole)
             data = digest(whole) if self._each and len(whole) > LARGE else whole
             self.encoding = not data
@@ -268,8 +262,7 @@ class ScriptRuns(_Replies):
         return len(self.replies)
 
     def feed(self, part: bytes) -> bool:
-        """Process received bytes; return True when no run is left. Raises GarbageError."""
-        for data in self._frames.add(part):
+        for data in self._complete(part):
             self._take(data)
         return self.has_failed or (self.hello is not None and self._is_over())
 

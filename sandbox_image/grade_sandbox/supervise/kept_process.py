@@ -6,7 +6,9 @@ import contextlib
 import os
 import select
 import socket
+import time
 
+from grade_sandbox.confine.isolation import LINTER_SLOT
 from grade_sandbox.supervise import watch
 from grade_sandbox.values import wire
 
@@ -19,25 +21,34 @@ if TYPE_CHECKING:
     from grade_sandbox.supervise.dialogue import Judgement
     from grade_sandbox.supervise.zygote import Zygotes
 
-START_SECONDS = END_SECONDS = 20.0
+    End = Callable[[dict[int, int]], object]
+    """Ends processes: pid -> slot."""
+
+START_SECONDS, END_SECONDS = 60.0, 20.0
+LINT_CPU_SECONDS, LINT_WALL_SECONDS = 10.0, 60.0
+LINT_KEPT_BYTES = 192 << 20
+"""Memory that a linter may keep after a program, because it shares the container's memory with later programs."""
 
 
 class KeptProcess:
     """At most one process of a `kind`. `nested`: it has its own process namespace."""
 
-    def __init__(self, zygotes: Zygotes, kind: str, slot: int, *, nested: bool) -> None:
-        self._zygotes, self._kind, self.slot, self._nested = zygotes, kind, slot, nested
+    socket: socket.socket
+    result_fd: int
+
+    def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: End, *, nested: bool) -> None:
+        self._zygotes, self._kind, self._slot, self._end, self._nested = zygotes, kind, slot, end, nested
         self._numeric = False
-        self.socket: socket.socket | None = None
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
-        self.result_fd: int | None = None
 
-    def prepare(self, end: Callable[[], object], *, numeric: bool) -> None:
-        """Ensure a running process, with NumPy only if `numeric`; `end()` ends a process of the other kind."""
+    def prepare(self, *, numeric: bool = False) -> int:
+        """Ensure a running process, with NumPy only if `numeric`; return its pid."""
         if self.pid is None or numeric != self._numeric:
-            end()
+            self.stop()
             self._start(numeric=numeric)
+        assert self.pid is not None
+        return self.pid
 
     def _start(self, *, numeric: bool) -> None:
         ours, theirs = socket.socketpair()
@@ -45,7 +56,7 @@ class KeptProcess:
         with theirs:
             try:
                 fds = [theirs.fileno(), write_end]
-                pid = self._zygotes.start(self._kind, self.slot, {}, fds, 3600, numeric=numeric)
+                pid = self._zygotes.start(self._kind, self._slot, {}, fds, 3600, numeric=numeric)
             finally:
                 os.close(write_end)
         self.socket, self.result_fd, self.pid = ours, read_end, pid
@@ -58,24 +69,26 @@ class KeptProcess:
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
-    def give_up(self) -> int | None:
-        """Forget the process; return its pid, so that the caller can end it, or None."""
+    def give_up(self) -> dict[int, int]:
+        """Forget the process; return its pid and slot, so that the caller can end it, or nothing."""
         pid, self.pid, self.pids = self.pid, None, ()
-        if pid is not None:
-            assert self.socket is not None
-            assert self.result_fd is not None
-            self.socket.close()
-            with contextlib.suppress(OSError):
-                os.close(self.result_fd)
-        return pid
+        if pid is None:
+            return {}
+        self.socket.close()
+        with contextlib.suppress(OSError):
+            os.close(self.result_fd)
+        return {pid: self._slot}
+
+    def stop(self) -> None:
+        """End the process, if it runs."""
+        if slots := self.give_up():
+            self._end(slots)
 
 
 class JudgeProcess(KeptProcess):
     """The process that records and judges. It compiles tests, and forks to run them."""
 
-    def __init__(self, zygotes: Zygotes, slot: int, *, nested: bool) -> None:
-        super().__init__(zygotes, "judge", slot, nested=nested)
-        self._task: Task | None = None
+    _task: Task | None = None
 
     def ask(self, request: Request) -> None:
         """Run a task's tests once; the task is sent only if it differs from the last one."""
@@ -83,12 +96,10 @@ class JudgeProcess(KeptProcess):
             request = {**request, "task": None}
         else:
             self._task = request["task"]
-        assert self.socket is not None
         wire.send(self.socket.send, request)
 
     def wait_for_end(self, said: Judgement) -> dict[str, Any]:
         """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""
-        assert self.result_fd is not None
         while said.ended is None:
             if not select.select([self.result_fd], [], [], END_SECONDS)[0]:
                 raise TimeoutError("the process that judges does not answer")
@@ -98,6 +109,37 @@ class JudgeProcess(KeptProcess):
             said.feed(part)
         return said.ended
 
-    def give_up(self) -> int | None:
+    def give_up(self) -> dict[int, int]:
         self._task = None
         return super().give_up()
+
+
+class LintProcess(KeptProcess):
+    """The process of the linter; replaced if it is stuck or broken."""
+
+    def __init__(self, zygotes: Zygotes, end: End, *, nested: bool) -> None:
+        super().__init__(zygotes, "linter", LINTER_SLOT, end, nested=nested)
+
+    def lint(self, source: str) -> dict[str, Any]:
+        """Return {"messages": [...]} or {"broken": why}."""
+        for _ in range(2):
+            self.prepare()
+            # Whatever ended the first linter: if the next one ends in the same way, the source is the cause.
+            try:
+                return self._ask(source)
+            except (wire.ClosedError, OSError):
+                self.stop()
+        return {"broken": "the linter crashed on this source"}
+
+    def _ask(self, source: str) -> dict[str, Any]:
+        wire.send(self.socket.send, {"source": source})
+        used = watch.cpu_seconds(self.pids)
+        deadline = time.monotonic() + LINT_WALL_SECONDS
+        while not select.select([self.socket], [], [], 0.2)[0]:
+            if watch.cpu_seconds(self.pids) - used > LINT_CPU_SECONDS or time.monotonic() > deadline:
+                self.stop()
+                return {"broken": f"the linter did not finish within {LINT_CPU_SECONDS:.0f} s of CPU time"}
+        reply: dict[str, Any] = wire.receive(self.socket.recv)
+        if reply.pop("stained") or watch.memory_bytes(self.pids, 0) > LINT_KEPT_BYTES:
+            self.stop()
+        return reply

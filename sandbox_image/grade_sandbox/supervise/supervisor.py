@@ -13,9 +13,8 @@ import time
 from typing import cast
 
 from grade_sandbox.confine import isolation
-from grade_sandbox.lint.lint_process import LintProcess
 from grade_sandbox.supervise import dialogue, watch
-from grade_sandbox.supervise.kept_process import JudgeProcess, KeptProcess
+from grade_sandbox.supervise.kept_process import JudgeProcess, KeptProcess, LintProcess
 from grade_sandbox.supervise.zygote import Zygotes, needs_numpy
 from grade_sandbox.values import wire
 
@@ -57,12 +56,9 @@ class Supervisor:
         )
         self.zygotes = Zygotes(self.isolation)
         self._baselines: dict[int, int] = {}
-        self.linter = LintProcess(self.isolation)
-        self.judge = JudgeProcess(self.zygotes, TESTS_SLOT, nested=not root)
-        self.tame = KeptProcess(self.zygotes, "tame", CANDIDATE_SLOT, nested=not root)
-        # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
-        if settings["lint"]:
-            self.linter.start()
+        self.linter = LintProcess(self.zygotes, self._end, nested=not root)
+        self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not root)
+        self.tame = KeptProcess(self.zygotes, "tame", CANDIDATE_SLOT, self._end, nested=not root)
         self.retired = ""
         self._oom = watch.OomKills()
         self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
@@ -75,10 +71,13 @@ class Supervisor:
         }
         # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
         self.watched_memory: int = memory
+        # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
+        if settings["lint"]:
+            self.linter.prepare()
 
-    def known(self) -> set[int | None]:
+    def known(self) -> set[int]:
         """Return the pids of the supervisor's own processes."""
-        return {1, os.getpid(), *self.zygotes.pids, self.linter.pid, *self.judge.pids}
+        return {1, os.getpid(), *self.zygotes.pids, *self.linter.pids, *self.judge.pids}
 
     def handle(self, job: Job) -> dict[str, Any]:
         """Do one job; return its answer."""
@@ -86,9 +85,9 @@ class Supervisor:
         self.watched_memory = job.get("memory", self.settings["memory"])
         # No process with tests is alive while a candidate is, and nothing else while a tame program is.
         if not (job.get("judge") or job.get("record")):
-            self._end_kept(self.judge)
+            self.judge.stop()
         if not _is_tame(job):
-            self._end_kept(self.tame)
+            self.tame.stop()
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
             if answer["lint"].get("messages") != []:
@@ -153,7 +152,7 @@ class Supervisor:
         if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:
             seen, said = self._answered_ahead(job, candidate, calls, 1)
         if "spare" in candidate and _lacks_room(seen):
-            self._end_kept(self.tame)
+            self.tame.stop()
             whole = candidate.copy()
             del whole["spare"]
             return self._answered(job, whole, calls)[0], True
@@ -176,13 +175,11 @@ class Supervisor:
         self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int, *, numeric: bool
     ) -> tuple[dict[str, Any], dialogue.LockStep]:
         """Let a tame program answer in the process of those before it, which ends unless all is as it should be."""
-        self.tame.prepare(lambda: self._end_kept(self.tame), numeric=numeric)
-        assert self.tame.pid is not None
-        assert self.tame.socket is not None
+        pid = self.tame.prepare(numeric=numeric)
         first = {**candidate, "room": watch.address_space_bytes(self.tame.pids[-1]) + candidate["spare"]}
         said = dialogue.LockStep(self.tame.socket.fileno(), calls, ahead, first=wire.encode(first).encode())
         before = watch.Before(self.tame.pids)
-        observed = self._watched(job, self.tame.pid, said, before=before)
+        observed = self._watched(job, pid, said, before=before)
         oom_before = self._oom.count() if self.counts_oom else None
         observed.wait()
         if observed.done and observed.reason is None and not watch.processes(self.known() | {*self.tame.pids}):
@@ -191,9 +188,7 @@ class Supervisor:
             if ran < TAME_SECONDS and kept < TAME_BYTES:
                 evidence = self._evidence(observed, None, ran - before.ran, oom=False)
                 return (observed.result or {}) | {"evidence": evidence}, said
-        pid = self.tame.pid
-        self.tame.give_up()
-        return self._ended(observed, {pid: CANDIDATE_SLOT}, oom_before), said
+        return self._ended(observed, self.tame.give_up(), oom_before), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
@@ -266,17 +261,15 @@ class Supervisor:
             messages = [*judged["calls"], *answers["replies"]]
             expected = [text for run in judged.get("expected", ()) for text in run if text is not None]
         numeric = needs_numpy([task["signature"], task["test"]], [*messages, *expected])
-        self.judge.prepare(lambda: self._end_kept(self.judge), numeric=numeric)
-        assert self.judge.pid is not None
-        assert self.judge.result_fd is not None
+        pid = self.judge.prepare(numeric=numeric)
         said = dialogue.Judgement(self.judge.result_fd, fields, limit, sum(map(len, messages)))
-        observed = self._watched(job, self.judge.pid, said)
+        observed = self._watched(job, pid, said)
         self.judge.ask({"work": work, "cpu": job["cpu"], "task": task, "answers": answers, "passed": passed})
         observed.wait()
         self._kill_strangers()
         ended = self.judge.wait_for_end(said)
         if ended["left"]:
-            self._end_kept(self.judge)
+            self.judge.stop()
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
@@ -301,7 +294,7 @@ class Supervisor:
     # --- watching ---
 
     def _watched(
-        self, job: Job, pid: int, said: watch.Dialogue, *, alarm: bool = False, before: watch.Before | None = None
+        self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False, before: watch.Before | None = None
     ) -> watch.Watch:
         return watch.Watch(
             pid,
@@ -317,7 +310,9 @@ class Supervisor:
             before=before,
         )
 
-    def _watch(self, job: Job, slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False) -> dict[str, Any]:
+    def _watch(
+        self, job: Job, slots: dict[int, int], said: dialogue.Dialogue, *, alarm: bool = False
+    ) -> dict[str, Any]:
         """Wait for a program, end it, and return the observations. `slots`: pid -> slot, the program's first."""
         oom_before = self._oom.count() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
@@ -374,7 +369,7 @@ class Supervisor:
         if not self.watched_memory:
             return 0
         if zygote not in self._baselines:
-            self._baselines[zygote] = watch.own_anonymous_bytes(zygote)
+            self._baselines[zygote] = watch.memory_bytes([zygote], 0)
         return self._baselines[zygote]
 
     # --- ending ---
@@ -390,12 +385,6 @@ class Supervisor:
             # This program's result is valid, but no other may run in the presence of its files.
             self.retired = "files of a program cannot be removed"
         return ends
-
-    def _end_kept(self, kept: KeptProcess) -> None:
-        """End a process that was kept for further jobs, if it runs."""
-        pid = kept.give_up()
-        if pid is not None:
-            self._end({pid: kept.slot})
 
     def _kill_strangers(self) -> None:
         deadline = time.monotonic() + 10

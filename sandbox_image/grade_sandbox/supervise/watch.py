@@ -7,18 +7,16 @@ import os
 import select
 import signal
 import time
+from typing import NamedTuple
 
 from grade_sandbox.supervise.dialogue import MAX_REPLIES, SECONDS_PER_BYTE, GarbageError
-from grade_sandbox.supervise.waiting import Thread, Waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Mapping
     from typing import Any
 
-    from grade_sandbox.supervise.dialogue import LockStep, OneResult, ScriptRuns
-
-    Dialogue = OneResult | LockStep | ScriptRuns
+    from grade_sandbox.supervise.dialogue import Dialogue
 
 TICK = 0.05
 FIRST_TICK = 0.02
@@ -32,7 +30,7 @@ MAPPED_FILES = 32 << 20
 """Room for the libraries that a program loads: their pages are not memory of its own."""
 
 
-def processes(known: Container[int | None]) -> list[int]:
+def processes(known: Container[int]) -> list[int]:
     """Return the pids of all unknown processes: while a program runs, they belong to it."""
     return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known]
 
@@ -79,6 +77,19 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     return sum(user + system for _, user, system in cpu_times(pids).values())
 
 
+class Thread(NamedTuple):
+    """The kernel's data of a thread."""
+
+    ran: float = 0.0
+    """Seconds of running."""
+    delay: float = 0.0
+    """Seconds of completed waits while it was ready."""
+    slept: int = -1
+    """How often it gave up the processor voluntarily; -1: unknown."""
+    state: str = ""
+    """One letter."""
+
+
 class Before:
     """What some processes had used before a program began in them."""
 
@@ -90,7 +101,7 @@ class Before:
         for pid in pids:
             # Some kernels do not tell it, and no kernel does of a process that has ended.
             with contextlib.suppress(ValueError):
-                self.threads[pid] = Thread(*_ran_and_delay(f"/proc/{pid}/schedstat"), -1, "")
+                self.threads[pid] = Thread(*_ran_and_delay(f"/proc/{pid}/schedstat"))
         self.ran = sum(thread.ran for thread in self.threads.values()) or self.user + self.system
         """Seconds of CPU time."""
 
@@ -162,11 +173,6 @@ def machine_memory_bytes(field: str) -> int:
     return 0
 
 
-def own_anonymous_bytes(pid: int) -> int:
-    """Return a process's anonymous resident memory."""
-    return memory_bytes([pid], 0)
-
-
 class OomKills:
     """The kernel's count of processes that it has killed for memory in this container."""
 
@@ -187,14 +193,66 @@ class OomKills:
         return None
 
 
-class Limits:
-    """Limits of one run. `cpu`: seconds; `wall`: maximum duration in seconds; `memory`: bytes.
+READY, UNINTERRUPTIBLE = "R", "D"
 
-    `slice`: seconds of CPU time of all its parts together after which it is stopped, to run again later; 0: none.
+
+class _Since(NamedTuple):
+    """A point in time: the time, the total running time of all threads, and the waiting time counted so far."""
+
+    time: float = 0.0
+    ran: float = 0.0
+    counted: float = 0.0
+
+
+class Waiting:
+    """Adds up the time in which some thread was kept waiting while none ran, from check to check.
+
+    It was ready but did not run, or in an uninterruptible wait. A thread that waits for another thread is asleep during
+    that thread's wait, and no moment is counted twice. The kernel updates a thread's run delay only when the thread
+    runs again, so an increase may have begun many checks ago. A container that has used up its processor time for the
+    moment makes all its threads wait in the same way.
     """
 
-    def __init__(self, cpu: float, wall: float, memory: int, slice: float = 0.0) -> None:  # noqa: A002
-        self.cpu, self.wall, self.memory, self.slice = cpu, wall, memory, slice
+    def __init__(self, before: Mapping[int, Thread]) -> None:
+        """`before`: the data at the start of the threads that existed then."""
+        self.seconds = 0.0
+        self._last = _Since()
+        self._before = dict(before)
+        self._since: dict[int, _Since] = {}
+        """Thread -> a point in time before all of its waiting that is not counted yet."""
+
+    def note(self, now: float, threads: Mapping[int, Thread]) -> None:
+        """Process the data of every thread, `now` seconds after the start."""
+        before = {number: self._before.get(number) or Thread() for number in threads}
+        ran = self._last.ran + sum(thread.ran - before[number].ran for number, thread in threads.items())
+        for number, thread in threads.items():
+            since = self._since.setdefault(number, self._last)
+            kept = max(thread.delay - before[number].delay, self._kept_now(now, before[number], thread))
+            room = now - since.time - (ran - since.ran) - (self.seconds - since.counted)
+            self.seconds += max(0.0, min(kept, room))
+            if thread.ran > before[number].ran:
+                self._since[number] = self._last
+        self._before |= threads
+        self._last = _Since(now, ran, self.seconds)
+
+    def _kept_now(self, now: float, before: Thread, thread: Thread) -> float:
+        """Return how long a thread waited since the last check without sleeping, or for a page or a disk."""
+        never_slept = before.state == thread.state == READY and before.slept == thread.slept
+        if never_slept or thread.state == UNINTERRUPTIBLE:
+            return now - self._last.time - (thread.ran - before.ran)
+        return 0.0
+
+
+class Limits(NamedTuple):
+    """Limits of one run."""
+
+    cpu: float
+    wall: float
+    """Maximum duration. Both in seconds."""
+    memory: int
+    """Bytes."""
+    slice: float = 0.0
+    """Seconds of CPU time of all its parts together after which it is stopped, to run again later; 0: none."""
 
 
 class Watch:
@@ -211,7 +269,7 @@ class Watch:
         pid: int,
         dialogue: Dialogue,
         limits: Limits,
-        known: Container[int | None],
+        known: Container[int],
         *,
         alarm: bool,
         nested: bool,

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from grade_sandbox.candidate import answering, script
 from grade_sandbox.confine import process
+from grade_sandbox.lint import linter
 from grade_sandbox.official import official_run
 from grade_sandbox.tests import interactive, judging
 from grade_sandbox.values import wire
@@ -48,6 +49,7 @@ KINDS: dict[str, Callable[..., object]] = {
     "script": script.script,
     "judge": judging.judge,
     "tests": interactive.tests,
+    "linter": linter.serve,
 }
 _KINDS = tuple(KINDS)
 _REAP = 255

@@ -13,7 +13,7 @@ from grade_sandbox.tests.expectations import Expectations, is_comparison_of_two,
 from grade_sandbox.tests.likeness import Doubt, Likeness, as_doubt, controlled
 from grade_sandbox.tests.sameness import Place, exact
 from grade_sandbox.tests.views import Messages
-from grade_sandbox.values.value_format import MalformedError
+from grade_sandbox.values.wire import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import sys
 import types
 
 from grade_sandbox.values import constructed
-from grade_sandbox.values.value_format import BUILTIN_TYPES, UnconfirmedError
+from grade_sandbox.values.wire import BUILTIN_TYPES, UnconfirmedError
 
 # No `from __future__ import annotations` here: `eval` and `exec` would pass it on to texts of the tests.
 TYPE_CHECKING = False

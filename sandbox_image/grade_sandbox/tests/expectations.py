@@ -14,7 +14,7 @@ from grade_sandbox.tests.placeholder import Placeholder
 from grade_sandbox.tests.recording import Recorder
 from grade_sandbox.tests.sameness import Comparison, exact
 from grade_sandbox.tests.views import Messages, Part, Table, every, given, is_finite
-from grade_sandbox.values import sending, value_format
+from grade_sandbox.values import sending, wire
 from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, OTHER, TEXT
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class Expecting(Recorder):
         is_value = expression is not None and type(other) is not Placeholder
         if name in {"eq", "ne"} and is_value and len(self.expected) < MAX_EXPECTED:
             encoder = sending.Encoder(self._labels)
-            with contextlib.suppress(value_format.UncrossableError, RecursionError):
+            with contextlib.suppress(wire.UncrossableError, RecursionError):
                 self.expected.append((expression or [], encoder.encode(other), encoder.nodes))
         return super().compared(name, answer, other)
 

@@ -11,9 +11,9 @@ import socket
 import threading
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import continue_after_failure, names_for_tests
-from grade_sandbox.tests.test_run import TestRun
-from grade_sandbox.values import remote_objects, sending, value_format, wire
+from grade_sandbox.tests import continue_after_failure
+from grade_sandbox.tests.test_run import TestRun, global_names, open_names
+from grade_sandbox.values import remote_objects, sending, wire
 from grade_sandbox.values.standing_in import Proxy
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ class _Tests(TestRun):
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names that the tests read and nobody defines."""
         self._patient.bind(namespace, self._failed)
-        return names_for_tests.open_names(names_for_tests.global_names(self._patient.code), namespace | self.stubs)
+        return open_names(global_names(self._patient.code), namespace | self.stubs)
 
     def _failed(self, text: str) -> None:
         if not self._failure:
@@ -119,9 +119,9 @@ class _Tests(TestRun):
         encoder = _Encoder(self.replies, self.names, lambda: self._moved(0))
         try:
             message = encoder.call(encoder.encode(proxy), args, kwargs, self.replies.ours, self.replies.theirs)
-            data = value_format.dumps(message | told)
-        except value_format.UncrossableError as error:
-            raise value_format.UnconfirmedError(
+            data = wire.dumps(message | told)
+        except wire.UncrossableError as error:
+            raise wire.UnconfirmedError(
                 f"the tests pass a {error}, which cannot be serialized for the candidate"
             ) from None
         self.replies.ours.add(encoder.values, encoder.nodes)
@@ -132,10 +132,10 @@ class _Tests(TestRun):
             wire.send_bytes(self._channel.send, data)
             received = self._receive()
         except (wire.ClosedError, OSError):
-            raise value_format.UnconfirmedError("the candidate's process ended during a call") from None
+            raise wire.UnconfirmedError("the candidate's process ended during a call") from None
         self.calls.append(data.decode())
         self.texts.append(received)
-        reply = value_format.loads(received)
+        reply = wire.loads(received)
         outcome = self.replies.take(reply)
         self.context.after(reply)
         return outcome
@@ -143,7 +143,7 @@ class _Tests(TestRun):
     def _receive(self) -> str:
         data = b""
         while not data:
-            data = wire.receive_bytes(self._channel.recv, value_format.MAX_BYTES)
+            data = wire.receive_bytes(self._channel.recv, wire.MAX_BYTES)
             self._moved(2 * len(data))
         return data.decode("ascii", "replace")
 

@@ -11,13 +11,12 @@ import resource
 import time
 
 from grade_sandbox.official.official_run import lines_of
-from grade_sandbox.tests import recording
 from grade_sandbox.tests.replay import Replay
 from grade_sandbox.tests.test_run import Replies
-from grade_sandbox.values import value_format
+from grade_sandbox.values import wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.standing_in import Proxy
-from grade_sandbox.values.value_format import UnconfirmedError
+from grade_sandbox.values.wire import UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def found(tests: Tests, hello: str, answers: list[str]) -> dict[str, Any] | None
     """Return the official outcome, or None if it is in doubt. Call it in a fork."""
     if tests.unchanged is None:
         return None
-    message = value_format.loads(hello)
+    message = wire.loads(hello)
     if message.get("n") != [] or not all(map(_is_plain_call, tests.calls)):
         return None
     return _Plain(tests, tests.unchanged, answers).outcome(message["functions"])
@@ -60,7 +59,7 @@ class _Plain(Replay):
     """Runs the unchanged tests with functions that return the recorded answers."""
 
     def __init__(self, tests: Tests, code: CodeType, answers: list[str]) -> None:
-        super().__init__(tests.spec, code, code, tests.calls, answers, tuple, recording.RECENT)
+        super().__init__(tests.spec, code, code, tests.calls, answers, tuple)
         self._room = 0
         self._is_waiting = False
         """Whether the tests have made a call whose answer was not recorded."""
@@ -70,7 +69,7 @@ class _Plain(Replay):
 
         Text and type are empty if all tests pass. `seconds`: the CPU time of the tests.
         """
-        self.replies, self.context = Replies({}, self.note, self.called, self._recent), CallContext(self.refusal)
+        self.replies, self.context = Replies({}, self.note, self.called), CallContext(self.refusal)
         self.names = {name: Proxy(name, None, self.called) for name in functions}
         namespace: dict[str, Any] = {name: self._function(proxy) for name, proxy in self.names.items()}
         start, memory = time.process_time(), _memory()
@@ -81,8 +80,6 @@ class _Plain(Replay):
         except BaseException as error:
             ended = error
         seconds = time.process_time() - start
-        if self.replies.ours.has_missed():
-            return None
         if self._is_waiting:
             return {"kind": WAITING, "seconds": seconds}
         # The limits of this process are not those of the program.
@@ -118,7 +115,7 @@ class _Plain(Replay):
 
     def _reply(self) -> tuple[str, Any]:
         self._is_waiting = self._next >= len(self._texts)
-        if not self._is_waiting and not _is_plain_reply(value_format.loads(self._texts[self._next])):
+        if not self._is_waiting and not _is_plain_reply(wire.loads(self._texts[self._next])):
             raise UnconfirmedError("an answer is not plain")
         return super()._reply()
 

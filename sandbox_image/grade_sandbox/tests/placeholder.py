@@ -75,29 +75,8 @@ class Placeholder:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._recorder.called(self, args, kwargs)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._recorder.changed(self)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._recorder.changed(self)
-
-    def __delitem__(self, key: Any) -> None:
-        self._recorder.changed(self)
-
-    def __bool__(self) -> bool:
-        return bool(self._recorder.converted(self, "bool"))
-
-    def __len__(self) -> int:
-        return int(self._recorder.converted(self, "len"))
-
-    def __int__(self) -> int:
-        return int(self._recorder.converted(self, "int"))
-
     def __index__(self) -> int:
         return int(self._recorder.asked())
-
-    def __float__(self) -> float:
-        return float(self._recorder.converted(self, "float"))
 
     def __complex__(self) -> complex:
         return complex(self._recorder.asked())
@@ -125,16 +104,8 @@ class Placeholder:
 
     __reversed__ = __iter__
 
-    def __next__(self) -> Any:
-        return self._recorder.derived(self)
-
     def __contains__(self, item: Any) -> bool:
         return bool(self._recorder.asked())
-
-    def __round__(self, digits: Any = None) -> Any:
-        return self._recorder.derived(self)
-
-    __trunc__ = __floor__ = __ceil__ = __round__
 
     def __enter__(self) -> Any:
         return self._recorder.entered("enter", self)
@@ -148,21 +119,17 @@ class Placeholder:
 
         return numpy.array(float(self._recorder.asked()), dtype=dtype)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return self._recorder.derived(self)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self._recorder.derived(self)
-
-    def __copy__(self) -> Any:
-        return self._recorder.derived(self)
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self._recorder.derived(self)
-
-
-def _derive(self: Placeholder, *others: Any) -> Any:
+def _derive(self: Placeholder, *others: Any, **more: Any) -> Any:
     return self._recorder.derived(self)
+
+
+def _change(self: Placeholder, *others: Any) -> None:
+    self._recorder.changed(self)
+
+
+def _conversion(name: str, kind: Callable[[bool], Any]) -> Callable[[Any], Any]:
+    return lambda self: kind(self._recorder.converted(self, name))
 
 
 def _operation(name: str, *, reflected: bool = False) -> Callable[..., Any]:
@@ -175,8 +142,15 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
     return lambda self, other: self._recorder.compared(name, self, other)
 
 
-for _name in ("divmod", "invert", "rdivmod"):
+for _name in (
+    "divmod", "invert", "rdivmod", "next", "round", "trunc", "floor", "ceil", "copy", "deepcopy", "array_ufunc",
+    "array_function",
+):  # fmt: skip
     setattr(Placeholder, f"__{_name}__", _derive)
+for _name in ("setattr", "setitem", "delitem"):
+    setattr(Placeholder, f"__{_name}__", _change)
+for _name, _kind in {"bool": bool, "len": int, "int": int, "float": float}.items():
+    setattr(Placeholder, f"__{_name}__", _conversion(_name, _kind))
 for _name in remote_objects.BINARY:
     setattr(Placeholder, f"__{_name.rstrip('_')}__", _operation(_name))
     setattr(Placeholder, f"__r{_name.rstrip('_')}__", _operation(_name, reflected=True))

@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import builtins
 import collections
+import itertools
 import json
-import random
 import re
 import sys
 import types
 import weakref
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import continue_after_failure, names_for_tests, placeholder
-from grade_sandbox.tests.other_objects import Others
+from grade_sandbox.tests import continue_after_failure, placeholder, test_run
 from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
-from grade_sandbox.values import remote_objects, sending, value_format, wire
+from grade_sandbox.values import remote_objects, sending, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.object_table import ObjectTable
 from grade_sandbox.values.standing_in import Proxy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, NoReturn
 
     from grade_sandbox.jobs import Task
 
+    Expression = list[Any]
+    Question = tuple[bool, str, Expression, Expression]
+    """Whether a method compares and not an operator, its name, and both objects."""
+
 MAX_CALLS = 20_000
 MAX_BYTES = 8 << 20
 MAX_PLACEHOLDERS = 200_000
-SEED = 20241
-RECENT = 16
-"""The tests' objects that are looked at before each call: nearly all tests change only what they passed last."""
+MAX_OBJECTS = 12
 _CHANGING = {name for kind in (list, dict, set, collections.deque) for name in dir(kind)} - {
     name for kind in (tuple, frozenset, types.MappingProxyType) for name in dir(kind)
 }
@@ -56,8 +57,8 @@ class Recording:
             # The future import of this file must not affect the signature: it would turn annotations into texts.
             self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
             self._tests = continue_after_failure.Patient(spec["test"], identity=True)
-            self._read = names_for_tests.global_names(self._tests.code)
-            self._reads = names_for_tests.read_attributes(self._tests.code)
+            self._read = test_run.global_names(self._tests.code)
+            self._reads = test_run.read_attributes(self._tests.code)
             if _READS_MESSAGES.search(spec["test"]):
                 self._reads.append("args")
         except Exception as error:
@@ -69,11 +70,7 @@ class Recording:
         If an exception of the tests themselves is the reason, "begun" has the calls before it.
         """
         process.swallow_output()
-        found, recorder = self._recorded(truthy, RECENT)
-        return self._recorded(truthy, None)[0] if recorder is not None and recorder.heap.has_missed() else found
-
-    def _recorded(self, truthy: bool, recent: int | None) -> tuple[dict[str, Any], Recorder | None]:
-        make_repeatable()
+        test_run.make_repeatable()
         recorder: Recorder | None
         open_: dict[str, list[str]]
         recorder, open_ = None, {"names": [], "reads": []}
@@ -82,50 +79,33 @@ class Recording:
                 raise self._broken
             namespace: dict[str, Any] = {}
             exec(self._signature, namespace)
-            classes, stubs = names_for_tests.classes_and_stubs(self._spec, namespace)
+            classes, stubs = test_run.classes_and_stubs(self._spec, namespace)
             tested = [stub for stub in stubs.values() if isinstance(stub, type)]
-            recorder = self._recorder(classes, truthy, tested, recent)
-            namespace |= names_for_tests.stand_ins(stubs, recorder.operate, recorder)
+            recorder = self._recorder(classes, truthy, tested)
+            namespace |= test_run.stand_ins(stubs, recorder.operate, recorder)
             self._tests.bind(namespace, identical=recorder.identical)
-            names = names_for_tests.open_names(self._read, namespace)
+            names = test_run.open_names(self._read, namespace)
             open_ = {"names": names, "reads": self._reads}
-            asked = [name for name in names if names_for_tests.library(name) is None]
-            namespace |= {name: names_for_tests.library(name) for name in names if name not in asked}
-            namespace |= {name: recorder.named(name) for name in asked}
+            known = {name: found for name in names if (found := test_run.library(name)) is not None}
+            namespace |= known | {name: recorder.named(name) for name in names if name not in known}
             recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
             namespace["isinstance"] = recorder.is_instance
             namespace |= {"eval": recorder.evaluated, "exec": recorder.executed}
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
-            return {"refused": str(error), **open_}, recorder
+            return {"refused": str(error), **open_}
         except BaseException as error:
             if recorder is None or recorder.refused is None:
                 why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
                 begun = recorder.begun() if recorder is not None else None
-                return {"refused": why, "begun": begun, **open_}, recorder
-        return recorder.result(open_), recorder
-
-
-def make_repeatable() -> None:
-    """Let tests run in the same way for recording and for judging: same random numbers, same order of threads."""
-    # A thread runs until it waits, so the calls of several threads have an order. A loop that waits for another thread
-    # without sleeping still ends.
-    sys.setswitchinterval(1.0)
-    generator = random.Random(SEED)
-    # `secrets`, `SystemRandom` and NumPy's unseeded generators use this function.
-    random._urandom = generator.randbytes  # type: ignore[attr-defined]
-    random.seed(SEED)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and "numpy.random" in sys.modules:
-        numpy.random.seed(SEED)
+                return {"refused": why, "begun": begun, **open_}
+        return recorder.result(open_)
 
 
 class Recorder:
     """Answers calls with placeholders and records the calls."""
 
-    def __init__(
-        self, classes: dict[str, type[Any]], truthy: bool, tested: Sequence[type[Any]] = (), recent: int | None = None
-    ) -> None:
+    def __init__(self, classes: dict[str, type[Any]], truthy: bool, tested: Sequence[type[Any]] = ()) -> None:
         """`tested`: the signature's own versions of the classes that the candidate must write (remote_objects.py)."""
         self.truthy = truthy
         self._tested = tested
@@ -136,7 +116,9 @@ class Recorder:
         self.refused: str | None = None
         self._classes = classes
         self._labels = {kind: name for name, kind in classes.items()}
-        self.heap = ObjectTable("t", by_value=True, recent=recent)
+        self._heap = ObjectTable("t", by_value=True)
+        self._arguments: list[Any] = []
+        """The new objects of the last call."""
         self._context = CallContext(UnrecordableError)
         self._calls: list[str] = []
         self._bytes = self._placeholders = 0
@@ -344,7 +326,7 @@ class Recorder:
             raise UnrecordableError(self.refused)
         try:
             call = self._message(target, args, kwargs)
-        except value_format.UncrossableError as error:
+        except wire.UncrossableError as error:
             self.refuse(f"the tests pass a {error}, which cannot be serialized")
         except UnrecordableError as error:
             self.refuse(str(error))
@@ -359,10 +341,13 @@ class Recorder:
 
     def _message(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         told = self._context.now()
+        self._heap.rest(self._arguments)
+        self._arguments = []
         given_up = self._given_up()
-        encoder = _Encoder(self._labels, (self.heap.atoms,))
-        call = encoder.call({"x": target}, args, kwargs, self.heap)
-        self.heap.add(encoder.values, encoder.nodes)
+        encoder = _Encoder(self._labels, (self._heap.atoms,))
+        call = encoder.call({"x": target}, args, kwargs, self._heap)
+        self._heap.add(encoder.values, encoder.nodes)
+        self._arguments = encoder.values
         return call | told | ({} if given_up is None else {"d": given_up})
 
     def _given_up(self) -> list[int] | None:
@@ -373,12 +358,57 @@ class Recorder:
         if self._answers:
             return None
         given_up: list[int] = []
-        for number in self.heap.mutable():
+        for number in self._heap.mutable():
             # Referenced by the table, by this expression, and by the call that counts references.
-            if sys.getrefcount(self.heap.objects[number]) <= 2:
+            if sys.getrefcount(self._heap.objects[number]) <= 2:
                 given_up.append(number)
-                self.heap.forget([number])
+                self._heap.forget([number])
         return given_up
+
+
+class Others:
+    """The comparisons of the tests, and the objects that they could compare as well.
+
+    If the tests compare objects of a class that the candidate must write, each comparison is also asked about all other
+    pairs of its objects, after the tests have ended: so a comparison that is always true is found. A declared method
+    counts as a comparison if it gets such an object and the tests take its answer as a truth value. The answers have to
+    be those of the reference solution.
+    """
+
+    def __init__(self) -> None:
+        self.objects: list[Expression] = []
+        """The objects that the tests have constructed."""
+        self.owners: dict[int, tuple[Expression, str]] = {}
+        """Call that reads an attribute -> the object, and the attribute's name."""
+        self._asked: list[Question] = []
+        self._calls: dict[int, Question] = {}
+        """Call of a method with one object -> a question, if the tests take the answer as a truth value."""
+
+    def compared(self, name: str, left: Expression, right: Expression) -> None:
+        """Note a comparison by an operator."""
+        self._asked.append((False, name, left, right))
+
+    def called(self, number: int, target: Expression, argument: Expression) -> None:
+        """Note the call of a method with one object."""
+        if target[0] == "ans" and target[1] in self.owners:
+            owner, name = self.owners[target[1]]
+            self._calls[number] = True, name, owner, argument
+
+    def asked_for_truth(self, answer: Expression) -> None:
+        """Note that the tests take an answer as a truth value."""
+        if answer[0] == "ans" and answer[1] in self._calls:
+            self._asked.append(self._calls[answer[1]])
+
+    def questions(self) -> Iterator[Question]:
+        """Yield each further question."""
+        for is_method in (False, True):
+            asked = [question for question in self._asked if question[0] is is_method]
+            named = [one for _, _, left, right in asked for one in (left, right)]
+            objects = list({repr(one): one for one in [*named, *self.objects]}.values())[:MAX_OBJECTS]
+            for name in dict.fromkeys(name for _, name, _, _ in asked):
+                for left, right in itertools.permutations(objects, 2):
+                    if (is_method, name, left, right) not in asked:
+                        yield is_method, name, left, right
 
 
 def _expression(value: Any) -> list[Any]:

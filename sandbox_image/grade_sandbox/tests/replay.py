@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import NamedTuple
 
 from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, expectations, recording
 from grade_sandbox.tests.test_run import TestRun
-from grade_sandbox.values import callbacks, constructed, remote_objects, sending, standing_in, value_format
+from grade_sandbox.values import constructed, plain_forms, remote_objects, sending, standing_in, wire
 from grade_sandbox.values.call_context import as_told
 from grade_sandbox.values.standing_in import FORGOTTEN
-from grade_sandbox.values.value_format import UnconfirmedError
+from grade_sandbox.values.wire import UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,10 +47,9 @@ class Replay(TestRun):
         calls: list[dict[str, Any]],
         replies: list[str],
         trusted: Callable[[], Iterable[str]],
-        recent: int | None = None,
     ) -> None:
         """`calls`: the recorded ones; `replies`: as many texts, or fewer if the candidate's process ended."""
-        super().__init__(spec, signature, tests, recent)
+        super().__init__(spec, signature, tests)
         self._open = spec["names"]
         self._calls, self._texts = calls, replies
         self.trusted = trusted  # type: ignore[method-assign]
@@ -57,6 +57,8 @@ class Replay(TestRun):
         """Called with the names of the tests before they run."""
         self._next = 0
         self._answers: list[Any] = []
+        self._arguments: list[Any] = []
+        """The new objects of the last call."""
         self.sites: dict[int, int] = {}
         """Call -> line of the tests that makes it."""
 
@@ -68,6 +70,8 @@ class Replay(TestRun):
     def answer(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Return the recorded answer."""
         self.sites.setdefault(self._next, _line())
+        self.replies.ours.rest(self._arguments)
+        self._arguments = []
         told = self.context.now()
         while self._next < len(self._calls):
             call = self._calls[self._next]
@@ -89,12 +93,13 @@ class Replay(TestRun):
             tables.forget(call["d"])
             self._answers = [FORGOTTEN] * len(self._answers)
         tables.ours.add(values, call["n"])
+        self._arguments = values
 
     def _reply(self) -> tuple[str, Any]:
         number, self._next = self._next, self._next + 1
         if number >= len(self._texts):
             raise UnconfirmedError("the candidate's process ended during a call")
-        reply = value_format.loads(self._texts[number])
+        reply = wire.loads(self._texts[number])
         how, result = self.replies.take(reply)
         self._answers.append(result if how == "v" else FORGOTTEN)
         self.context.after(reply)
@@ -102,7 +107,7 @@ class Replay(TestRun):
 
     def _pass_over(self) -> None:
         """Take the answer to a call that the tests do not make; nothing depends on whether it could be sent."""
-        if self._next < len(self._texts) and "u" in value_format.loads(self._texts[self._next]):
+        if self._next < len(self._texts) and "u" in wire.loads(self._texts[self._next]):
             self._next += 1
             self._answers.append(FORGOTTEN)
         else:
@@ -146,13 +151,10 @@ def _expressions(atoms: list[Any]) -> list[Any]:
     return [atom["x"] for atom in atoms if isinstance(atom, dict) and "x" in atom]
 
 
-class _Held:
+class _Held(NamedTuple):
     """A child of a node during a comparison."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
 
 class _Holding(sending.Encoder):
@@ -191,7 +193,7 @@ class _Match:
             pairs: list[tuple[Any, Any]] = [*zip(call["v"], map(_Held, args), strict=True)]
             pairs += [(atom, _Held(kwargs[key])) for key, atom in call["k"]]
             return self._same(pairs + self._changes())
-        except (LookupError, AttributeError, TypeError, ValueError, value_format.UncrossableError):
+        except (LookupError, AttributeError, TypeError, ValueError, wire.UncrossableError):
             return False
 
     def _changes(self) -> list[tuple[Any, Any]]:
@@ -231,8 +233,8 @@ class _Match:
                 return self._bound[content] is value
             self._bound[content] = value
             node = self._call["n"][content]
-            if node[0] == callbacks.CODE:
-                return callbacks.is_written_at(value, node) and self._bind_held(value, node)
+            if node[0] == plain_forms.CODE:
+                return plain_forms.is_written_at(value, node) and self._bind_held(value, node)
             pairs.append((self._call["n"][content], self._holding.node(value)))
             return True
         if type(recorded) is type(value) and type(value) in _AS_IN_JSON:
@@ -241,11 +243,11 @@ class _Match:
 
     def _bind_held(self, function: Any, node: list[Any]) -> bool:
         """Note which objects a function of the tests holds: the program may change them by calling it."""
-        for atom, value in callbacks.held(function, node):
+        for atom, value in plain_forms.held(function, node):
             if isinstance(atom, dict) and "r" in atom and atom["r"] not in self._bound:
                 self._bound[atom["r"]] = value
                 inner = self._call["n"][atom["r"]]
-                if inner[0] == callbacks.CODE and callbacks.is_written_at(value, inner):
+                if inner[0] == plain_forms.CODE and plain_forms.is_written_at(value, inner):
                     self._bind_held(value, inner)
         return True
 
@@ -254,7 +256,7 @@ class _Match:
         encoder = sending.Encoder(self._labels)
         try:
             atom = encoder.encode(value)
-        except value_format.UncrossableError:
+        except wire.UncrossableError:
             return ""
         return "" if any(node[0] in constructed.MUTABLE for node in encoder.nodes) else repr([atom, encoder.nodes])
 
@@ -277,21 +279,17 @@ class Tests:
         self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
 
-    def _replay(self, code: CodeType, answers: list[str], recent: int | None) -> Replay:
+    def _replay(self, code: CodeType, answers: list[str]) -> Replay:
         # Without `expected`, the answers are those of the reference solution.
         expected = self.expected if "expected" in self.spec else [answers]
         trusted = lambda: {text for messages in expected for one in messages for text in _texts(json.loads(one))}  # noqa: E731
-        return Replay(self.spec, self._signature, code, self.calls, answers, trusted, recent)
+        return Replay(self.spec, self._signature, code, self.calls, answers, trusted)
 
     def verdict(self, hello: str, answers: list[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         process.swallow_output()
-        self.replay = self._replay(self._tests, answers, recording.RECENT)
-        why = self.replay.verdict(hello)
-        if not why[0] and self.replay.replies.ours.has_missed():
-            self.replay = self._replay(self._tests, answers, None)
-            why = self.replay.verdict(hello)
-        return why
+        self.replay = self._replay(self._tests, answers)
+        return self.replay.verdict(hello)
 
     def right(self, hello: str, answers: list[str]) -> list[bool]:
         """Return for each assertion whether it holds; nothing if that is unknown. Call it in a fork.
@@ -305,7 +303,7 @@ class Tests:
         def begun(number: int, is_right: bool) -> None:
             found[number] = is_right and found[number] is not False
 
-        replay = self._replay(tests.code, answers, None)
+        replay = self._replay(tests.code, answers)
         replay.before = lambda namespace: tests.bind(namespace, begun=begun)
         reason, kind = replay.verdict(hello)
         return [] if kind == "diverged" else [not reason if one is None else one for one in found]

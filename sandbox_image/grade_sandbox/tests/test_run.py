@@ -1,26 +1,54 @@
-"""One run of a task's tests, with a candidate's recorded answers behind them (replay.py) or itself (interactive.py)."""
+"""One run of a task's tests, with a candidate's recorded answers behind them (replay.py) or itself (interactive.py).
+
+The tests get the names that they use without defining them: functions, constants and modules that a candidate has.
+"""
 
 from __future__ import annotations
 
+import builtins
+import dis
+import random
 import re
+import sys
 
-from grade_sandbox.tests import executing, names_for_tests, recording
-from grade_sandbox.values import receiving, remote_objects, standing_in, value_format, wire
+from grade_sandbox.tests import executing
+from grade_sandbox.values import instances, receiving, remote_objects, standing_in, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.object_table import ObjectTable
 from grade_sandbox.values.standing_in import Proxy
-from grade_sandbox.values.value_format import MalformedError, UnconfirmedError
+from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Iterator
     from types import CodeType
     from typing import Any, NoReturn
 
-    from grade_sandbox.jobs import Task
-    from grade_sandbox.values.standing_in import CallBack
+    from grade_sandbox.jobs import Declared, Task
+    from grade_sandbox.values.remote_objects import Link
+    from grade_sandbox.values.standing_in import CallBack, Note
 
-    Note = Callable[[BaseException], BaseException]
+SEED = 20241
+# Modules in which to look up a name that the signature forgot to import but the candidate imported.
+_TRUSTED = (
+    "math", "collections", "itertools", "functools", "typing", "copy", "random", "re", "string", "heapq", "bisect",
+    "operator", "datetime", "json", "cmath", "statistics", "fractions", "decimal", "time",
+)  # fmt: skip
+_ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
+
+
+def make_repeatable() -> None:
+    """Let tests run in the same way for recording and for judging: same random numbers, same order of threads."""
+    # A thread runs until it waits, so the calls of several threads have an order. A loop that waits for another thread
+    # without sleeping still ends.
+    sys.setswitchinterval(1.0)
+    generator = random.Random(SEED)
+    # `secrets`, `SystemRandom` and NumPy's unseeded generators use this function.
+    random._urandom = generator.randbytes  # type: ignore[attr-defined]
+    random.seed(SEED)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and "numpy.random" in sys.modules:
+        numpy.random.seed(SEED)
 
 
 class TestRun:
@@ -31,9 +59,8 @@ class TestRun:
     counts_values = False
     """Whether a value of the candidate that the tests may read counts as used."""
 
-    def __init__(self, spec: Task, signature: CodeType, tests: CodeType, recent: int | None = None) -> None:
-        """`spec`: what a job says of the task; `signature` and `tests`: its code; `recent`: see ObjectTable."""
-        self._recent = recent
+    def __init__(self, spec: Task, signature: CodeType, tests: CodeType) -> None:
+        """`spec`: what a job says of the task; `signature` and `tests`: its code."""
         self.spec = spec
         self._signature, self._tests = signature, tests
         self.error: BaseException | None = None
@@ -48,7 +75,7 @@ class TestRun:
         """Return ("", "") if every test passes, else (reason, kind)."""
         why = "", ""
         try:
-            message = value_format.loads(hello)
+            message = wire.loads(hello)
             if "failed" in message:
                 return f"the candidate's code does not load: {wire.clip(str(message['failed']))}", "load"
             self._run(hello_of(message))
@@ -59,24 +86,46 @@ class TestRun:
         return why if self.error is None else reason_of(self.error, "")
 
     def _run(self, hello: dict[str, Any]) -> None:
-        recording.make_repeatable()
+        make_repeatable()
         text = self.spec["signature"] + self.spec["test"]
         namespace = executing.namespace(self.note, text, (self._signature, self._tests), self.trusted)
         exec(self._signature, namespace)
-        classes, self.stubs = names_for_tests.classes_and_stubs(self.spec, namespace)
-        self.replies, self.context = Replies(classes, self.note, self.called, self._recent), CallContext(self.refusal)
+        classes, self.stubs = classes_and_stubs(self.spec, namespace)
+        self.replies, self.context = Replies(classes, self.note, self.called), CallContext(self.refusal)
         wanted = self.wanted(namespace)
         functions = set(map(str, hello["functions"]))
         lent = {name: stub for name, stub in self.stubs.items() if name in functions}
-        lent = names_for_tests.stand_ins(lent, self.called, self)
+        lent = stand_ins(lent, self.called, self)
         namespace |= lent
         self.replies.tested |= lent
         decoder = self.replies.decode(hello["n"])
-        proxy = lambda name: Proxy(name, None, self.called)  # noqa: E731
-        values = names_for_tests.lend(namespace, wanted, hello, decoder, self.replies.makers, proxy)
-        self.used += values * self.counts_values
+        for name in wanted:
+            for found in self._lent(name, hello, decoder):
+                namespace[name] = found
+        self.used += len(hello["values"].keys() & set(wanted)) * self.counts_values
         self.names = dict(namespace)
         exec(self._tests, namespace)
+
+    def _lent(self, name: str, hello: dict[str, Any], decoder: receiving.Decoder) -> Iterator[Any]:
+        """Yield what the tests get under a name that a candidate may have; nothing if it has none.
+
+        Modules and library functions come from this process's own library if the candidate has imported them. If it
+        has defined `isclose` itself, the tests get neither: the library's is not what they would test, and the
+        candidate's could be what makes them pass.
+        """
+        found, errors, values = library(name), hello["errors"], hello["values"]
+        is_function = name in hello["functions"]
+        if found is not None and (name in hello["imported"] or _is_written_down(found, values.get(name))):
+            yield found
+        elif found is not None and not (name in errors and _is_error(found)):
+            if is_function or name in errors or name in values:
+                yield _Redefined(name, self.note)
+        elif name in errors:
+            yield standing_in.error_class(name, errors[name], None)
+        elif name in values:
+            yield decoder.value(values[name])
+        elif is_function:
+            yield Proxy(name, None, self.called)
 
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names of the candidate that the tests may use."""
@@ -133,7 +182,7 @@ def reason_of(error: BaseException, tests: str) -> tuple[str, str]:
 def _reason_of(error: BaseException, tests: str) -> tuple[str, str]:
     if isinstance(error, UnconfirmedError):
         return str(error), error.kind
-    if isinstance(error, value_format.EndlessError):
+    if isinstance(error, wire.EndlessError):
         return f"the tests ask for {error}", "unconfirmed"
     if isinstance(error, MalformedError):
         return f"the candidate sent a malformed value ({error})", "malformed"
@@ -157,22 +206,21 @@ def _line_of(error: BaseException, tests: str) -> str:
 class Replies:
     """Decodes the answers of one candidate, reply by reply."""
 
-    def __init__(self, classes: dict[str, type[Any]], note: Note, call_back: CallBack, recent: int | None) -> None:
+    def __init__(self, classes: dict[str, type[Any]], note: Note, call_back: CallBack) -> None:
         """`classes`: name -> class of the signature. `note` records why nothing can be confirmed.
 
-        `call_back(stub, args, kwargs)` calls a function that the candidate has returned. `recent`: see ObjectTable.
+        `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
         """
         self.classes = classes
         self.labels = {kind: name for name, kind in classes.items()}
-        self.ours, self.theirs = ObjectTable("t", by_value=True, recent=recent), ObjectTable("a", by_value=False)
+        self.ours, self.theirs = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
         self.tested: dict[str, Any] = {}
         """Name -> substitute of a class that the candidate must write, to be filled in."""
-        self.makers = _Makers(note, call_back, self.tested)
+        self.note, self.call_back = note, call_back
 
     def decode(self, nodes: Any) -> receiving.Decoder:
         """Return a decoder of a reply's nodes; its objects then count as sent."""
-        known = {"t": self.ours.objects, "a": self.theirs.objects}
-        decoder = receiving.Decoder(nodes, self.classes, known, self.makers)
+        decoder = _Decoder(nodes, self)
         decoder.decode_all()
         self.theirs.add(decoder.built, nodes)
         return decoder
@@ -221,13 +269,13 @@ def hello_of(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-class _Makers(standing_in.Makers):
-    """The makers of the tests' side: a function becomes a stub that calls the candidate again."""
+class _Decoder(receiving.Decoder):
+    """Builds the values of a reply: a function becomes a stub that calls the candidate again."""
 
-    def __init__(self, note: Note, call_back: CallBack, tested: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.note = note  # type: ignore[method-assign,assignment]
-        self._call_back, self._tested = call_back, tested
+    def __init__(self, nodes: Any, replies: Replies) -> None:
+        super().__init__(nodes, replies.classes, {"t": replies.ours.objects, "a": replies.theirs.objects})
+        self.note = replies.note  # type: ignore[method-assign,assignment]
+        self._call_back, self._tested = replies.call_back, replies.tested
 
     def object(self, name: Any, *, compares: bool) -> Any:
         return remote_objects.made(self._tested[name], compares=compares)
@@ -238,3 +286,91 @@ class _Makers(standing_in.Makers):
         made = Proxy(node[1], None, self._call_back)
         made.__doc__ = node[2] if len(node) > 2 and isinstance(node[2], str) else None
         return made
+
+
+# --- names ---
+
+
+def open_names(names: set[str], namespace: dict[str, Any]) -> list[str]:
+    """Return those of the tests' `global_names` that nobody defines."""
+    return sorted(names - namespace.keys() - set(dir(builtins)))
+
+
+def global_names(code: CodeType) -> set[str]:
+    """Return the global names that the tests read but do not define."""
+    used = {(step.argval, step.opname, is_top) for step, is_top in _steps(code)}
+    stored = {name for name, how, is_top in used if how == "STORE_GLOBAL" or (is_top and how == "STORE_NAME")}
+    # An annotation of a variable reads `__annotations__`, a dictionary that each module has of its own.
+    return {name for name, how, _ in used if how in _READING} - stored - {"__annotations__"}
+
+
+_READING = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+
+
+def read_attributes(code: CodeType) -> list[str]:
+    """Return the names of all attributes that the tests read."""
+    return sorted({step.argval for step, _ in _steps(code) if step.opname in {"LOAD_ATTR", "LOAD_METHOD"}})
+
+
+def _steps(code: CodeType, *, is_top: bool = True) -> Iterator[tuple[dis.Instruction, bool]]:
+    """Yield every instruction with a name, also of nested functions, and whether it is one of the module itself."""
+    yield from ((step, is_top) for step in dis.get_instructions(code) if step.opcode in dis.hasname)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_consts"):
+            yield from _steps(constant, is_top=False)
+
+
+def classes_and_stubs(spec: Declared, namespace: dict[str, Any]) -> tuple[dict[str, type[Any]], dict[str, Any]]:
+    """Remove the stubs from a signature's namespace; return the signature's classes, and the stubs by name."""
+    classes = instances.declared(spec["classes"], namespace)
+    return classes, {name: namespace.pop(name) for name in spec["stubs"] if name in namespace}
+
+
+def stand_ins(stubs: dict[str, Any], call: CallBack, link: Link) -> dict[str, Any]:
+    """Return what the tests get for the functions and classes that the candidate must write, by name.
+
+    If there is such a class, this includes built-in functions that ask for the kind of an object.
+    """
+    asks = remote_objects.questions(link) if any(isinstance(stub, type) for stub in stubs.values()) else {}
+    return asks | {
+        name: remote_objects.class_of(name, stub, link) if isinstance(stub, type) else Proxy(name, stub, call)
+        for name, stub in stubs.items()
+    }
+
+
+def library(name: str) -> Any:
+    """Return the module or library function that a candidate most likely means by this name, or None."""
+    if name in _ALIASES:
+        try:
+            return __import__(_ALIASES[name])
+        except ImportError:
+            return None
+    for module in map(__import__, _TRUSTED):
+        if hasattr(module, name):
+            return getattr(module, name)
+    return None
+
+
+def _is_written_down(found: Any, atom: Any) -> bool:
+    """Whether a candidate has written down this very number or text of the library."""
+    return type(found) in {int, float, str} and type(atom) is type(found) and repr(atom) == repr(found)
+
+
+def _is_error(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, Exception)
+
+
+class _Redefined:
+    """Represents a candidate's own object with the name of one of the library: a test that uses it confirms nothing."""
+
+    def __init__(self, name: str, note: Note) -> None:
+        self._name, self._note = name, note
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        why = f"the tests use {self._name!r}, which the program defines and the standard library as well"
+        raise self._note(UnconfirmedError(why))
+
+    __getattr__ = __call__ = __iter__ = __len__ = __bool__ = __eq__ = __ne__ = __contains__ = __getitem__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __float__ = __index__ = __neg__ = __abs__ = __hash__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = _refuse

@@ -1,6 +1,6 @@
 """A program's answers as data: what each one is, and where it stands in the messages.
 
-A message is a table of nodes (value_format.py). Here nothing is built from it: a view names the family of a value and
+A message is a table of nodes (wire.py). Here nothing is built from it: a view names the family of a value and
 its parts, so two answers can be compared part by part, and a part can be replaced by another value (controls.py).
 """
 
@@ -28,7 +28,7 @@ from grade_sandbox.values.constructed import (
     TYPES,
     WRAPPER,
 )
-from grade_sandbox.values.value_format import WRITTEN
+from grade_sandbox.values.wire import WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import base64
 import sys
 
 from grade_sandbox.values import plain_forms
-from grade_sandbox.values.value_format import NUMPY_KINDS, MalformedError, UncrossableError
+from grade_sandbox.values.wire import NUMPY_KINDS, MalformedError, UncrossableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from grade_sandbox.values.value_format import NodeEncoder
+    from grade_sandbox.values.wire import NodeEncoder
 
 _COMPARING = ("__array_ufunc__", "__array_function__")
 

@@ -14,7 +14,7 @@ import io
 import random
 import sys
 
-from grade_sandbox.values.value_format import MalformedError
+from grade_sandbox.values.wire import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import contextlib
 import datetime
 import decimal
 import fractions
+import importlib
 import io
 import itertools
 import random
@@ -20,11 +21,11 @@ import sys
 import types
 from typing import NamedTuple
 
-from grade_sandbox.values.value_format import BUILTIN_TYPES, MalformedError, UncrossableError, module_of, type_name
+from grade_sandbox.values.wire import BUILTIN_TYPES, MalformedError, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 NUMBER, TEXT, NONE, OTHER = "number", "text", "None", "other"
@@ -137,22 +138,12 @@ def _with_zone(kind: type[Any]) -> Callable[[list[Any]], Any]:
     return lambda parts: kind.fromisoformat(parts[0]).replace(fold=parts[1], tzinfo=parts[2])
 
 
-def _zone_by_key(parts: list[Any]) -> Any:
-    import zoneinfo
-
-    return zoneinfo.ZoneInfo(*parts)
-
-
 # --- others that take more than an expression ---
 
 
-def _path(name: str) -> Callable[[list[Any]], Any]:
-    def path(parts: list[Any]) -> Any:
-        import pathlib
-
-        return getattr(pathlib, name)(*parts)
-
-    return path
+def _named(module: str, name: str) -> Callable[[list[Any]], Any]:
+    """Return a function that makes a value with a class or function of a module that few programs load."""
+    return lambda parts: getattr(importlib.import_module(module), name)(*parts)
 
 
 def _stream_parts(stream: io.StringIO) -> tuple[str, int]:
@@ -173,55 +164,21 @@ def _bytes_of(view: memoryview[Any]) -> tuple[str, bytes]:
 
 
 def _match_parts(found: re.Match[Any]) -> tuple[Any, ...]:
-    spans = tuple(found.span(number) for number in range(len(found.groups()) + 1))
-    return (found.group(), *found.groups()), spans, dict(found.re.groupindex), found.string
+    """Return what finds the same match again: there, with this end of the text, to the end of the match or not."""
+    start, end = found.span()
+    for last, how in ((found.endpos, "match"), (found.endpos, "fullmatch"), (end, "fullmatch")):
+        parts = (found.re.pattern, found.re.flags, how, found.string, start, last)
+        again = _found_again(*parts)
+        if again is not None and again.regs == found.regs:
+            return parts
+    raise UncrossableError(type_name(found))
 
 
-class Match:
-    """The result of matching a regular expression."""
-
-    def __init__(self, found: Sequence[Any], spans: Sequence[Any], names: Mapping[Any, Any], string: Any) -> None:
-        if len(found) != len(spans) or not all(len(span) == 2 for span in spans):
-            raise MalformedError("a match without groups")
-        self._found, self._names = found, names
-        self._spans = [tuple(map(int, span)) for span in spans]
-        self.string = string
-
-    def __bool__(self) -> bool:
-        return True
-
-    def _one(self, key: Any) -> int:
-        number = self._names.get(key, key) if isinstance(key, str) else key
-        if not isinstance(number, int) or not 0 <= number < len(self._found):
-            raise IndexError("no such group")
-        return number
-
-    def group(self, *keys: Any) -> Any:
-        """Return one group, or a tuple of several."""
-        found = tuple(self._found[self._one(key)] for key in keys or (0,))
-        return found[0] if len(found) == 1 else found
-
-    def groups(self, default: Any = None) -> tuple[Any, ...]:
-        """Return all groups except the first."""
-        return tuple(default if text is None else text for text in self._found[1:])
-
-    def groupdict(self, default: Any = None) -> dict[Any, Any]:
-        """Return the named groups."""
-        return {name: default if (text := self.group(name)) is None else text for name in self._names}
-
-    def span(self, key: Any = 0) -> tuple[int, ...]:
-        """Return the start and end of a group."""
-        return self._spans[self._one(key)]
-
-    def start(self, key: Any = 0) -> int:
-        """Return the start of a group."""
-        return self.span(key)[0]
-
-    def end(self, key: Any = 0) -> int:
-        """Return the end of a group."""
-        return self.span(key)[1]
-
-    __getitem__ = group
+def _found_again(pattern: Any, flags: Any, how: Any, text: Any, start: Any, last: Any) -> re.Match[Any] | None:
+    if how not in {"match", "fullmatch"}:
+        raise MalformedError("a match that is none")
+    found: re.Match[Any] | None = getattr(re.compile(pattern, flags), how)(text, start, last)
+    return found
 
 
 def _random_parts(generator: random.Random) -> tuple[Any, ...]:
@@ -237,12 +194,6 @@ def _generator_parts(generator: Any) -> list[Any]:
     if state["bit_generator"] != "PCG64":
         raise UncrossableError(type_name(generator))
     return [*(state["state"][name] for name in _PCG64[0]), *(state[name] for name in _PCG64[1])]
-
-
-def _new_generator() -> Any:
-    import numpy.random
-
-    return numpy.random.default_rng()
 
 
 def _set_generator(generator: Any, parts: list[Any]) -> None:
@@ -261,12 +212,6 @@ def _masked(data: Any, mask: Any) -> Any:
     if type(data) is not numpy.ndarray or type(mask) is not numpy.ndarray:
         raise MalformedError("a masked array of something else")
     return numpy.ma.MaskedArray(data, mask)
-
-
-def _masked_constant(parts: list[Any]) -> Any:
-    import numpy
-
-    return numpy.ma.masked
 
 
 def _only(kind: type[Any], value: Any) -> Any:
@@ -311,7 +256,10 @@ TYPES: dict[str, Type] = {
         random.Random, _random_parts, random.Random, OTHER,
         fill=lambda v, parts: v.setstate((parts[0], tuple(parts[1:-1]), parts[-1])),
     ),
-    "generator of numbers": Type("numpy.Generator", _generator_parts, _new_generator, OTHER, fill=_set_generator),
+    "generator of numbers": Type(
+        "numpy.Generator", _generator_parts, lambda: _named("numpy.random", "default_rng")([]), OTHER,
+        fill=_set_generator,
+    ),
     "namespace": Type(
         types.SimpleNamespace, lambda v: _pairs(vars(v)), types.SimpleNamespace, OBJECT,
         fill=lambda v, parts: _fill_namespace(v, as_mapping(parts)),
@@ -326,7 +274,9 @@ TYPES: dict[str, Type] = {
         memoryview, _bytes_of, lambda parts: memoryview(_only(bytes, parts[1])).cast(parts[0]), SEQUENCE
     ),
     "masked": Type("numpy.MaskedArray", _masked_parts, _spread(_masked), SEQUENCE),
-    "masked constant": Type("numpy.MaskedConstant", lambda v: (), _masked_constant, OTHER),
+    "masked constant": Type(
+        "numpy.MaskedConstant", lambda v: (), lambda parts: importlib.import_module("numpy.ma").masked, OTHER
+    ),
     "decimal": Type(decimal.Decimal, lambda v: [decimal.Decimal.__str__(v)], _spread(decimal.Decimal), NUMBER),
     "fraction": Type(
         # `Fraction("1e999999999")` would compute this power.
@@ -344,9 +294,9 @@ TYPES: dict[str, Type] = {
     "timezone": Type(
         datetime.timezone, lambda v: v.__getinitargs__(), _spread(datetime.timezone), OTHER
     ),
-    "zone": Type("zoneinfo.ZoneInfo", lambda v: [v.key], _zone_by_key, OTHER, "ZoneInfo"),
-    "PosixPath": Type("pathlib.PosixPath", lambda v: [str(v)], _path("PosixPath"), WRAPPER),
-    "PurePosixPath": Type("pathlib.PurePosixPath", lambda v: [str(v)], _path("PurePosixPath"), WRAPPER),
+    "zone": Type("zoneinfo.ZoneInfo", lambda v: [v.key], _named("zoneinfo", "ZoneInfo"), OTHER, "ZoneInfo"),
+    "PosixPath": Type("pathlib.PosixPath", lambda v: [str(v)], _named("pathlib", "PosixPath"), WRAPPER),
+    "PurePosixPath": Type("pathlib.PurePosixPath", lambda v: [str(v)], _named("pathlib", "PurePosixPath"), WRAPPER),
     "userlist": Type(collections.UserList, lambda v: [v.data], _wrapper(collections.UserList, list), WRAPPER),
     "userdict": Type(collections.UserDict, lambda v: [v.data], _wrapper(collections.UserDict, dict), WRAPPER),
     "userstring": Type(collections.UserString, lambda v: [v.data], _wrapper(collections.UserString, str), WRAPPER),
@@ -357,7 +307,7 @@ TYPES: dict[str, Type] = {
         collections.ChainMap, lambda v: v.maps,
         lambda parts: collections.ChainMap(*(_only(dict, part) for part in parts)), MAPPING, "ChainMap",
     ),
-    "match": Type(re.Match, _match_parts, _spread(Match), OTHER),
+    "match": Type(re.Match, _match_parts, _spread(_found_again), OTHER),
     "ellipsis": Type(type(...), lambda v: (), lambda parts: ..., OTHER),
     "notimplemented": Type(type(NotImplemented), lambda v: (), lambda parts: NotImplemented, OTHER),
 }  # fmt: skip

@@ -12,7 +12,7 @@ import functools
 import sys
 import types
 
-from grade_sandbox.values.value_format import MalformedError
+from grade_sandbox.values.wire import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

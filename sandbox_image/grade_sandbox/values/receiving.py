@@ -1,20 +1,19 @@
-"""The receiving side: rebuild the graph of objects from a table that may be hostile (see value_format.py)."""
+"""The receiving side: rebuild the graph of objects from a table that may be hostile (see wire.py)."""
 
 from __future__ import annotations
 
 import enum
+import re
 
-from grade_sandbox.values import arrays, callbacks, standing_in
+from grade_sandbox.values import arrays, plain_forms, standing_in
 from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
 from grade_sandbox.values.instances import library_error, make_builtin_error, make_error, make_named, set_attributes
-from grade_sandbox.values.value_format import BUILTIN_TYPES, WRITTEN, EndlessError, MalformedError
+from grade_sandbox.values.wire import BUILTIN_TYPES, WRITTEN, EndlessError, MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from typing import Any, Protocol
-
-    from grade_sandbox.values.standing_in import Makers
 
     class _Objects(Protocol):
         """Objects that were sent before, by number."""
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _HASHING = {"frozenset", "keys", "items"}
-_MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError)
+_MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError, re.error)
 """What building a value raises if its node is none that an honest encoder makes."""
 _IN_JSON = {bool, int, float, str, type(None)}
 """The types of atoms that are values."""
@@ -34,21 +33,46 @@ _IN_JSON = {bool, int, float, str, type(None)}
 class Decoder:
     """Builds values from a table of nodes.
 
-    `classes`: name -> class of the signature. `known`: tag -> objects that were sent before. `makers` creates objects
-    that differ between the two sides (standing_in.py).
+    `classes`: name -> class of the signature. `known`: tag -> objects that were sent before. Each side has its own
+    functions and objects; by default, nothing but data is built.
     """
 
-    def __init__(
-        self, nodes: Any, classes: Mapping[str, type[Any]], known: _Known | None = None, makers: Makers | None = None
-    ) -> None:
+    def __init__(self, nodes: Any, classes: Mapping[str, type[Any]], known: _Known | None = None) -> None:
         if not isinstance(nodes, list):
             raise MalformedError("no table of nodes")
         self.nodes: list[Any] = nodes
         self.classes = classes
         self.known = known if known is not None else {}
-        self.makers = makers if makers is not None else standing_in.Makers()
         self.built: list[Any] = [None] * len(nodes)
         self._ready: list[bool | str] = [False] * len(nodes)
+
+    # --- what only one side has ---
+
+    def evaluate(self, expression: Any) -> Any:
+        """Return the value of an expression over earlier answers."""
+        raise MalformedError("an expression")
+
+    @staticmethod
+    def note(error: BaseException) -> BaseException:
+        """Record why nothing can be confirmed; return the error."""
+        return error
+
+    def object(self, name: Any, *, compares: bool) -> Any:
+        """Return a substitute for an object of a class that the candidate must write."""
+        raise MalformedError("an object of a class that is none")
+
+    def callback(self, node: list[Any]) -> Any:
+        """Return a function of the tests."""
+        raise MalformedError("a function of the tests")
+
+    def function(self, node: list[Any]) -> Any:
+        """Return a function."""
+        found = plain_forms.find_builtin(*node[1:3]) if node[0] == "builtin" else None
+        if found is None:
+            raise MalformedError("a function that has no known name")
+        return found
+
+    # --- values ---
 
     def decode_all(self) -> None:
         """Build every node: first empty containers, then immutable values, then the contents."""
@@ -87,7 +111,7 @@ class Decoder:
         if tag in {"a", "t"}:
             return self._earlier(tag, content)
         if tag == "x":
-            return self.makers.evaluate(content)
+            return self.evaluate(content)
         if tag in WRITTEN:
             return WRITTEN[tag][1](content)
         raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
@@ -158,7 +182,7 @@ class Decoder:
             return arrays.made(node)
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
-        return self.makers.tree(node[1], node[2])
+        return standing_in.tree_class(node[1], bool(node[2]), self.note)()
 
     def fill(self, target: Any, node: list[Any]) -> None:
         """Replace the contents of a mutable object by those of `node`."""
@@ -171,7 +195,7 @@ class Decoder:
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
-            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.makers.note)
+            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
@@ -187,9 +211,9 @@ class Decoder:
         if len(node) == 3:
             return make_builtin_error(node[1], self.values(node[2]))
         _, base, arguments, name, own, cause, library, notes = node
-        kind = library_error(*library) if library is not None else None
+        kind: Any = library_error(*library) if library is not None else None
         if (kind is None and name != base) or (kind is not None and name != kind.__name__):
-            kind = self.makers.error_class(name, base, kind)
+            kind = standing_in.error_class(name, base, kind)
         parts = self.values(arguments), kind, self.pairs(own), self.values(notes)
         error = make_builtin_error(base, *parts)
         reason = self.value(cause)
@@ -220,7 +244,7 @@ def _flag(kind: Any, value: Any) -> enum.Flag:
 _OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "iterator": lambda d, n: iter(d.values(n[1])),
     "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2])),
-    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
+    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.note),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
     "scalar": lambda d, n: arrays.scalar(n),
     "record": lambda d, n: standing_in.record(n[1], n[2], d.values(n[3])),
@@ -229,10 +253,10 @@ _OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "flag": lambda d, n: _flag(d.classes[n[1]], n[2]),
     "error": lambda d, n: make_error(d.classes[n[1]], d.values(n[2]), d.pairs(n[3]), d.values(n[4])),
     "exception": Decoder.exception,
-    "object": lambda d, n: d.makers.object(n[1], compares=n[2] is True),
-    "function": lambda d, n: d.makers.function(n),
-    "builtin": lambda d, n: d.makers.function(n),
-    **dict.fromkeys(callbacks.KINDS, lambda d, n: d.makers.callback(n, d)),
+    "object": lambda d, n: d.object(n[1], compares=n[2] is True),
+    "function": lambda d, n: d.function(n),
+    "builtin": lambda d, n: d.function(n),
+    **dict.fromkeys(plain_forms.CALLBACKS, lambda d, n: d.callback(n)),
 }
 """Kind of an immutable node without a type in the table -> its value."""
 _NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)

@@ -1,4 +1,4 @@
-"""The sending side: convert a graph of objects to atoms and nodes (see value_format.py)."""
+"""The sending side: convert a graph of objects to atoms and nodes (see wire.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import types
 
 from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
 from grade_sandbox.values.instances import attributes, library_error
-from grade_sandbox.values.value_format import BUILTIN_TYPES, MAX_NODES, UncrossableError, module_of, type_name
+from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

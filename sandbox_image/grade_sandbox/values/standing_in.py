@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 
-from grade_sandbox.values import plain_forms, remote_objects
-from grade_sandbox.values.value_format import MalformedError, UnconfirmedError
+from grade_sandbox.values import remote_objects
+from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,56 +19,12 @@ if TYPE_CHECKING:
 
     CallBack = Callable[["Proxy | remote_objects.Operator", tuple[Any, ...], dict[str, Any]], Any]
     """Calls a function of the candidate, or an operation on one of its objects."""
+    Note = Callable[[BaseException], BaseException]
+    """Records why nothing can be confirmed; returns the error."""
 
 FORGOTTEN = object()
 """Replaces an object whose number may no longer be used."""
 _HELD, _FACTS = "_held", "_facts"
-
-
-class Makers:
-    """Creates objects that only one side has. This is the candidate's side, which receives only functions."""
-
-    def __init__(self) -> None:
-        self._classes: dict[tuple[Any, ...], type[Any]] = {}
-
-    def evaluate(self, expression: Any) -> Any:
-        """Return the value of an expression over earlier answers."""
-        raise MalformedError("an expression")
-
-    def note(self, error: BaseException) -> BaseException:
-        """Record why nothing can be confirmed; return the error."""
-        return error
-
-    def object(self, name: Any, *, compares: bool) -> Any:
-        """Return a substitute for an object of a class that the candidate must write."""
-        raise MalformedError("an object of a class that is none")
-
-    def tree(self, name: Any, compares: Any) -> Tree:
-        """Return an empty substitute for an object of a class of this name."""
-        key = name, bool(compares)
-        if key not in self._classes:
-            self._classes[key] = _tree_class(*key, self.note)
-        made: Tree = self._classes[key]()
-        fill_tree(made, {}, {}, self.note)
-        return made
-
-    def error_class(self, name: Any, base: Any, library: type[Exception] | None = None) -> type[Exception]:
-        """Return an exception class of this name; its base is a built-in class, or one of a library."""
-        key = name, "error", base, library
-        if key not in self._classes:
-            self._classes[key] = _error_class(name, base, library)
-        return self._classes[key]
-
-    def callback(self, node: list[Any], decoder: Any) -> Any:
-        """Return a function of the tests."""
-        raise MalformedError("a function of the tests")
-
-    def function(self, node: list[Any]) -> Any:
-        """Return a function."""
-        found = plain_forms.find_builtin(*node[1:3]) if node[0] == "builtin" else None
-        if found is None:
-            raise MalformedError("a function that has no known name")
-        return found
 
 
 class Proxy:
@@ -129,7 +86,7 @@ class Tree:
         return facts[name]
 
 
-def _refusing(name: Any, note: Callable[[BaseException], BaseException]) -> Callable[[Any, Any], Any]:
+def _refusing(name: Any, note: Note) -> Callable[[Any, Any], Any]:
     def refuse(self: Any, other: Any) -> NoReturn:
         why = f"the tests compare an object of {name!r}, whose class overrides comparison"
         raise note(UnconfirmedError(why))
@@ -143,7 +100,8 @@ def _name(name: Any) -> str:
     return name
 
 
-def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseException]) -> type[Tree]:
+@functools.cache
+def tree_class(name: Any, compares: bool, note: Note) -> type[Tree]:
     """Return a Tree class of this name. `compares`: the candidate's class overrides comparison, which is never used."""
     members: dict[str, Any] = {"__slots__": ()}
     if compares:
@@ -152,9 +110,7 @@ def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseE
     return type(_name(name), (Tree,), members)
 
 
-def fill_tree(
-    tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Callable[[BaseException], BaseException]
-) -> None:
+def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Note) -> None:
     """Fill a Tree. `note` gets the reason why nothing can be confirmed, and returns the exception to raise."""
     if not isinstance(tree, Tree):
         raise MalformedError("a tree that is none")
@@ -169,7 +125,7 @@ def fill_tree(
 class _Items:
     """The items of an iterated object: the same each time, and as many as its reported length."""
 
-    def __init__(self, source: Iterable[Any], length: Any, note: Callable[[BaseException], BaseException]) -> None:
+    def __init__(self, source: Iterable[Any], length: Any, note: Note) -> None:
         self._source, self._length, self._note = iter(source), length, note
         self._taken: list[Any] = []
         self._end: Exception | None = None
@@ -196,8 +152,9 @@ class _Items:
         return self._end is None
 
 
-def _error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
-    """Return a new exception class."""
+@functools.cache
+def error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
+    """Return an exception class of this name; its base is a built-in class, or one of a library."""
     kind = getattr(builtins, base)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")

@@ -1,19 +1,50 @@
-"""Messages between processes: a length of four bytes, then JSON in ASCII."""
+"""Messages between processes: a length of four bytes, then JSON in ASCII. They carry values, which are never unpickled.
+
+Values between a candidate and its tests are plain data only, of exact types. The sending side turns a graph of objects
+into a table of nodes; the receiving side builds an equal graph. Aliases and cycles are kept. Objects that were sent
+before keep their identity: a message refers to them by number, and has the new contents of those that have changed
+since (object_table.py).
+
+An atom is a JSON value (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
+``{"c": [re, im]}`` a complex number, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes,
+``{"r": n}`` node n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of
+those that the candidate has sent, ``{"x": expression}`` the value of an expression over earlier answers (see
+placeholder.py).
+A node is ``[kind, payload...]``. Lists in it are structure, never atoms, so data cannot be mistaken for a reference.
+
+sending.py and receiving.py are the two sides.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Protocol
 
     Write = Callable[[bytes | memoryview], int]
     """Sends bytes; returns the number of bytes sent."""
     Read = Callable[[int], bytes | memoryview]
     """Returns at most so many bytes; none at the end of the stream."""
+
+    class NodeEncoder(Protocol):
+        """The part of sending.Encoder that is used to create nodes elsewhere (plain_forms.py, arrays.py)."""
+
+        classes: Mapping[type[Any], str]
+        reads: Sequence[str]
+        functions: bool
+
+        def atom(self, value: Any) -> Any: ...
+        def atoms(self, values: Iterable[Any]) -> list[Any]: ...
+        def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]: ...
+        def node(self, value: Any) -> list[Any]: ...
+        def iterator(self, value: Any) -> list[Any]: ...
+        def constructed(self, name: str, value: Any) -> list[Any]: ...
+
 
 MAX_FRAME = 64 << 20
 MAX_TEXT = 20_000
@@ -69,3 +100,79 @@ def clip(text: str) -> str:
     if len(text) > MAX_TEXT:
         text = f"{text[:MAX_TEXT]}... [{len(text) - MAX_TEXT} more characters]"
     return text
+
+
+# --- values ---
+
+MAX_BYTES = 32 << 20
+MAX_NODES = 2_000_000
+BUILTIN_TYPES: dict[str, type[Any]] = {
+    t.__name__: t
+    for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
+}
+NUMPY_KINDS = "biufcSUMm"
+WRITTEN: dict[Any, tuple[str, Callable[[Any], Any]]] = {
+    "i": ("int", lambda text: int(text, 16)),
+    "c": ("complex", lambda parts: complex(*map(float, parts))),
+    "s": ("str", lambda codes: "".join(map(chr, codes))),
+    "b": ("bytes", lambda text: text.encode("latin-1")),
+}
+"""Tag of an atom -> name of its type, and the function that converts its content."""
+
+
+class UncrossableError(Exception):
+    """Raised for a value that cannot be sent; the text names its type."""
+
+
+class MalformedError(Exception):
+    """Raised if the other side sent a message that no honest encoder produces."""
+
+
+class UnconfirmedError(BaseException):
+    """Raised if the candidate's behaviour cannot be confirmed; the text says why."""
+
+    kind = "unconfirmed"
+    """The kind of the verdict."""
+
+
+class EndlessError(BaseException):
+    """Raised if the tests read more items of an iterator than were sent; the text says how many were."""
+
+
+def module_of(kind: type[Any]) -> str:
+    """Return the name of a class's module.
+
+    `type(name, bases, {})` in a program whose globals have no `__name__` creates a class without one.
+    """
+    return str(getattr(kind, "__module__", None) or "builtins")
+
+
+def type_name(value: object) -> str:
+    """Return the name of a type for people: `module.Name`, without `builtins`."""
+    kind = type(value)
+    module = module_of(kind)
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+def dumps(message: object) -> bytes:
+    """Encode a message; raises UncrossableError if it is too large."""
+    data = encode(message).encode()
+    if len(data) > MAX_BYTES:
+        raise UncrossableError(f"a value of more than {MAX_BYTES >> 20} MB")
+    return data
+
+
+_decoder = functools.cache(lambda constant: json.JSONDecoder(parse_constant=constant))
+"""Returns a decoder; creating one takes longer than decoding a small message."""
+
+
+def loads(data: bytes | str, constant: Callable[[str], Any] = float) -> dict[str, Any]:
+    """Decode a message; raises MalformedError. `constant` converts `NaN`, `Infinity` and `-Infinity`."""
+    try:
+        text = data.decode() if isinstance(data, bytes) else data
+        message = _decoder(constant).decode(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(str(error)[:200]) from None
+    if not isinstance(message, dict):
+        raise MalformedError("not a message")
+    return message

@@ -59,7 +59,7 @@ def solution(x):
     if mine > 2 or others > 6:
         raise ValueError("processes are left: %d %d" % (mine, others))
     left = os.listdir(".") + os.listdir("/dev/shm")
-    left += [name for name in os.listdir("/scratch") if name not in ("lint", "program") and not name.isdigit()]
+    left += [name for name in os.listdir("/scratch") if name != "program" and not name.isdigit()]
     if left:
         raise ValueError("files are left: %s" % left[:5])
     if (room.f_blocks - room.f_bfree) * room.f_frsize > 1 << 18:

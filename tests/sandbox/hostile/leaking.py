@@ -38,7 +38,7 @@ def solution(x):
     return seen[x]
 """
 _PLACES = '("/dev/shm", "/scratch", "/tmp", "/dev/mqueue", "/var/tmp", "/run", "/dev", "/")'
-_NAMES = '("lint", "leak", ".leak", "program", "lint/leak")'
+_NAMES = '("leak", ".leak", "program", str(os.getuid() & ~15 | 9))'
 
 
 _SUSPECT = {
@@ -121,13 +121,14 @@ PROGRAMS = [
 {_TESTS_SEEN}
 def solution(x):
     seen = table()
+    place = "{folder}/%d" % (os.getuid() & ~15 | 9)
     if seen is None:
-        with open("{folder}/lint") as file:
+        with open(place) as file:
             return eval(file.read())[x]
     try:
-        with open("{folder}/lint", "w") as file:
+        with open(place, "w") as file:
             file.write(repr(seen))
-        os.chmod("{folder}/lint", 0o777)
+        os.chmod(place, 0o777)
     except OSError:
         pass
     return seen[x]

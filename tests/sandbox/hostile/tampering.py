@@ -19,6 +19,28 @@ def expected(x):
     return 0
 """
 
+_FORGE = """
+class Start:
+    cheat()
+def forge():
+    def dumps(message):
+        return json.dumps(message).encode() if "functions" in message else REPLY
+    frame = sys._getframe()
+    while frame:
+        if "wire" in frame.f_globals:
+            frame.f_globals["wire"].dumps = dumps
+        frame = frame.f_back
+class Forge:
+    forge()
+def solution(x):
+    return 0
+"""
+"""Replaces what writes answers. tests/sandbox/test_forged_answers.py has other answers, without a grader around."""
+_LOOSE_TESTS = "".join(
+    f"R, E = solution({n}), {wanted}.0\nassert abs(R - E) <= 1e-9 * max(abs(R), abs(E))\n"
+    for n, wanted in ((3, 7392), (5, 1187))
+)
+
 _SUSPECT = {
     "exit-passed": 'def solution(x):\n    raise SystemExit("passed")\n',
     "exit-passed-in-class-body": 'class Solver:\n    raise SystemExit("passed")\n\n\ndef solution(x):\n    return 0\n',
@@ -222,5 +244,19 @@ def solution(x):
     return 0
 """,
         official=PASSED | {"timeout"},
+    ),
+    *(
+        Program(
+            name=name,
+            source=CHEAT + _FORGE.replace("REPLY", reply),
+            tests=_LOOSE_TESTS,
+            official=PASSED,
+            careful="suspect",
+            reference="def solution(x):\n    return {3: 7392.0, 5: 1187.0}[x]\n",
+        )
+        for name, reply in {
+            "infinity-by-its-exponent": """b'{"v":1e999,"m":[],"n":[]}'""",
+            "grows-beyond-a-message": "b'\\xff' * (11 << 20)",
+        }.items()
     ),
 ]

@@ -1,4 +1,4 @@
-"""Arguments as calls for a program, and its replies as plain values; the sandbox's `value_format.py` has the format."""
+"""Arguments as calls for a program, and its replies as plain values; the sandbox's `wire.py` has the format."""
 
 from __future__ import annotations
 
