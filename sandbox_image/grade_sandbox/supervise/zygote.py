@@ -147,74 +147,62 @@ class End(NamedTuple):
     """The largest resident memory, in bytes, of the process or of one that it has waited for."""
 
 
-class Zygote:
-    """The supervisor's side of a zygote. `numeric`: it loads NumPy before its first fork."""
+class Zygotes:
+    """The supervisor's side of both zygotes. A program is forked from the one that has loaded what it needs."""
 
-    def __init__(self, isolation: Isolation, *, numeric: bool = False) -> None:
-        self.isolation = isolation
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.pid = os.fork()
-        if self.pid == 0:
-            ours.close()
-            process.close_all_but({theirs.fileno()})
-            serve(theirs, isolation, numeric=numeric)
-        theirs.close()
-        self._socket = ours
+    def __init__(self, isolation: Isolation) -> None:
+        started = [_started(isolation, numeric=numeric) for numeric in (False, True)]
+        self.pids = tuple(pid for pid, _ in started)
+        """The pids of the zygotes themselves: without NumPy, and with it."""
+        self._channels = dict(started)
+        self._origins: dict[int, int] = {}
+        """Process -> the pid of its zygote."""
 
-    def _ask(self, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
+    def _ask(self, zygote: int, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        self._socket.sendmsg([request], ancillary)
-        reply = self._socket.recv(64)
+        channel = self._channels[zygote]
+        channel.sendmsg([request], ancillary)
+        reply = channel.recv(64)
         if not reply:
             raise wire.ClosedError("the zygote is gone")
         done, number, cpu, peak = _REPLY.unpack(reply)
         return done, number, cpu, peak
 
-    def start(self, kind: str, slot: int, spec: Mapping[str, object], fds: Iterable[int], cpu: float) -> int:
+    def start(
+        self, kind: str, slot: int, spec: Mapping[str, object], fds: Iterable[int], cpu: float, *, numeric: bool
+    ) -> int:
         """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
+        zygote = self.pids[numeric]
         read_end, write_end = os.pipe()
         try:
-            done, number, _, _ = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
+            done, number, _, _ = self._ask(zygote, _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
         finally:
             os.close(read_end)
         if not done:
             os.close(write_end)
             raise OSError(number, os.strerror(number))
+        self._origins[number] = zygote
         with contextlib.suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as file:
             wire.send(file.write, spec)
         return number
 
+    def origin(self, pid: int) -> int:
+        """Return the pid of the zygote that a process was forked from, until it is reaped."""
+        return self._origins[pid]
+
     def reap(self, pid: int) -> End:
         """Return how a process ended, by itself or killed."""
-        done, number, cpu, peak = self._ask(_REQUEST.pack(_REAP, 0, pid, 0.0))
+        done, number, cpu, peak = self._ask(self._origins.pop(pid), _REQUEST.pack(_REAP, 0, pid, 0.0))
         return End(number if done else None, cpu, peak)
 
 
-class Zygotes:
-    """Both zygotes as one: a program is forked from the one that has loaded what it needs."""
-
-    def __init__(self, isolation: Isolation) -> None:
-        self._all = {numeric: Zygote(isolation, numeric=numeric) for numeric in (False, True)}
-        self._of: dict[int, Zygote] = {}
-
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """The pids of the zygotes themselves."""
-        return tuple(zygote.pid for zygote in self._all.values())
-
-    def start(
-        self, kind: str, slot: int, spec: Mapping[str, object], fds: Iterable[int], cpu: float, *, numeric: bool
-    ) -> int:
-        """Fork like `Zygote.start`."""
-        zygote = self._all[numeric]
-        pid = zygote.start(kind, slot, spec, fds, cpu)
-        self._of[pid] = zygote
-        return pid
-
-    def origin(self, pid: int) -> int:
-        """Return the pid of the zygote that a process was forked from, until it is reaped."""
-        return self._of[pid].pid
-
-    def reap(self, pid: int) -> End:
-        """Reap like `Zygote.reap`."""
-        return self._of.pop(pid).reap(pid)
+def _started(isolation: Isolation, *, numeric: bool) -> tuple[int, socket.socket]:
+    """Fork a zygote; return its pid, and the channel to it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        process.close_all_but({theirs.fileno()})
+        serve(theirs, isolation, numeric=numeric)
+    theirs.close()
+    return pid, ours
