@@ -195,7 +195,11 @@ def _who_is_right(different: Sequence[SampleResult]) -> str:
     words = {
         "careful": ("gets more credit", "get more credit", "in the careful reading"),
         "official": ("gets more credit", "get more credit", "from the benchmark's own scorer"),
-        "same": ("gets", "get", "the same credit from both, but was read differently"),
+        "same": (
+            "gets the same credit from both, but was read",
+            "get the same credit from both, but were read",
+            "differently",
+        ),
         "unscored": ("is", "are", "not scored by at least one of them"),
     }
     return ", ".join(

@@ -109,6 +109,11 @@ def test_many_answers_of_one_kind_hide_no_other_kind() -> None:
     assert re.search(r"other ?A, wrong ?B, correct", read(page(made.report([*lost, other]))).text)
 
 
+def test_several_answers_with_the_same_credit_were_read_differently() -> None:
+    same = [made.sample(f"q{n}", made.read("wrong", "A"), made.read("wrong", "B")) for n in range(2)]
+    assert "2 get the same credit from both, but were read differently." in read(page(made.report(same))).text
+
+
 def test_an_answer_that_nobody_can_read_is_one_to_look_at() -> None:
     text = read(page(made.report([made.sample("q1", made.read("no_answer"))]))).text
     assert re.search(r"q1 ?no answer ?no answer", text)
