@@ -288,7 +288,12 @@ def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:
 
 
 def _notes(before: Report, after: Report) -> list[str]:
-    notes = []
+    valued = [
+        dict.fromkeys(metric.name for metric in run.metrics if metric.group is None and metric.value is not None)
+        for run in (before, after)
+    ]
+    in_one = [name for name in valued[0] | valued[1] if not all(name in names for names in valued)]
+    notes = [f"Not compared, because only one run has a value: {', '.join(in_one)}."] if in_one else []
     first, second = (set(by_observation(report.samples)) for report in (before, after))
     for alone, which in ((first - second, "first"), (second - first, "second")):
         if alone:

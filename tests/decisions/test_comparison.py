@@ -28,6 +28,13 @@ def flips(made: Comparison) -> tuple[list[str], list[str]]:
     return [flip.item for flip in made.risen], [flip.item for flip in made.fallen]
 
 
+def test_a_metric_that_only_one_run_has_is_named() -> None:
+    several, one = tasks([2, 0], 3), tasks([1, 0], 1)
+    both = msgspec.structs.replace(several, metrics=[*several.metrics, *figures("pass@3", 50, 2)])
+    said = "Not compared, because only one run has a value: pass@3."
+    assert [said in compare(*pair).notes for pair in ((both, one), (one, both), (both, both))] == [True, True, False]
+
+
 # --- what may be compared -----------------------------------------------------------------------------------------
 
 
