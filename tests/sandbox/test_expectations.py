@@ -8,7 +8,7 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
-from answered import CALL, Answered, call, sending
+from answered import CALL, Answered, sending
 from plain_data import written
 
 expectations = inside.load("tests.expectations")
@@ -79,17 +79,3 @@ Own.__module__ = "builtins"  # as that of a program
 def test_an_answer_that_is_compared_with_nothing_has_to_be_plain_data(value: Any, text: str, is_ordinary: bool) -> None:
     made = Answered(value)
     assert (expectations.ordinary(made.messages, made.part, text) == "") is is_ordinary
-
-
-@pytest.mark.parametrize(
-    "value", [None, 0, 0.0, False, "", b"", [], {}, set(), iter([]), [3, 1]], ids=lambda v: type(v).__name__
-)
-def test_empty_answers_and_the_own_argument_say_nothing(value: Any) -> None:
-    made = Answered(value)
-    assert expectations.says_nothing(made.messages, made.part, call([3, 1]))
-
-
-@pytest.mark.parametrize("value", [1, "a", [0], [1, 3], {0: 0}], ids=repr)
-def test_other_answers_say_something(value: Any) -> None:
-    made = Answered(value)
-    assert not expectations.says_nothing(made.messages, made.part, call([3, 1]))

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from .program import Program
 
-ERROR = frozenset({"error"})
-PROGRAMS = [
-    Program(
-        name="network",
-        source="""
+_SOURCES = {
+    "network": """
 import socket
 def solution(x):
     got = []
@@ -42,14 +39,9 @@ def solution(x):
         got.append("name")
     except OSError:
         pass
-    raise ValueError(f"reached {got}" if got else "reached nothing")
+    raise ValueError(f"reached {got}" if got else "got nothing")
 """,
-        official=ERROR,
-        says="reached nothing",
-    ),
-    Program(
-        name="secrets-of-the-grader",
-        source="""
+    "secrets-of-the-grader": """
 import glob, os
 def solution(x):
     found = [repr(dict(os.environ))]
@@ -67,14 +59,9 @@ def solution(x):
         # Spelled apart, so that what is found is not this program.
         if word[:-1] + word[-1] in text:
             raise ValueError(f"found {word[:3]}...{word[-3:]}")
-    raise ValueError("found nothing")
+    raise ValueError("got nothing")
 """,
-        official=ERROR,
-        says="found nothing",
-    ),
-    Program(
-        name="packages-of-the-machine",
-        source="""
+    "packages-of-the-machine": """
 import os
 def solution(x):
     found = []
@@ -83,14 +70,9 @@ def solution(x):
             folders[:] = []
         found += [name for name in folders if name.endswith((".dist-info", ".egg-info")) or name == "grader"]
         found += [name for name in names if name == "tasks.jsonl"]
-    raise ValueError(f"found {found[:5]}" if found else "found none")
+    raise ValueError(f"found {found[:5]}" if found else "got nothing")
 """,
-        official=ERROR,
-        says="found none",
-    ),
-    Program(
-        name="files-outside",
-        source="""
+    "files-outside": """
 import os
 def solution(x):
     got = []
@@ -110,14 +92,9 @@ def solution(x):
             got.append(path)
         except OSError:
             pass
-    raise ValueError(f"wrote {got}" if got else "wrote nothing")
+    raise ValueError(f"wrote {got}" if got else "got nothing")
 """,
-        official=ERROR,
-        says="wrote nothing",
-    ),
-    Program(
-        name="ways-out",
-        source="""
+    "ways-out": """
 import ctypes, os
 def solution(x):
     libc = ctypes.CDLL(None, use_errno=True)
@@ -153,14 +130,9 @@ def solution(x):
     status = open("/proc/self/status").read()
     if "CapEff:\\t0000000000000000" not in status or "NoNewPrivs:\\t1" not in status or "Seccomp:\\t2" not in status:
         got.append("privileges")
-    raise ValueError(f"opened {got}" if got else "opened nothing")
+    raise ValueError(f"opened {got}" if got else "got nothing")
 """,
-        official=ERROR,
-        says="opened nothing",
-    ),
-    Program(
-        name="set-user-id-programs",
-        source="""
+    "set-user-id-programs": """
 import os, subprocess
 def solution(x):
     got = []
@@ -173,14 +145,9 @@ def solution(x):
                     got.append(path)
             except (OSError, subprocess.TimeoutExpired):
                 pass
-    raise ValueError(f"became {got}" if got else "became nobody")
+    raise ValueError(f"became {got}" if got else "got nothing")
 """,
-        official=ERROR,
-        says="became nobody",
-    ),
-    Program(
-        name="processes-outside",
-        source="""
+    "processes-outside": """
 import os
 def solution(x):
     names = []
@@ -191,9 +158,10 @@ def solution(x):
         except OSError:
             pass
     strangers = [name for name in names if "python" not in name and name not in ("runner", "cat")]
-    raise ValueError(f"sees {strangers}" if strangers or len(names) > 8 else "sees its own kind")
+    raise ValueError(f"sees {strangers}" if strangers or len(names) > 8 else "got nothing")
 """,
-        official=ERROR,
-        says="sees its own kind",
-    ),
+}
+PROGRAMS = [
+    Program(name=name, source=source, official=frozenset({"error"}), says="got nothing")
+    for name, source in _SOURCES.items()
 ]

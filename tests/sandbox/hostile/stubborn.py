@@ -56,9 +56,60 @@ def solution(x):
     "exit": "import os\n\n\ndef solution(x):\n    os._exit(0)\n",
 }
 """They do not pass."""
+_REACHING = {
+    "traces-its-supervisor": """
+import ctypes, os
+def solution(x):
+    libc = ctypes.CDLL(None, use_errno=True)
+    got = []
+    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        if pid == os.getpid():
+            continue
+        for request in (16, 0x4206):
+            if libc.ptrace(request, pid, None, None) == 0:
+                got.append(("ptrace", pid))
+        data = ctypes.create_string_buffer(64)
+        if libc.process_vm_readv(pid, data, 1, data, 1, 0) > 0:
+            got.append(("read", pid))
+        for name in ("mem", "environ", "oom_score_adj", "comm"):
+            try:
+                with open(f"/proc/{pid}/{name}", "r+b", 0) as file:
+                    file.write(b"1")
+                got.append((name, pid))
+            except OSError:
+                pass
+        try:
+            handle = os.pidfd_open(pid)
+            if libc.syscall(438, handle, 0, 0) >= 0:
+                got.append(("descriptor", pid))
+        except OSError:
+            pass
+    raise ValueError(f"reached {got}" if got else "reached nobody")
+""",
+    "limits-of-others-changed": """
+import os, resource
+def solution(x):
+    got = []
+    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        if pid in (os.getpid(), os.getppid()):
+            continue
+        for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_NPROC):
+            try:
+                resource.prlimit(pid, which, (0, 0))
+                got.append(pid)
+            except OSError:
+                pass
+    raise ValueError(f"reached {got}" if got else "reached nobody")
+""",
+}
+"""They say whom they have reached."""
 PROGRAMS = [
     *(Program(name=name, source=source, official=TIMEOUT) for name, source in _TIMED_OUT.items()),
     *(Program(name=name, source=source, official=NOT_PASSED) for name, source in _REFUSED.items()),
+    *(
+        Program(name=name, source=source, official=frozenset({"error"}), says="reached nobody")
+        for name, source in _REACHING.items()
+    ),
     Program(
         name="daemons-that-burn",
         source=f"""
@@ -176,60 +227,6 @@ def solution(x):
             official=NOT_PASSED,
         )
         for what, number in (("stopping", 19), ("killing", 9))
-    ),
-    Program(
-        name="traces-its-supervisor",
-        source="""
-import ctypes, os
-def solution(x):
-    libc = ctypes.CDLL(None, use_errno=True)
-    got = []
-    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        if pid == os.getpid():
-            continue
-        for request in (16, 0x4206):
-            if libc.ptrace(request, pid, None, None) == 0:
-                got.append(("ptrace", pid))
-        data = ctypes.create_string_buffer(64)
-        if libc.process_vm_readv(pid, data, 1, data, 1, 0) > 0:
-            got.append(("read", pid))
-        for name in ("mem", "environ", "oom_score_adj", "comm"):
-            try:
-                with open(f"/proc/{pid}/{name}", "r+b", 0) as file:
-                    file.write(b"1")
-                got.append((name, pid))
-            except OSError:
-                pass
-        try:
-            handle = os.pidfd_open(pid)
-            if libc.syscall(438, handle, 0, 0) >= 0:
-                got.append(("descriptor", pid))
-        except OSError:
-            pass
-    raise ValueError(f"reached {got}" if got else "reached nobody")
-""",
-        official=frozenset({"error"}),
-        says="reached nobody",
-    ),
-    Program(
-        name="limits-of-others-changed",
-        source="""
-import os, resource
-def solution(x):
-    got = []
-    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        if pid in (os.getpid(), os.getppid()):
-            continue
-        for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_NPROC):
-            try:
-                resource.prlimit(pid, which, (0, 0))
-                got.append(pid)
-            except OSError:
-                pass
-    raise ValueError(f"reached {got}" if got else "reached nobody")
-""",
-        official=frozenset({"error"}),
-        says="reached nobody",
     ),
     # What the official assembly drops is given back, and not a second time limit with it.
     Program(
