@@ -117,8 +117,6 @@ class Recorder:
         self._classes = classes
         self._labels = {kind: name for name, kind in classes.items()}
         self._heap = ObjectTable("t", by_value=True)
-        self._arguments: list[Any] = []
-        """The new objects of the last call."""
         self._context = CallContext(UnrecordableError)
         self._calls: list[str] = []
         self._bytes = self._placeholders = 0
@@ -341,13 +339,11 @@ class Recorder:
 
     def _message(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         told = self._context.now()
-        self._heap.rest(self._arguments)
-        self._arguments = []
+        self._heap.rest()
         given_up = self._given_up()
         encoder = _Encoder(self._labels, (self._heap.atoms,))
         call = encoder.call({"x": target}, args, kwargs, self._heap)
         self._heap.add(encoder.values, encoder.nodes)
-        self._arguments = encoder.values
         return call | told | ({} if given_up is None else {"d": given_up})
 
     def _given_up(self) -> list[int] | None:

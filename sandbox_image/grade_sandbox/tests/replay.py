@@ -57,8 +57,6 @@ class Replay(TestRun):
         """Called with the names of the tests before they run."""
         self._next = 0
         self._answers: list[Any] = []
-        self._arguments: list[Any] = []
-        """The new objects of the last call."""
         self.sites: dict[int, int] = {}
         """Call -> line of the tests that makes it."""
 
@@ -70,8 +68,7 @@ class Replay(TestRun):
     def answer(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Return the recorded answer."""
         self.sites.setdefault(self._next, _line())
-        self.replies.ours.rest(self._arguments)
-        self._arguments = []
+        self.replies.ours.rest()
         told = self.context.now()
         while self._next < len(self._calls):
             call = self._calls[self._next]
@@ -93,7 +90,6 @@ class Replay(TestRun):
             tables.forget(call["d"])
             self._answers = [FORGOTTEN] * len(self._answers)
         tables.ours.add(values, call["n"])
-        self._arguments = values
 
     def _reply(self) -> tuple[str, Any]:
         number, self._next = self._next, self._next + 1
