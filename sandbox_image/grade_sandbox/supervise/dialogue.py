@@ -36,6 +36,7 @@ answer, until its answer shows how much it really was.
 
 _NOTES = {"moved", "encoding"}
 """Fields of messages about the size of other messages."""
+_OF_AN_END: Fields = {"ended": int, "cpu": float, "left": bool}
 
 
 class GarbageError(Exception):
@@ -93,10 +94,12 @@ class Dialogue:
 class OneResult(Dialogue):
     """Waits for one result; `fields`: name -> type of its allowed fields."""
 
-    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT, *, ends: bool = False) -> None:
+        """`ends`: whether a message about the end of the run follows, with the result before it or without one."""
         super().__init__(fd, limit)
         self.result = None
-        self._fields = fields
+        self.ended: dict[str, Any] | None = None
+        self._fields, self._ends = fields | (_OF_AN_END if ends else {}), ends
 
     def feed(self, part: bytes) -> bool:
         for data in self._complete(part):
@@ -106,27 +109,13 @@ class OneResult(Dialogue):
                 self.encoding = message.get("encoding", False)
             elif message.pop("so_far", False):
                 self.so_far = self.so_far or message
-            else:
-                self.result = message
-                return True
-        return False
-
-
-class Judgement(OneResult):
-    """Waits for the end of one run of tests, and keeps the result if one was sent before."""
-
-    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT, moved: int = 0) -> None:
-        super().__init__(fd, fields | {"ended": int, "cpu": float, "left": bool}, limit)
-        self.moved = moved
-        self.ended: dict[str, Any] | None = None
-
-    def feed(self, part: bytes) -> bool:
-        for data in self._complete(part):
-            message = _message(data, self._fields)
-            if "ended" in message:
+            elif "ended" in message:
                 self.ended = message
                 return True
-            self.result = message
+            else:
+                self.result = message
+                if not self._ends:
+                    return True
         return False
 
 

@@ -262,7 +262,8 @@ class Supervisor:
             expected = [text for run in judged.get("expected", ()) for text in run if text is not None]
         numeric = needs_numpy([task["signature"], task["test"]], [*messages, *expected])
         pid = self.judge.prepare(numeric=numeric)
-        said = dialogue.Judgement(self.judge.result_fd, fields, limit, sum(map(len, messages)))
+        said = dialogue.OneResult(self.judge.result_fd, fields, limit, ends=True)
+        said.moved = sum(map(len, messages))
         observed = self._watched(job, pid, said)
         self.judge.ask({"work": work, "cpu": job["cpu"], "task": task, "answers": answers, "passed": passed})
         observed.wait()
