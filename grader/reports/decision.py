@@ -148,8 +148,8 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
     if first is not None and first.ci95 is not None:
         low, high = first.ci95
         yield (
-            f"With other tasks of this kind, the {_plain_name(first.name)} would be another by chance. Its 95 % "
-            f"interval for this is {low:.1f} to {high:.1f}. Answers that were read wrongly would come on top of it."
+            f"Other tasks of this kind would give another {_plain_name(first.name)}, by chance. The 95 % interval for "
+            f"this is {low:.1f} to {high:.1f}. Errors in reading the answers are not part of it."
         )
         if first.n < FEW:
             # The interval of a difference between two such values, if they are independent, is sqrt(2) times as wide.

@@ -142,7 +142,7 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     text = read(page(report)).text
     assert "31.0 to 76.3 % mr score" in text
     assert "the lower value holds if all of them are wrong" in text
-    assert "the mcc would be another by chance" not in text
+    assert "would give another mcc" not in text
     assert "1 gets more credit in the careful reading, 8 are not scored by at least one of them." in text
     assert "The benchmark's own scorer says 15.2 to 44.2." in text
     assert "31.0 to 76.3 is not an uncertainty interval." in text
