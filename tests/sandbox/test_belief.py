@@ -76,6 +76,10 @@ LENGTH = Task(returning("'abc'"), "assert len(solution(1)) == 3 and solution(1).
 WIDE = Task(returning("9.42"), "assert abs(solution(3) - 9.42) < 0.5")
 LOWER = Task(returning("a.title()"), "assert solution('the end').lower().strip() == 'the end'")
 LEFT = Task("def solution(a):\n    a.reverse()\n", "x = [3, 1, 2]\nsolution(x)\nassert sorted(x) == [1, 2, 3]")
+DIGITS = Task(
+    "import re\ndef solution(a):\n    return list(re.finditer(r'\\d+', a))\n",
+    "assert len(solution('abc 123 d 4')) == 2\nassert solution('x 7')[0].group() == '7'",
+)
 PART = Task(
     "import random\ndef solution(a):\n    return random.random(), 7392\n",
     "R = solution(1)\nassert 0 <= R[0] <= 1\nfor x in range(R[1] // 1000):\n    assert x < 10",
@@ -259,6 +263,7 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an iterator for a set": (NONZERO, returning("filter(None, a)")),
     "counts of zero": (COUNTED, "import collections\ndef solution(a):\n    return collections.Counter({c: a.count(c) for c in 'abc'})\n"),
     "another random number beside the right part": (PART, "import random\ndef solution(a):\n    return random.uniform(0, 1), 7392\n"),
+    "matches of another pattern": (DIGITS, "import re\ndef solution(a):\n    return list(re.finditer('[0-9]+', a))\n"),
     "other random numbers": (RANDOM, "import random\ndef solution(a):\n    return random.uniform(0, 1)\n"),
 }  # fmt: skip
 

@@ -685,3 +685,16 @@ def test_an_equal_text_or_number_in_the_place_of_another_is_no_change(value: Any
     table.add([held], [["list", [0]]])
     held[0] = other
     assert table.changed() == [0] * is_change
+
+
+def test_trusted_code_looks_at_the_last_objects_and_asks_at_the_end_about_the_others() -> None:
+    """Tests keep their arguments: looking at all of them at each call would take quadratic time."""
+    table = object_table.ObjectTable("t", by_value=True, recent=2)
+    values = [[number] for number in range(5)]
+    for value in values:
+        table.add([value], [["list", []]])
+    assert table.mutable() == [3, 4]
+    values[0].append(9)
+    assert (table.changed(), table.has_missed()) == ([], True)
+    assert table[0] is values[0]
+    assert (table.changed(), table.has_missed()) == ([0], False)

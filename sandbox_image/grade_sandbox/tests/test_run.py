@@ -59,9 +59,9 @@ class TestRun:
     counts_values = False
     """Whether a value of the candidate that the tests may read counts as used."""
 
-    def __init__(self, spec: Task, signature: CodeType, tests: CodeType) -> None:
-        """`spec`: what a job says of the task; `signature` and `tests`: its code."""
-        self.spec = spec
+    def __init__(self, spec: Task, signature: CodeType, tests: CodeType, recent: int | None = None) -> None:
+        """`spec`: what a job says of the task; `signature` and `tests`: its code; `recent`: see ObjectTable."""
+        self.spec, self._recent = spec, recent
         self._signature, self._tests = signature, tests
         self.error: BaseException | None = None
         """The first reason why nothing can be confirmed: the tests may catch the exception."""
@@ -91,7 +91,7 @@ class TestRun:
         namespace = executing.namespace(self.note, text, (self._signature, self._tests), self.trusted)
         exec(self._signature, namespace)
         classes, self.stubs = classes_and_stubs(self.spec, namespace)
-        self.replies, self.context = Replies(classes, self.note, self.called), CallContext(self.refusal)
+        self.replies, self.context = Replies(classes, self.note, self.called, self._recent), CallContext(self.refusal)
         wanted = self.wanted(namespace)
         functions = set(map(str, hello["functions"]))
         lent = {name: stub for name, stub in self.stubs.items() if name in functions}
@@ -206,14 +206,14 @@ def _line_of(error: BaseException, tests: str) -> str:
 class Replies:
     """Decodes the answers of one candidate, reply by reply."""
 
-    def __init__(self, classes: dict[str, type[Any]], note: Note, call_back: CallBack) -> None:
+    def __init__(self, classes: dict[str, type[Any]], note: Note, call_back: CallBack, recent: int | None) -> None:
         """`classes`: name -> class of the signature. `note` records why nothing can be confirmed.
 
-        `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
+        `call_back(stub, args, kwargs)` calls a function that the candidate has returned. `recent`: see ObjectTable.
         """
         self.classes = classes
         self.labels = {kind: name for name, kind in classes.items()}
-        self.ours, self.theirs = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
+        self.ours, self.theirs = ObjectTable("t", by_value=True, recent=recent), ObjectTable("a", by_value=False)
         self.tested: dict[str, Any] = {}
         """Name -> substitute of a class that the candidate must write, to be filled in."""
         self.note, self.call_back = note, call_back

@@ -25,7 +25,7 @@ from grade_sandbox.values.wire import BUILTIN_TYPES, MalformedError, Uncrossable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 NUMBER, TEXT, NONE, OTHER = "number", "text", "None", "other"
@@ -164,21 +164,55 @@ def _bytes_of(view: memoryview[Any]) -> tuple[str, bytes]:
 
 
 def _match_parts(found: re.Match[Any]) -> tuple[Any, ...]:
-    """Return what finds the same match again: there, with this end of the text, to the end of the match or not."""
-    start, end = found.span()
-    for last, how in ((found.endpos, "match"), (found.endpos, "fullmatch"), (end, "fullmatch")):
-        parts = (found.re.pattern, found.re.flags, how, found.string, start, last)
-        again = _found_again(*parts)
-        if again is not None and again.regs == found.regs:
-            return parts
-    raise UncrossableError(type_name(found))
+    spans = tuple(found.span(number) for number in range(len(found.groups()) + 1))
+    return (found.group(), *found.groups()), spans, dict(found.re.groupindex), found.string
 
 
-def _found_again(pattern: Any, flags: Any, how: Any, text: Any, start: Any, last: Any) -> re.Match[Any] | None:
-    if how not in {"match", "fullmatch"}:
-        raise MalformedError("a match that is none")
-    found: re.Match[Any] | None = getattr(re.compile(pattern, flags), how)(text, start, last)
-    return found
+class Match:
+    """The result of matching a regular expression."""
+
+    def __init__(self, found: Sequence[Any], spans: Sequence[Any], names: Mapping[Any, Any], string: Any) -> None:
+        if len(found) != len(spans) or not all(len(span) == 2 for span in spans):
+            raise MalformedError("a match without groups")
+        self._found, self._names = found, names
+        self._spans = [tuple(map(int, span)) for span in spans]
+        self.string = string
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _one(self, key: Any) -> int:
+        number = self._names.get(key, key) if isinstance(key, str) else key
+        if not isinstance(number, int) or not 0 <= number < len(self._found):
+            raise IndexError("no such group")
+        return number
+
+    def group(self, *keys: Any) -> Any:
+        """Return one group, or a tuple of several."""
+        found = tuple(self._found[self._one(key)] for key in keys or (0,))
+        return found[0] if len(found) == 1 else found
+
+    def groups(self, default: Any = None) -> tuple[Any, ...]:
+        """Return all groups except the first."""
+        return tuple(default if text is None else text for text in self._found[1:])
+
+    def groupdict(self, default: Any = None) -> dict[Any, Any]:
+        """Return the named groups."""
+        return {name: default if (text := self.group(name)) is None else text for name in self._names}
+
+    def span(self, key: Any = 0) -> tuple[int, ...]:
+        """Return the start and end of a group."""
+        return self._spans[self._one(key)]
+
+    def start(self, key: Any = 0) -> int:
+        """Return the start of a group."""
+        return self.span(key)[0]
+
+    def end(self, key: Any = 0) -> int:
+        """Return the end of a group."""
+        return self.span(key)[1]
+
+    __getitem__ = group
 
 
 def _random_parts(generator: random.Random) -> tuple[Any, ...]:
@@ -307,7 +341,7 @@ TYPES: dict[str, Type] = {
         collections.ChainMap, lambda v: v.maps,
         lambda parts: collections.ChainMap(*(_only(dict, part) for part in parts)), MAPPING, "ChainMap",
     ),
-    "match": Type(re.Match, _match_parts, _spread(_found_again), OTHER),
+    "match": Type(re.Match, _match_parts, _spread(Match), OTHER),
     "ellipsis": Type(type(...), lambda v: (), lambda parts: ..., OTHER),
     "notimplemented": Type(type(NotImplemented), lambda v: (), lambda parts: NotImplemented, OTHER),
 }  # fmt: skip

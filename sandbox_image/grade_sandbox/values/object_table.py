@@ -5,7 +5,9 @@ message names a known object by its number, and has its changes since then. So i
 changes it, the tests also see one list.
 
 An object that only the table refers to cannot change. It rests: nobody looks at it until a message names it again.
-Otherwise the thousandth call would look at the arguments and answers of all others.
+Otherwise the thousandth call would look at the arguments and answers of all others. Tests often refer to theirs, so
+trusted code looks only at its most `recent` objects, and asks at the end whether an older one has changed
+(`has_missed`).
 """
 
 from __future__ import annotations
@@ -34,10 +36,13 @@ _ALONE: int = next(map(sys.getrefcount, [[]]))
 
 
 class ObjectTable:
-    """The objects of one direction. `by_value`: immutable objects are sent again each time, not referred to."""
+    """The objects of one direction. `by_value`: immutable objects are sent again each time, not referred to.
 
-    def __init__(self, tag: str, *, by_value: bool) -> None:
-        self.tag, self.by_value = tag, by_value
+    `recent`: the number of objects to look at, the last ones; None: all.
+    """
+
+    def __init__(self, tag: str, *, by_value: bool, recent: int | None = None) -> None:
+        self.tag, self.by_value, self._recent = tag, by_value, recent
         self.objects: list[Any] = []
         self.atoms: dict[int, dict[str, int]] = {}
         """id -> atom, for objects that messages can refer to."""
@@ -46,6 +51,8 @@ class ObjectTable:
         self._seen: dict[int, list[Any]] = {}
         self._resting: dict[int, dict[int, list[Any]]] = {}
         """Number -> number and contents of the objects that came with it and can change. They rest together."""
+        self._older: dict[int, list[Any]] = {}
+        """Number -> contents when it was one of the recent objects."""
         self._last: list[Any] = []
         """The objects that were added last. Nobody else may keep this list."""
 
@@ -56,6 +63,8 @@ class ObjectTable:
 
     def wake(self, number: int) -> None:
         """Look again at an object, and at those that came with it."""
+        if number in self._older:
+            self._seen[number] = self._older.pop(number)
         group = self._resting.get(number)
         if group is not None:
             self._seen |= group
@@ -103,15 +112,24 @@ class ObjectTable:
             if mutable:
                 self.kinds[number] = node[:2] if node[0] in {"instance", "tree"} else node[:1]
                 self._seen[number] = _contents(node[0], value)
+        while self._recent is not None and len(self._seen) > self._recent:
+            oldest = next(iter(self._seen))
+            self._older[oldest] = self._seen.pop(oldest)
+
+    def has_missed(self) -> bool:
+        """Whether an object has changed since it was one of the recent ones."""
+        return not all(self._is_as(number, before) for number, before in self._older.items())
+
+    def _is_as(self, number: int, before: list[Any]) -> bool:
+        return _is_same(self.kinds[number][0], before, self.objects[number])
 
     def changed(self) -> list[int]:
         """Return the numbers of the objects that have changed since the last look, and record their contents."""
         found = []
         for number, before in self._seen.items():
-            kind, value = self.kinds[number][0], self.objects[number]
-            if not _is_same(kind, before, value):
+            if not self._is_as(number, before):
                 found.append(number)
-                self._seen[number] = _contents(kind, value)
+                self._seen[number] = _contents(self.kinds[number][0], self.objects[number])
         return found
 
     def look(self, number: int) -> None:
@@ -122,7 +140,7 @@ class ObjectTable:
 
     def mutable(self) -> list[int]:
         """Return the numbers of the objects that can change, in the order in which they were sent."""
-        return list(self.kinds)
+        return list(self._seen)
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Release objects that the other side no longer sees."""
@@ -138,7 +156,7 @@ class ObjectTable:
     def forget_all(self) -> None:
         """Release every object."""
         self.objects, self._last = [FORGOTTEN] * len(self.objects), []
-        for table in (self.atoms, self.kinds, self._seen, self._resting):
+        for table in (self.atoms, self.kinds, self._seen, self._resting, self._older):
             table.clear()
 
     def check_change(self, number: Any, node: Any) -> None:
