@@ -150,9 +150,9 @@ def sensitivity_command(
 
 
 def _of(report: Report, benchmark: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    from grader.scorers.declarations import reference_of
+    from grader.scorers.declarations import id_or_folder
 
-    return given | {"benchmark": reference_of(report, benchmark)}
+    return given | {"benchmark": id_or_folder(report, benchmark)}
 
 
 def _predictions_of(results: Path, report: Report, given: Path | None) -> Path:

@@ -61,7 +61,7 @@ def make(report: Report, change: float, *, other: Report | None, metric: str, re
             raise UsageError("These runs have no task in common, so the variance of their differences is unknown.")
         measured = plan.variance_of_differences([credits_[q] for q in shared], [others[q] for q in shared])
         split = split if split.is_split else plan.variances(list(others.values()))
-        # Without several samples, the noise of one is in what was measured; no fewer tasks can make the change.
+        # If each task has one sample, what was measured includes its noise. Less than `of_few_tasks` is impossible.
         differences = measured if split.is_split else max(measured, differences)
     is_for_one = other is not None and not split.is_split  # see Plan.is_for_one_sample
     design = _design(report, credits_)

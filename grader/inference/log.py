@@ -39,7 +39,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     finish_reason: str = ""
     usage: Usage = Usage()
     error: str | None = None
-    """The reason if there was no reply."""
+    """What went wrong; None: there is a reply."""
     error_kind: str = ""
     choices: int = 1
 

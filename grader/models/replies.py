@@ -69,7 +69,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """The reason if there is no reply."""
+    """What went wrong; None: there is a reply."""
 
     kind: FailureKind
     reason: str

@@ -163,7 +163,7 @@ def of_results(results: Path) -> str:
 
 def declared_for(report: Report, benchmark: str | None) -> Benchmark:
     """Return the declaration of a report's benchmark. Raises InputError, UsageError if it is of another one."""
-    declared = declarations.load(declarations.reference_of(report, benchmark))
+    declared = declarations.load(declarations.id_or_folder(report, benchmark))
     if declared.id != report.benchmark:
         raise UsageError(f"-b {benchmark} is {declared.id}; the results are of {report.benchmark}.")
     return declared

@@ -134,7 +134,7 @@ def load_beside(
 
 def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
     try:
-        declared = declarations.load(declarations.reference_of(report, reference))
+        declared = declarations.load(declarations.id_or_folder(report, reference))
         declared.split(report.split)
         declared.check_protocol(report.protocol)
     except GradeError as error:

@@ -113,8 +113,8 @@ def is_bundled(name: str) -> bool:
     return name in names()
 
 
-def reference_of(report: Report, given: str | None) -> str:
-    """Return what names a report's benchmark: what -b gives, else its id. Raises UsageError if nothing has this id."""
+def id_or_folder(report: Report, given: str | None) -> str:
+    """Return what names a report's benchmark: `given` by -b, else its id. Raises UsageError for an unknown id."""
     if given is None and not is_bundled(report.benchmark) and not (Path(report.benchmark) / FILE).is_file():
         raise UsageError(
             f"The results are of {report.benchmark!r}, which is not a bundled benchmark. "

@@ -50,10 +50,11 @@ def variance_of_differences(before: Samples, after: Samples) -> float:
     """
     changes = [math.fsum(b) / len(b) - math.fsum(a) / len(a) for a, b in zip(before, after, strict=True)]
     first, second = variances(before), variances(after)
-    first, second = first if first.is_split else second, second if second.is_split else first
-    if not first.is_split:
+    if not (first.is_split or second.is_split):
         return _variance(changes)
-    noise = math.fsum(first.sample / len(a) + second.sample / len(b) for a, b in zip(before, after, strict=True))
+    # A run with one sample of each task has the noise of the other run.
+    noises = (first if first.is_split else second).sample, (second if second.is_split else first).sample
+    noise = math.fsum(noises[0] / len(a) + noises[1] / len(b) for a, b in zip(before, after, strict=True))
     return max(0.0, _variance(changes) - noise / len(changes))
 
 

@@ -376,6 +376,11 @@ def test_an_answer_that_is_handed_on_is_recorded_as_that_answer() -> None:
     assert calls[5]["v"] == [{"x": ["nth", ["ans", 4], 1]}]
 
 
+def test_an_argument_that_the_tests_hold_no_longer_is_given_up_at_the_next_call() -> None:
+    spec = phases.task("kept = [1]\nsolution(kept)\nsolution([2])\nsolution([3])\nsolution([4])")
+    assert [json.loads(call)["d"] for call in phases.calls_of(spec)["calls"]] == [[], [], [1], [2]]
+
+
 def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:
     """What is expected would be among the arguments."""
     test = "r = solution(1)\nassert r == 'secret' and r.equals('secret') and r.index('secret') == 0 and 'secret' in r\nassert r.area() == 'secret'"

@@ -131,12 +131,12 @@ def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
 ) -> None:
     report = Report(benchmark="own", split="test", protocol="v1", metrics=[], samples=[])
     with pytest.raises(UsageError, match=r"Give the folder with its benchmark\.toml: -b FOLDER\."):
-        declarations.reference_of(report, None)
-    assert declarations.reference_of(report, "folder") == "folder"
+        declarations.id_or_folder(report, None)
+    assert declarations.id_or_folder(report, "folder") == "folder"
     (tmp_path / "own").mkdir()
     (tmp_path / "own/benchmark.toml").write_text(CHOICE)
     monkeypatch.chdir(tmp_path)
-    assert declarations.reference_of(report, None) == "own"
+    assert declarations.id_or_folder(report, None) == "own"
 
 
 def test_a_slip_in_a_benchmarks_id_is_answered_with_the_id() -> None:

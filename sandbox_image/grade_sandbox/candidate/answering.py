@@ -177,6 +177,9 @@ class _Answerer:
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
         self._answers: list[Any] = []
+        self._arguments: list[Any] = []
+        self._parts: list[Any] = []
+        """The new objects of the last call, and of its answer."""
 
     def hello(self) -> bytes:
         """Return the first message: the names the tests may use that the candidate's code defines."""
@@ -212,8 +215,9 @@ class _Answerer:
         """Return the reply to one call, as bytes."""
         # Those of the last call. After the very last call, nobody would ask for changes.
         if self._answers:
-            self._theirs.rest()
-            self._ours.rest(id(self._answers[-1]))
+            self._theirs.rest(self._arguments)
+            self._ours.rest(self._parts, id(self._answers[-1]))
+        self._arguments, self._parts = [], []
         expected = len(self._theirs.objects) + len(call["n"])
         outcome: dict[str, Any] = {}
         try:
@@ -260,6 +264,7 @@ class _Answerer:
         decoder = _Decoder(call["n"], self._classes, known, self._value_of)
         decoder.decode_all()
         self._theirs.add(decoder.built, call["n"])
+        self._arguments = decoder.built
         for tag, number, node in call["m"]:
             table = self._theirs if tag == "t" else self._ours
             decoder.fill(table.objects[number], node)
@@ -275,6 +280,7 @@ class _Answerer:
         reply["n"] = encoder.nodes
         data = wire.dumps(reply | self._entered.left(call))
         self._ours.add(encoder.values, encoder.nodes)
+        self._parts = encoder.values
         return data
 
     def _value_of(self, expression: "list[Any]") -> "Any":

@@ -82,11 +82,12 @@ class Uids:
         """Remove the files left by programs in `slots`; return False if some remain."""
         for slot in slots:
             self._remove_scratch(slot)
-        is_clean = not self._left(slots)
-        for slot in () if is_clean else slots:
+        if not self._left(slots):
+            return True
+        for slot in slots:
             self._as_user(self.first_uid + slot, lambda: empty(SCRATCH, SHM))
             self._remove_scratch(slot)
-        return is_clean or not self._left(slots)
+        return not self._left(slots)
 
     def _left(self, slots: Collection[int]) -> list[str]:
         """Return the names in the writable folders, except the folder of a linter that is not among `slots`."""

@@ -38,19 +38,22 @@ class KeptProcess:
 
     def __init__(self, zygotes: Zygotes, kind: str, slot: int, end: End, *, nested: bool) -> None:
         self._zygotes, self._kind, self._slot, self._end, self._nested = zygotes, kind, slot, end, nested
-        self._numeric = False
+        self._numeric = self._is_ready = False
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
 
     def prepare(self, *, numeric: bool = False) -> int:
-        """Ensure a running process, with NumPy only if `numeric`; return its pid."""
+        """Ensure a process that is ready, with NumPy only if `numeric`; return its pid."""
         if self.pid is None or numeric != self._numeric:
             self.stop()
-            self._start(numeric=numeric)
+            self.start(numeric=numeric)
         assert self.pid is not None
+        if not self._is_ready:
+            self._wait_until_ready(self.pid)
         return self.pid
 
-    def _start(self, *, numeric: bool) -> None:
+    def start(self, *, numeric: bool = False) -> None:
+        """Fork the process, and do not wait until it has loaded what it needs."""
         ours, theirs = socket.socketpair()
         read_end, write_end = os.pipe()
         with theirs:
@@ -60,12 +63,15 @@ class KeptProcess:
             finally:
                 os.close(write_end)
         self.socket, self.result_fd, self.pid = ours, read_end, pid
-        self._numeric = numeric
+        self._numeric, self._is_ready = numeric, False
         self.pids = (pid,)
+
+    def _wait_until_ready(self, pid: int) -> None:
         # Before its ready message, it has no forks.
-        if not select.select([read_end], [], [], START_SECONDS)[0]:
+        if not select.select([self.result_fd], [], [], START_SECONDS)[0]:
             raise TimeoutError(f"the {self._kind} process does not start")
-        wire.receive(lambda count: os.read(read_end, count))
+        wire.receive(lambda count: os.read(self.result_fd, count))
+        self._is_ready = True
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
@@ -123,9 +129,9 @@ class LintProcess(KeptProcess):
     def lint(self, source: str) -> dict[str, Any]:
         """Return {"messages": [...]} or {"broken": why}."""
         for _ in range(2):
-            self.prepare()
             # Whatever ended the first linter: if the next one ends in the same way, the source is the cause.
             try:
+                self.prepare()
                 return self._ask(source)
             except (wire.ClosedError, OSError):
                 self.stop()

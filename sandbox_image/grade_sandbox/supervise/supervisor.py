@@ -73,7 +73,7 @@ class Supervisor:
         self.watched_memory: int = memory
         # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
         if settings["lint"]:
-            self.linter.prepare()
+            self.linter.start()
 
     def known(self) -> set[int]:
         """Return the pids of the supervisor's own processes."""

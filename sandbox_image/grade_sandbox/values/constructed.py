@@ -291,7 +291,7 @@ TYPES: dict[str, Type] = {
         fill=lambda v, parts: v.setstate((parts[0], tuple(parts[1:-1]), parts[-1])),
     ),
     "generator of numbers": Type(
-        "numpy.Generator", _generator_parts, lambda: _named("numpy.random", "default_rng")([]), OTHER,
+        "numpy.Generator", _generator_parts, lambda: importlib.import_module("numpy.random").default_rng(), OTHER,
         fill=_set_generator,
     ),
     "namespace": Type(

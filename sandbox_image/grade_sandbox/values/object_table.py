@@ -53,8 +53,6 @@ class ObjectTable:
         """Number -> number and contents of the objects that came with it and can change. They rest together."""
         self._older: dict[int, list[Any]] = {}
         """Number -> contents when it was one of the recent objects."""
-        self._last: list[Any] = []
-        """The objects that were added last. Nobody else may keep this list."""
 
     def __getitem__(self, number: int) -> Any:
         """Return an object that a message names; it rests no longer."""
@@ -70,12 +68,11 @@ class ObjectTable:
             self._seen |= group
             self._resting = {one: other for one, other in self._resting.items() if other is not group}
 
-    def rest(self, root: int = 0) -> None:
-        """Let the objects that were added last rest, if only this table refers to them.
+    def rest(self, values: list[Any], root: int = 0) -> None:
+        """Let the objects that were added last, `values`, rest if only this table refers to them.
 
-        `root`: the `id()` of one to which the caller refers as well, once.
+        The caller refers to them only by the list, and once more to the one whose `id()` is `root`.
         """
-        values, self._last = self._last, []
         if not values:
             return
         numbers = range(len(self.objects) - len(values), len(self.objects))
@@ -98,9 +95,8 @@ class ObjectTable:
         # Whoever refers to an immutable value, such as the empty tuple, reaches only what is in it.
         return all(type(value) in {tuple, frozenset} and parts.isdisjoint(map(id, value)) for value in suspects)
 
-    def add(self, values: list[Any], nodes: Iterable[list[Any]]) -> None:
+    def add(self, values: Iterable[Any], nodes: Iterable[list[Any]]) -> None:
         """Add the objects of a message, with the nodes from which they were built."""
-        self._last = values
         for value, node in zip(values, nodes, strict=True):
             number = len(self.objects)
             mutable = node[0] in MUTABLE
@@ -155,7 +151,7 @@ class ObjectTable:
 
     def forget_all(self) -> None:
         """Release every object."""
-        self.objects, self._last = [FORGOTTEN] * len(self.objects), []
+        self.objects = [FORGOTTEN] * len(self.objects)
         for table in (self.atoms, self.kinds, self._seen, self._resting, self._older):
             table.clear()
 

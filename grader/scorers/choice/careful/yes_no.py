@@ -1,6 +1,6 @@
 """Replies to yes-or-no questions: a word ("Nope"), what is left of the question ("He isn't"), or a statement.
 
-Three principles decide about a statement; where they leave a doubt, it is no answer.
+Three principles decide whether a statement is an answer. In doubt, it is none.
 
 1. It says what was asked if one clause has the words of the question, in their order. Other words may be between
    them. "The box is above the dog" does not say that the dog is above the box.
