@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 4
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.
-ATTACKERS ?= 5
+ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
