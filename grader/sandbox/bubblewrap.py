@@ -48,12 +48,11 @@ class ProcessSupervisor:
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         os.set_blocking(self._stdin.fileno(), False)
         self._channel = channel.Channel(self)
-        self.greeting: Answer = {}
         try:
-            self.greeting = self._channel.receive(READY_SECONDS)
-        except SupervisorLostError as error:
+            self.greeting: Answer = self._channel.receive(READY_SECONDS)
+        except SupervisorLostError:
             self.close()
-            raise InfrastructureError(_why_not(command, settings)) from error
+            raise
 
     def write(self, data: memoryview) -> int:
         """Send as many bytes as fit in the pipe."""
@@ -106,7 +105,7 @@ class Bubblewrap:
         """Do nothing: `start` needs no other modules."""
 
     def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
-        """Start one supervisor."""
+        """Start one supervisor; once more if the first was killed. Raises InfrastructureError."""
         settings: dict[str, object] = {
             "memory": self._limits.sandbox_bytes,
             # A user's process limit counts processes on the whole machine: every supervisor gets unique user ids.
@@ -114,7 +113,15 @@ class Bubblewrap:
             "cgroup": False,
             "lint": lint,
         }
-        return ProcessSupervisor(command(self._code, self._site, self._python), settings)
+        words = command(self._code, self._site, self._python)
+        try:
+            return ProcessSupervisor(words, settings)
+        except SupervisorLostError:
+            _check_start(words, settings)
+        try:
+            return ProcessSupervisor(words, settings)
+        except SupervisorLostError as error:
+            raise InfrastructureError("Two bubblewrap sandboxes were killed while they started.") from error
 
     def reap(self) -> int:
         """Return 0: nothing can be left over, because every sandbox dies with its grader."""
@@ -203,18 +210,25 @@ def _environment(settings: dict[str, object]) -> dict[str, str]:
     }
 
 
-def _why_not(words: list[str], settings: dict[str, object]) -> str:
-    """Run the failing command once more, and return an error message with its output."""
-    environment = _environment(settings)
+def _check_start(words: list[str], settings: dict[str, object]) -> None:
+    """Start a supervisor whose input is empty, so that it ends at once; raises InfrastructureError with its output."""
     try:
-        again = subprocess.run(  # noqa: S603 - our own words
-            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False, env=environment
+        done = subprocess.run(  # noqa: S603 - our own words
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=READY_SECONDS,
+            check=False,
+            env=_environment(settings),
         )
-        said = again.stderr.strip()[-600:]
+        if done.returncode == 0:
+            return
+        output = done.stderr.strip()[-600:]
     except (OSError, subprocess.TimeoutExpired) as error:
-        said = str(error)
-    return (
-        f"bubblewrap is installed but no sandbox could be started with it.\n{said}\n"
+        output = str(error)
+    raise InfrastructureError(
+        f"bubblewrap is installed but no sandbox could be started with it.\n{output}\n"
         "It needs user namespaces (sysctl user.max_user_namespaces, and on Ubuntu an AppArmor profile for bwrap). "
         "`grade doctor` shows what is missing; with a Docker engine, use --sandbox docker."
     )
