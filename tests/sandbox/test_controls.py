@@ -11,7 +11,7 @@ import inside
 import numpy as np
 import pytest
 from answered import Answered, answer, sameness, views
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from plain_data import DATA, written
 
 controls = inside.load("tests.controls")
@@ -124,6 +124,11 @@ def test_values_are_near_that_differ_in_what_tests_often_ignore(one: Any, other:
     assert controls.is_near(Answered(one).view, Answered(other).view) is is_near
 
 
+@example(value=[1, 2], other=[1])
+@example(value=[1, 2], other=[1, 2, 0])
+@example(value=[[], [1]], other=[[]])
+@example(value={1: 1, 2: 2}, other={1: 1})
+@example(value=np.array([1, 2]), other=np.array([1]))
 @given(DATA, DATA)
 def test_no_control_equals_either_answer(value: Any, other: Any) -> None:
     one, two = Answered(value), Answered(other)

@@ -119,15 +119,24 @@ def _containers(view: View, other: View, *, is_whole: bool) -> Iterator[Control]
     if view.parts and other.parts:
         yield Control(node=_emptied(view, view.node))
     if is_whole and len(view.parts) > 1 and (node := _listed(view, view.node)) is not None:
-        yield Control(node=[node[0], node[1][: -_width(view)], *node[2:]])
+        others = [node[1][: -_width(view)]]
         if view.family == SEQUENCE:
-            yield from (Control(node=[node[0], [*node[1], atom], *node[2:]]) for atom in _neutral(view.parts))
+            others += [[*node[1], atom] for atom in _neutral(view.parts)]
+        yield from (Control(node=[node[0], atoms, *node[2:]]) for atoms in others if not _may_hold(other, atoms))
 
 
 def _neutral(parts: Sequence[Part]) -> tuple[Any, ...]:
     """Return items that change no sum, no product, or no joined text."""
     kinds = {type(part.atom) for part in parts}
     return (0, 1) if kinds <= {int, float} else ("",) if kinds == {str} else ()
+
+
+def _may_hold(view: View, atoms: list[Any]) -> bool:
+    """Whether these may be a container's contents; what is not an atom is not compared."""
+    node = _listed(view, view.node) if view.node is not None else None
+    if node is None or len(node[1]) != len(atoms):
+        return False
+    return all(isinstance(atom, dict) or atom == own for atom, own in zip(atoms, node[1], strict=True))
 
 
 def _emptied(view: View, node: Node) -> list[Any]:
