@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import count, islice
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     from scipy.stats import false_discovery_control
 
     return [float(p) for p in false_discovery_control(p_values)]
+
+
+def shares_differ(first: tuple[int, int], second: tuple[int, int], *, tests: int) -> bool:
+    """Whether two shares (part, whole) differ at the 5 % level, as one of `tests` (z test, Bonferroni)."""
+    if not (first[1] and second[1]):
+        return False
+    pooled = (first[0] + second[0]) / (first[1] + second[1])
+    deviation = math.sqrt(pooled * (1 - pooled) * (1 / first[1] + 1 / second[1]))
+    difference = abs(first[0] / first[1] - second[0] / second[1])
+    return difference > deviation * NormalDist().inv_cdf(1 - 0.025 / tests)
 
 
 def groups_of(members: Sequence[int], different: Iterable[tuple[int, int]]) -> list[list[int]]:

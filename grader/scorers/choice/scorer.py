@@ -23,6 +23,7 @@ from grader.scorers.choice.tables import carried_rows, write_submission
 from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named, no_results
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
+from grader.statistics import corrections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -227,12 +228,12 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return choice_metrics.observe(name)
 
     def summary(self, report: Report) -> Summary:
-        """Return how often each letter was predicted, and how often it is gold."""
+        """Return how often each letter was predicted, and how often it is gold; a line names what is not chance."""
         facts = read_facts(report.facts, RunFacts, "the results file")
         careful, official = facts.position_bias.careful, facts.position_bias.official
         if not careful:
             return Summary()
-        return Summary(lines=[_position_line(careful)], tables=[_position_table(official, careful)])
+        return Summary(lines=_position_lines(careful), tables=[_position_table(official, careful)])
 
 
 class Circular(MultipleChoice):
@@ -303,16 +304,18 @@ def _samples(
 # --- position bias ----------------------------------------------------------------------------------------------
 
 
-def _position_line(letters: dict[str, LetterCounts]) -> str:
-    """Return, in one line, how often each letter was predicted, how often it is gold, and then the accuracy."""
-    total = sum(counts.chosen for counts in letters.values()) or 1
-    gold = sum(counts.right for counts in letters.values()) or 1
-    parts = [
-        f"{letter} predicted {100 * counts.chosen / total:.0f} %, gold {100 * counts.right / gold:.0f} %"
-        + ("" if counts.accuracy is None else f", accuracy when gold {counts.accuracy:.0f} %")
-        for letter, counts in sorted(letters.items())
-    ]
-    return "Position bias (careful): " + "; ".join(parts) + "."
+def _position_lines(letters: dict[str, LetterCounts]) -> list[str]:
+    """Name the letters that are predicted for another share of the questions than they are gold, beyond chance."""
+    chosen = sum(counts.chosen for counts in letters.values())
+    gold = sum(counts.right for counts in letters.values())
+    parts = []
+    for letter, counts in sorted(letters.items()):
+        if corrections.shares_differ((counts.chosen, chosen), (counts.right, gold), tests=len(letters)):
+            shares = 100 * counts.chosen / chosen, 100 * counts.right / gold
+            parts.append(
+                "{} is {:.0f} % of the answers, but right for {:.0f} % of the questions".format(letter, *shares)
+            )
+    return [f"Position bias (careful): {'; '.join(parts)}."] if parts else []
 
 
 def _position_table(official: dict[str, LetterCounts], careful: dict[str, LetterCounts]) -> TableBlock:

@@ -127,6 +127,19 @@ def test_position_bias_counts_choices_and_hits_by_letter_and_leaves_out_what_is_
     }
 
 
+def test_a_line_names_the_letters_that_are_predicted_too_often_beyond_chance(tmp_path: Path) -> None:
+    rows = [{"index": number, "question": "q", "A": "x", "B": "y", "answer": "AB"[number % 2]} for number in range(40)]
+    data = table(tmp_path / "q.tsv", rows)
+    biased = (
+        "Position bias (careful): A is 88 % of the answers, but right for 50 % of the questions; "
+        "B is 12 % of the answers, but right for 50 % of the questions."
+    )
+    for always, lines in ((30, [biased]), (10, [])):
+        said = {str(row["index"]): "A" if row["index"] < always else row["answer"] for row in rows}
+        report = run(predictions(tmp_path, said), data)
+        assert scorer_of(report).summary(report).lines == lines
+
+
 def test_a_letter_that_is_gold_for_other_samples_in_each_reading_has_both_numbers(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
     report = run(predictions(tmp_path, {"1": "A", "1000001": "Failed to obtain answer via API."}), data)
