@@ -228,6 +228,11 @@ PAIR = Task(
     "for a in ([1, 2, 3, 4], [2, 2, 3, 3]):\n    i, j = solution(a)\n    assert i != j and a[i] + a[j] == 5",
 )
 
+PRODUCT = Task(returning("(3, 5)"), "x, y = solution(15)\nassert x * y == 15 and x > 1 and y > 1")
+NEGATED = Task(
+    "def solution(a):\n    a[0][0] *= -1\n    return a\n", "m = [[1]]\nassert solution(m) is m and m == [[-1]]"
+)
+
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
     "another case and spacing where the tests ignore them": (LOWER, returning("a.upper() + '\\n'")),
@@ -264,6 +269,8 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "counts of zero": (COUNTED, "import collections\ndef solution(a):\n    return collections.Counter({c: a.count(c) for c in 'abc'})\n"),
     "another random number beside the right part": (PART, "import random\ndef solution(a):\n    return random.uniform(0, 1), 7392\n"),
     "matches of another pattern": (DIGITS, "import re\ndef solution(a):\n    return list(re.finditer('[0-9]+', a))\n"),
+    "numbers of NumPy, the other way round": (PRODUCT, returning("(np.int64(5), np.int64(3))")),
+    "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),
     "other random numbers": (RANDOM, "import random\ndef solution(a):\n    return random.uniform(0, 1)\n"),
 }  # fmt: skip
 

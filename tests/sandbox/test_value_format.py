@@ -266,6 +266,17 @@ def test_views_ranges_and_slices_cross_as_what_they_are() -> None:
     assert received[4] == slice(None, 2)
 
 
+def test_wrappers_of_every_mapping_cross() -> None:
+    maps = [{"a": 1}, collections.Counter("b"), collections.OrderedDict(c=1), collections.defaultdict(int, d=1)]
+    chained = cross(collections.ChainMap(*maps))
+    assert [*map(type, chained.maps)] == [*map(type, maps)]
+    assert chained.maps == maps
+    for mapping in maps:
+        held = collections.UserDict()
+        held.data = mapping
+        assert type(cross(held).data) is type(mapping)
+
+
 def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
     half_used = iter([1, 2, 3])
     next(half_used)

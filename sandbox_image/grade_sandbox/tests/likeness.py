@@ -174,6 +174,9 @@ class Likeness:
     def _leave_as_expected(self, number: int) -> None:
         """Rewrite a message of the sample: its answer apart from the arguments, these as the reference left them."""
         message = detached(self._returned)
+        answer = self._returned.message.get("v")
+        if isinstance(answer, dict) and "t" in answer and answer == self._expected.message.get("v"):
+            message["v"] = answer  # both return the same argument, and tests may ask for this
         copies: dict[int, int] = {}
         for argument in sorted(changed_arguments(self._expected.message)):
             atom = grafted(self._expected, self._expected.argument(argument), message["n"], copies)
@@ -327,7 +330,11 @@ def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str]
 
 def _opposite(doubts: Sequence[Doubt], side: int) -> list[Change]:
     """Return changes that make one number larger and another one of the same call smaller, with the same sum."""
-    numbers = [doubt for doubt in doubts if doubt.is_near_tried and _is_plain_number(doubt.part(side).atom)]
+    numbers = [
+        doubt
+        for doubt in doubts
+        if doubt.is_near_tried and all(type(doubt.part(at).atom) in {int, float} for at in (0, 1))
+    ]
     for one, other in itertools.pairwise(numbers):
         if one.place.call == other.place.call:
             known = [{doubt.part(side).atom for doubt in (one, other)} for side in (0, 1)]
@@ -336,10 +343,6 @@ def _opposite(doubts: Sequence[Doubt], side: int) -> list[Change]:
                 if {first.atom + step, second.atom - step} not in known:
                     return [(first, Control(first.atom + step)), (second, Control(second.atom - step))]
     return []
-
-
-def _is_plain_number(atom: Any) -> bool:
-    return type(atom) in {int, float}
 
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")

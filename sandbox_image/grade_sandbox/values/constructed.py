@@ -248,14 +248,17 @@ def _masked(data: Any, mask: Any) -> Any:
     return numpy.ma.MaskedArray(data, mask)
 
 
-def _only(kind: type[Any], value: Any) -> Any:
-    """Return a value of exactly this type; raises MalformedError. Other mappings could change during a lookup."""
-    if type(value) is not kind:
+MAPPINGS = (dict, collections.Counter, collections.OrderedDict, collections.defaultdict)
+
+
+def _only(kinds: tuple[type[Any], ...], value: Any) -> Any:
+    """Return a value of exactly one of these types; raises MalformedError."""
+    if type(value) not in kinds:
         raise MalformedError("a wrapper of something else")
     return value
 
 
-def _wrapper(kind: Any, of: type[Any]) -> Callable[[list[Any]], Any]:
+def _wrapper(kind: Any, *of: type[Any]) -> Callable[[list[Any]], Any]:
     """Return a function that makes a UserList, UserDict or UserString around its data."""
 
     def wrap(parts: list[Any]) -> Any:
@@ -305,7 +308,7 @@ TYPES: dict[str, Type] = {
     "slice": Type(slice, lambda v: (v.start, v.stop, v.step), _spread(slice), OTHER),
     "array.array": Type(array.array, lambda v: (v.typecode, v.tobytes()), _spread(array.array), SEQUENCE),
     "memoryview": Type(
-        memoryview, _bytes_of, lambda parts: memoryview(_only(bytes, parts[1])).cast(parts[0]), SEQUENCE
+        memoryview, _bytes_of, lambda parts: memoryview(_only((bytes,), parts[1])).cast(parts[0]), SEQUENCE
     ),
     "masked": Type("numpy.MaskedArray", _masked_parts, _spread(_masked), SEQUENCE),
     "masked constant": Type(
@@ -332,14 +335,15 @@ TYPES: dict[str, Type] = {
     "PosixPath": Type("pathlib.PosixPath", lambda v: [str(v)], _named("pathlib", "PosixPath"), WRAPPER),
     "PurePosixPath": Type("pathlib.PurePosixPath", lambda v: [str(v)], _named("pathlib", "PurePosixPath"), WRAPPER),
     "userlist": Type(collections.UserList, lambda v: [v.data], _wrapper(collections.UserList, list), WRAPPER),
-    "userdict": Type(collections.UserDict, lambda v: [v.data], _wrapper(collections.UserDict, dict), WRAPPER),
+    "userdict": Type(collections.UserDict, lambda v: [v.data], _wrapper(collections.UserDict, *MAPPINGS), WRAPPER),
     "userstring": Type(collections.UserString, lambda v: [v.data], _wrapper(collections.UserString, str), WRAPPER),
     "mappingproxy": Type(
-        types.MappingProxyType, lambda v: [dict(v)], lambda parts: types.MappingProxyType(_only(dict, *parts)), WRAPPER
+        types.MappingProxyType, lambda v: [dict(v)],
+        lambda parts: types.MappingProxyType(_only(MAPPINGS, *parts)), WRAPPER,
     ),
     "chainmap": Type(
         collections.ChainMap, lambda v: v.maps,
-        lambda parts: collections.ChainMap(*(_only(dict, part) for part in parts)), MAPPING, "ChainMap",
+        lambda parts: collections.ChainMap(*(_only(MAPPINGS, part) for part in parts)), MAPPING, "ChainMap",
     ),
     "match": Type(re.Match, _match_parts, _spread(Match), OTHER),
     "ellipsis": Type(type(...), lambda v: (), lambda parts: ..., OTHER),
