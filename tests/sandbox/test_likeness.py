@@ -148,7 +148,16 @@ def items(messages: list[str]) -> list[Any]:
 
 def test_tests_that_accept_a_control_say_nothing_there() -> None:
     (why, _), _ = tried(compared("return a", "return a + 0.5", "solution(1)"), lambda messages: values(messages) == [0])
-    assert why == "the tests also pass with 0 in its place, so they do not decide this value"
+    assert why == "the tests also pass with 0 in the answer to call 1, so they do not decide this value"
+
+
+def test_a_control_is_named_with_the_call_whose_answer_it_replaces() -> None:
+    found = compared("return a", "return a + 0.5", "solution(1)\nsolution(2)")
+    (why, _), _ = tried(found, lambda messages: values(messages) == [1.5, 0], sites=(1, 2))
+    assert "with 0 in the answer to call 2, so" in why
+    found = compared("return [4, 6]", "return [3, 7]", "solution(1)")
+    (why, _), _ = tried(found, lambda messages: items(messages) == [2, 8])
+    assert "with 2 and 8 in the answer to call 1, so" in why
 
 
 def test_all_places_are_replaced_together_and_each_alone() -> None:

@@ -292,7 +292,7 @@ def controlled(
     is_cut = len(tried) > MAX_REPLAYS
     for messages, what in tried[:MAX_REPLAYS]:
         if accepts(messages):
-            return f"the tests also pass with {what} in its place, so they do not decide this value", is_cut
+            return f"the tests also pass with {what}, so they do not decide this value", is_cut
     return "", is_cut
 
 
@@ -358,7 +358,14 @@ def _if_changed(texts: Sequence[str] | None, changes: list[Change]) -> Iterator[
         return
     made = changed(texts, changes)
     if made != list(texts):
-        yield made, str(changes[0][1])
+        yield made, _named(changes)
+
+
+def _named(changes: Sequence[Change]) -> str:
+    """Return what was put in which place, for people."""
+    calls = {part.where[0] for part, _ in changes if part.where}
+    place = f"in the answer to call {max(calls)}" if len(calls) == 1 and max(calls) else "in its place"
+    return f"{' and '.join(str(control) for _, control in changes[: 2 if len(calls) == 1 else 1])} {place}"
 
 
 def changed_arguments(message: dict[str, Any]) -> set[int]:
