@@ -13,7 +13,7 @@ from grader.decisions.made_differently import MadeDifferently, check_judges, dif
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, Outcome, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
-from grader.scorers.interface import mean_credit, official_notes
+from grader.scorers.interface import in_group, mean_credit, official_notes
 from grader.scorers.pairing import Compared, NothingPairedError
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
@@ -27,11 +27,11 @@ MAX_LABELS = 40
 
 
 class Flip(msgspec.Struct, frozen=True, kw_only=True):
-    """An observation whose value in the first metric changed."""
+    """An observation whose value in a metric changed."""
 
     item: str
     before: float
-    """Credit from 0 to 1."""
+    """From 0 to 1."""
     after: float
     outcomes: tuple[list[str], list[str]]
     """Outcomes of its samples, before and after."""
@@ -168,17 +168,13 @@ def compare(
     for metric in (metric for pair in after.pairs().values() for metric in pair if metric is not None):
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
             continue
-        was = before.metric(metric.name, metric.reading, metric.group)
-        if was is None or was.value is None or metric.value is None:
-            continue
-        if scorer.is_compared(metric.name):
-            # Both runs may have items of a group, but no common item.
-            with suppress(NothingPairedError):
-                rows.append(scorer.compare(before, after, metric.name, metric.reading, metric.group))
+        row = compare_metric(before, after, scorer, metric.name, metric.reading, group=metric.group)
+        if row is not None:
+            rows.append(row)
     if not rows:
         raise NothingPairedError
     rows = _corrected(rows, headline)
-    risen, fallen = _flips(before, after, scorer, headline, reading)
+    risen, fallen = flips(before, after, scorer, headline, reading)
     conditions = differences(before, after)
     warning = (
         [f"The runs had different conditions, which may change items: {in_words(conditions)}."] if conditions else []
@@ -196,6 +192,18 @@ def compare(
         a=named(before, files[0], names[0]),
         b=named(after, files[1], names[1]),
     )
+
+
+def compare_metric(
+    before: Report, after: Report, scorer: AnyScorer, name: str, reading: ReadingName, *, group: str | None
+) -> Compared | None:
+    """Compare one metric of two runs; None if a run has no value, or no item of the group is scored in both."""
+    metrics = [run.metric(name, reading, group) for run in (before, after)]
+    if any(metric is None or metric.value is None for metric in metrics) or not scorer.is_compared(name):
+        return None
+    with suppress(NothingPairedError):
+        return scorer.compare(before, after, name, reading, group)
+    return None
 
 
 def _corrected(rows: list[Compared], headline: str) -> list[Compared]:
@@ -240,27 +248,30 @@ def fields_shown(report: Report) -> set[str]:
     return {field for field, names in labels.items() if len(names) <= MAX_LABELS}
 
 
-def _flips(
-    before: Report, after: Report, scorer: AnyScorer, headline: str, reading: ReadingName
+def flips(
+    before: Report, after: Report, scorer: AnyScorer, metric: str, reading: ReadingName, *, group: str | None = None
 ) -> tuple[list[Flip], list[Flip]]:
-    """Return the observations that rose and those that fell, largest change first."""
-    earlier, later = by_observation(before.samples), by_observation(after.samples)
-    if scorer.observe(headline) is not None:
-        first, second = (scorer.observations(report, headline, reading) for report in (before, after))
+    """Return the observations of a group whose value in a metric rose and those whose value fell, largest change first.
+
+    Of a metric that is not a mean of observations, those whose mean credit changed.
+    """
+    earlier, later = (in_group(report, group) for report in (before, after))
+    if scorer.observe(metric) is not None:
+        first, second = (scorer.observations(report, metric, reading, group) for report in (before, after))
     else:
         first, second = (
             {item: mean_credit(rows, reading) for item, rows in side.items()}
             for side in (_scored_in(earlier, later, reading), _scored_in(later, earlier, reading))
         )
-    flips = []
+    changed = []
     for item, was in first.items():
         now = second.get(item)
         if was is None or now is None or round(now - was, 12) == 0:
             continue
         outcomes = _outcomes(earlier[item], reading), _outcomes(later[item], reading)
-        flips.append(Flip(item=item, before=was, after=now, outcomes=outcomes))
-    flips.sort(key=lambda flip: -abs(flip.after - flip.before))
-    return [f for f in flips if f.after > f.before], [f for f in flips if f.after < f.before]
+        changed.append(Flip(item=item, before=was, after=now, outcomes=outcomes))
+    changed.sort(key=lambda flip: -abs(flip.after - flip.before))
+    return [f for f in changed if f.after > f.before], [f for f in changed if f.after < f.before]
 
 
 def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:

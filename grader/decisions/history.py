@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.comparison import Comparison, Flip, RunName, compare, told_apart
+from grader.decisions.comparison import Flip, RunName, check_comparable, compare_metric, flips, told_apart
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.receipts import STRENGTH
-from grader.results import Metric, ReadingName, Report
+from grader.results import READINGS, Metric, Outcome, ReadingName, Report
 from grader.scorers import declarations
+from grader.scorers.interface import in_group
 from grader.statistics.corrections import expected_lead, holm, noise_of_steps
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def history(
         checkpoints=points,
         best=max(scored, key=lambda at: (values[at], -at), default=None),
         lead=_lead(len(scored), [change for change in changes if change]),
-        notes=[*_unscored(runs), *_unmeasured(runs), *_only_on_weak_tests(points, runs, name, reading)],
+        notes=[*_unscored(runs, name, group), *_unmeasured(runs), *_only_on_weak_tests(points, runs, name, reading)],
     )
 
 
@@ -177,17 +178,17 @@ def _changes(
     runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None, reading: ReadingName
 ) -> list[Change | None]:
     """Return the change from each checkpoint to the next."""
-    neighbours = pairwise(runs)
-    comparisons = [compare(before[2], after[2], reading=reading) for before, after in neighbours]
-    changes = [_change(comparison, name, group, reading) for comparison in comparisons]
+    changes = [_change(before, after, name, group, reading) for (_, _, before), (_, _, after) in pairwise(runs)]
     corrected = iter(holm([change.p_value for change in changes if change]))
     return [change and msgspec.structs.replace(change, corrected=next(corrected)) for change in changes]
 
 
-def _change(comparison: Comparison, name: str, group: str | None, reading: ReadingName) -> Change | None:
-    row = next((r for r in comparison.metrics if (r.name, r.reading, r.group) == (name, reading, group)), None)
+def _change(before: Report, after: Report, name: str, group: str | None, reading: ReadingName) -> Change | None:
+    scorer = check_comparable(before, after)
+    row = compare_metric(before, after, scorer, name, reading, group=group)
     if row is None:
         return None
+    risen, fallen = flips(before, after, scorer, name, reading, group=group)
     moved = row.difference
     return Change(
         value=moved.value,
@@ -196,17 +197,22 @@ def _change(comparison: Comparison, name: str, group: str | None, reading: Readi
         p_value=moved.p_value,
         corrected=moved.p_value,
         n=moved.n,
-        risen=comparison.risen,
-        fallen=comparison.fallen,
+        risen=risen,
+        fallen=fallen,
     )
 
 
-def _unscored(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
-    return [
-        f"Step {step}: {report.unscored} samples are unscored, and excluded from the metric."
-        for step, _, report in runs
-        if report.unscored
-    ]
+def _unscored(runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None) -> list[str]:
+    """Return a note for each checkpoint and reading whose value lacks unscored samples."""
+    notes = []
+    for step, _, report in runs:
+        members = [sample for samples in in_group(report, group).values() for sample in samples]
+        for reading in READINGS:
+            metric = report.metric(name, reading, group)
+            lost = sum(sample.reading(reading).outcome is Outcome.UNSCORED for sample in members)
+            if lost and (metric is None or metric.bounds is not msgspec.UNSET):
+                notes.append(f"Step {step}: {counted(lost, 'sample')} unscored, excluded from the {reading} value.")
+    return notes
 
 
 def _unmeasured(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:

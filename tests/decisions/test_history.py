@@ -13,6 +13,8 @@ from grader.decisions.comparison import RunName
 from grader.decisions.history import History, history, in_order, step_of
 from grader.errors import UsageError
 from grader.reports.runs.history import sentences as lines_of
+from grader.results import READINGS
+from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from tests.decisions.test_leaderboard import questions
 from tests.made_runs import report, sample, tasks
@@ -98,10 +100,31 @@ def test_checkpoints_between_which_no_item_changes_have_no_lead_and_a_single_one
 def test_a_category_has_a_history_of_its_own() -> None:
     found = made(100, 150, metric="accuracy", group="category=x")
     assert [found.value(0), found.value(1)] == [50, 75]
-    assert found.checkpoints[1].change is not None
-    assert found.checkpoints[1].change.n == 100
+    change = found.checkpoints[1].change
+    assert change is not None
+    assert (change.n, len(change.risen), len(change.fallen)) == (100, 25, 0)
     with pytest.raises(UsageError, match="No run has the metric 'pass@1'; the runs have accuracy"):
         made(100, metric="pass@1")
+
+
+def test_the_items_that_changed_are_those_of_the_metric() -> None:
+    """pass@1 of the first task changes, pass@3 only that of the second one."""
+    runs = []
+    for step, passed in enumerate([(5, 0), (3, 1)]):
+        made = tasks(passed, samples=5)
+        metrics = execution_metrics.metrics(made.samples, (1, 3), has_linter=False)
+        runs.append((step, RunName(), msgspec.structs.replace(made, metrics=metrics)))
+    changes = [history(runs, metric=name).checkpoints[1].change for name in ("pass@1", "pass@3")]
+    items = [[[flip.item for flip in side] for side in (change.risen, change.fallen)] for change in changes if change]
+    assert items == [[["t1"], ["t0"]], [["t1"], []]]
+
+
+def test_unscored_samples_are_named_with_the_value_that_they_are_excluded_from() -> None:
+    samples = [sample("a", "unscored", official="wrong", group="c=x"), sample("b", "correct", group="c=y")]
+    runs = [(1, RunName(), report(samples, metric_rows(samples, "accuracy", each_task)))]
+    note = "Step 1: 1 sample unscored, excluded from the careful value."
+    assert [history(runs, reading=reading).notes for reading in READINGS] == [[note], [note]]
+    assert [history(runs, group=group).notes for group in ("c=x", "c=y")] == [[note], []]
 
 
 def test_checkpoints_of_different_data_are_refused() -> None:
