@@ -234,3 +234,26 @@ def test_a_slow_program_gets_no_further_inputs_after_a_wrong_answer(tmp_path: Pa
     assert [s["calls"]["same"] for s in samples] == [12, 0, 0]
     # All twelve inputs would take 2.4 s.
     assert samples[0]["seconds"] > 2.2 > samples[1]["seconds"]
+
+
+FUNCTION = DECLARATION.replace('inputs = "inputs"', 'inputs = "inputs"\nfunction = "function"')
+ODD_ANSWERS = {
+    "no array": ([1, 1], "import numpy\ndef f(x):\n    return numpy.int64(x)", "failed"),
+    "beyond every float": (1.5, "def f(x):\n    return 10 ** 400", "failed"),
+    "a signalling NaN": (5, "from decimal import Decimal\ndef f(x):\n    return Decimal('sNaN')", "failed"),
+    "half a character": ("a", "def f(x):\n    return '\\ud800'", "failed"),
+    "half a character in an exception": ("a", "def f(x):\n    raise ValueError('\\ud800')", "error"),
+    "half a character at the start": ("a", "raise ValueError('\\ud800')", "error"),
+}
+
+
+def test_an_answer_that_nothing_can_be_done_with_is_wrong_and_ends_no_run(tmp_path: Path) -> None:
+    rows = [
+        {"id": name, "text": "", "inputs": [[1]], "outputs": [expected], "function": "f"}
+        for name, (expected, _, _) in ODD_ANSWERS.items()
+    ]
+    programs = {name: [source] for name, (_, source, _) in ODD_ANSWERS.items()}
+    done, samples = graded(tmp_path, rows, programs, declaration=FUNCTION)
+    assert done.returncode == 0, done.stderr
+    found = [sample["careful"]["outcome"] for sample in samples]
+    assert found == [outcome for _, _, outcome in ODD_ANSWERS.values()]

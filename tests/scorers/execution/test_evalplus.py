@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from decimal import Decimal
 from typing import Any
 
 import numpy
@@ -74,3 +75,16 @@ def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
     given = answered(json.dumps(reply))
     assert not same_values([1, 2], given)
     assert near_values([1, 2], given)
+
+
+ODD = [
+    1, 1.5, [1, 1], 10**400, Decimal("sNaN"), Decimal("1e999999"), numpy.int64(1), numpy.float64(1), ARRAY([1, 2]),
+    ARRAY(5), float("nan"), {"a": Decimal("sNaN")}, {1: 10**400}, "a", None, 1j,
+]  # fmt: skip
+
+
+def test_values_that_python_cannot_compare_are_not_right_and_end_no_run() -> None:
+    for expected in ODD:
+        for given in ODD:
+            assert {type(compare(expected, given)) for compare in (same_values, near_values)} == {bool}
+    assert not near_values([1, 1], numpy.int64(1))

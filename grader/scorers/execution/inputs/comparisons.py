@@ -6,7 +6,9 @@ A rule is a function of the expected and the printed text. `lines` is LiveCodeBe
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 from collections import deque
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -105,29 +107,46 @@ def _compare_tokens(expected: str, printed: str, is_token: Rule) -> bool:
     return len(first) == len(second) and all(map(is_token, first, second))
 
 
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
+"""Without what only Python reads as a number: underscores, digits of other scripts, `inf`."""
+
+
+def _are_numbers(*texts: str) -> bool:
+    return all(map(_NUMBER.fullmatch, texts))
+
+
 def _is_equal(expected: str, printed: str) -> bool:
-    try:
-        return expected == printed or Decimal(expected) == Decimal(printed)
-    except InvalidOperation:
-        return False
+    return expected == printed or (_are_numbers(expected, printed) and Decimal(expected) == Decimal(printed))
 
 
 def _is_close(expected: str, printed: str, tolerance: float) -> bool:
-    try:
-        return math.isclose(float(expected), float(printed), rel_tol=tolerance, abs_tol=tolerance)
-    except (ValueError, OverflowError):
+    if not _are_numbers(expected, printed):
         return False
+    first, second = float(expected), float(printed)
+    return math.isfinite(first) and math.isclose(first, second, rel_tol=tolerance, abs_tol=tolerance)
 
 
-def same_values(expected: Any, given: Any) -> bool:
+def _false_if_raising(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
+    """Return a comparison of values: what a program returned may be of any type, whose `==` may raise anything."""
+
+    @functools.wraps(compare)
+    def compared(expected: Any, given: Any) -> bool:
+        try:
+            return bool(compare(expected, given))
+        except Exception:  # `bool` of arrays, signalling NaN, integers beyond float, deep lists, ...
+            return False
+
+    return compared
+
+
+@_false_if_raising
+def same_values(expected: Any, given: Any) -> Any:
     """Compare what a function returned as LiveCodeBench does: by `==`, and a tuple is taken as a list."""
-    try:
-        return bool((list(given) if isinstance(given, tuple) else given) == expected)
-    except ValueError:  # two arrays are not equal or unequal as a whole
-        return False
+    return (list(given) if isinstance(given, tuple) else given) == expected
 
 
-def near_values(expected: Any, given: Any) -> bool:
+@_false_if_raising
+def near_values(expected: Any, given: Any) -> Any:
     """Compare values part by part. Floats may differ a little; a list may be a tuple, a deque, or an array."""
     expected, given = (value.tolist() if getattr(value, "shape", ()) else value for value in (expected, given))
     if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):

@@ -21,11 +21,16 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 
 
+def whole(text: str) -> str:
+    """Return a text whose half characters (surrogates) are written as escapes: no file can contain them."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 class Opaque:
     """A value that is not plain data. It equals nothing."""
 
     def __init__(self, what: str) -> None:
-        self.what = what
+        self.what = whole(what)
 
     def __eq__(self, other: object) -> bool:
         return False
