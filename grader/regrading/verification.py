@@ -14,7 +14,7 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
 from grader.receipts import subject_of
-from grader.regrading.again import Key, grade_again, is_scored, key_of, prepared
+from grader.regrading.again import Key, grade_again, key_of, prepared
 from grader.results import READINGS, Calls, Outcome
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import most_of
@@ -53,11 +53,11 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     protocol: str
     verdicts: int
-    """Number of samples with a prediction and a published verdict in both readings."""
+    """Number of samples with a prediction; to call one unscored is a verdict, too."""
     drawn: int
     wrong: list[Wrong]
     lost: list[Wrong]
-    """Drawn samples without a second verdict, and why."""
+    """Drawn samples that have a verdict, and could not be scored again, and why."""
     most: int
     """The 95 % upper bound of the number of wrong verdicts among all; lost ones count as wrong."""
     notes: list[str] = []
@@ -85,9 +85,9 @@ def verify(
     if report.part is None and (left_out := [qid for qid in opened.tasks if qid not in graded]):
         raise InputError([f"The results leave out {counted(len(left_out), 'task')}, such as {left_out[0]}."])
     texts = {record.qid: len(record.predictions) for record in bundle.file.records}
-    known = [key_of(s) for s in report.samples if is_scored(s) and s.sample < texts.get(s.qid, 0)]
+    known = [key_of(sample) for sample in report.samples if sample.sample < texts.get(sample.qid, 0)]
     if not known:
-        raise UsageError("The bundle has no verdict in both readings, so there is nothing to check.")
+        raise UsageError("The bundle has no predictions, so there is nothing to check.")
     drawn = draw(known, bundle.digest, seed, count)
     again = grade_again(report, bundle.file, drawn, options, observer)
     lost = {key: _lost(again.pairs.get(key)) for key in drawn if not _is_reached(again.pairs.get(key))}
@@ -119,7 +119,12 @@ def draw(keys: list[Key], digest: str, seed: str, count: int) -> list[Key]:
 
 
 def _is_reached(pair: tuple[SampleResult, SampleResult] | None) -> bool:
-    return pair is not None and is_scored(pair[1])
+    """Whether a sample was scored again in each reading in which it was scored at first."""
+    return pair is not None and not _unscored(pair[1]) - _unscored(pair[0])
+
+
+def _unscored(sample: SampleResult) -> set[str]:
+    return {name for name in READINGS if sample.reading(name).outcome is Outcome.UNSCORED}
 
 
 def _lost(pair: tuple[SampleResult, SampleResult] | None) -> str:
@@ -187,9 +192,9 @@ def _other_intervals(report: Report) -> list[str]:
 def in_words(found: Verification) -> list[str]:
     """Return what a check found, a line each."""
     same = found.drawn - len(found.wrong) - len(found.lost)
-    counts = f"{same} verdicts are the same, {len(found.wrong)} differ"
-    counts += f", {len(found.lost)} are missing (these count as wrong)" if found.lost else ""
-    drawn = f"{found.drawn} of {found.verdicts:,} verdicts were drawn with the seed {found.seed!r}"
+    counts = f"{same:,} verdicts are the same, {len(found.wrong):,} differ"
+    counts += f", {len(found.lost):,} are missing (these count as wrong)" if found.lost else ""
+    drawn = f"{found.drawn:,} of {found.verdicts:,} verdicts were drawn with the seed {found.seed!r}"
     lines = [
         f"Bundle {found.digest} ({found.benchmark}, {found.split}, {found.protocol}): {_state(found)}.",
         *found.notes,
@@ -204,10 +209,8 @@ def in_words(found: Verification) -> list[str]:
         slow = " Timeouts may differ on a slower machine." if any("timeout" in one.what for one in found.wrong) else ""
         lines.append(f"{moving} of them change the sample's credit.{slow}")
     if found.drawn == found.verdicts:
-        return [
-            *lines,
-            f"All {found.verdicts:,} verdicts were checked. Number of wrong ones: {found.most} ({found.share:.1f} %).",
-        ]
+        wrong = f"Number of wrong ones: {found.most:,} ({found.share:.1f} %)"
+        return [*lines, f"All {found.verdicts:,} verdicts were checked. {wrong}."]
     most = f"Of all {found.verdicts:,} verdicts, at most {found.most:,} are wrong"
     return [*lines, f"{most} ({found.share:.1f} %; 95 % confidence)."]
 

@@ -17,7 +17,7 @@ from grader.observer import Silent
 from grader.regrading import bundle
 from grader.regrading.again import options_of
 from grader.regrading.verification import Verification, draw, in_words, verify
-from grader.results import Calls, Outcome, Report
+from grader.results import Calls, Outcome, Report, UnscoredCounts
 from grader.results.file import encode_report, read_report
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -111,6 +111,34 @@ def test_a_wrong_verdict_is_found_and_named(graded: Callable[[str], Path], tmp_p
     assert run(words) == 1
     assert run([*words, "--digest", published]) == 1
     assert run([*words, "--digest", bundle.digest_of(content)]) == 1
+
+
+def test_a_sample_that_is_called_unscored_is_checked_like_any_other(
+    graded: Callable[[str], Path], tmp_path: Path
+) -> None:
+    def hidden(report: Report) -> Report:
+        """The report of a publisher who calls the wrong answers lost, and right officially."""
+        samples = []
+        for sample in report.samples:
+            official = msgspec.structs.replace(sample.official, outcome=Outcome.CORRECT, credit=1)
+            careful = msgspec.structs.replace(sample.careful, outcome=Outcome.UNSCORED, credit=0)
+            forged = msgspec.structs.replace(sample, official=official, careful=careful)
+            samples.append(sample if sample.careful.credit else forged)
+        lost = UnscoredCounts(careful=3)
+        return msgspec.structs.replace(report, samples=samples, unscored=3, unscored_by_reading=lost)
+
+    forged = edited(graded("vstar"), tmp_path / "forged", hidden)
+    found = checked(packed(forged, "vstar"), tmp_path, "vstar")
+    assert (found.verdicts, len(found.wrong), found.lost) == (10, 3, [])
+    assert "careful unscored -> " in in_words(found)[2]
+    lost = tmp_path / "lost"
+    lost.mkdir()
+    predictions = json.loads((graded("vstar") / "predictions.json").read_text())
+    predictions[0]["predictions"] = ["Failed to obtain answer via API."]
+    (lost / "predictions.json").write_text(json.dumps(predictions))
+    assert run([str(lost / "predictions.json"), "-b", "vstar", "--data", str(data("vstar")), "-q"]) == 0
+    found = checked(packed(lost, "vstar"), tmp_path, "vstar")
+    assert (found.verdicts, found.wrong, found.lost) == (10, [], [])
 
 
 def test_every_change_of_the_file_is_found(graded: Callable[[str], Path], tmp_path: Path) -> None:
