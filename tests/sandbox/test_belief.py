@@ -300,6 +300,19 @@ def test_a_reference_that_fails_its_tests_serves_for_nothing() -> None:
         phases.graded(returning("a"), "assert solution(1) == 1", reference=returning("a + 1"))
 
 
+def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_the_answers() -> None:
+    """The grader has it done again, alone."""
+    test = "import time\ntime.sleep(0.4)\nassert solution(1) > 0\n"
+    spec = phases.task(test)
+    recorded = phases.calls_of(spec)
+    reference, sample = (phases.answers(returning(f"a + {more}"), spec, recorded) for more in (1, 2))
+    task = spec | {name: recorded[name] for name in ("names", "calls", "reads")}
+    task["expected"] = [[reference["hello"], *reference["replies"]]]
+    given = {name: sample[name] for name in ("hello", "replies")}
+    found = phases.do("judge", {"task": task, "answers": given}, wall=1.0)
+    assert (found["evidence"]["stopped"], "likeness" in found, "confirmed" in found) == ("wall", False, False)
+
+
 CODEC = "def encode(a):\n    pass\ndef decode(a):\n    pass\n"
 ROUND_TRIP = "for text in ('ab', 'c'):\n    assert decode(encode(text)) == text"
 

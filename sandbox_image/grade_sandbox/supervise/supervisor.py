@@ -30,6 +30,8 @@ OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
 SLICED = ("slice", "idle")
 """Reasons for stopping a program before any limit."""
+STARVED = ("wall", "blocked", "shared", "disturbed")
+"""Reasons that others on the machine can cause: the grader has the job done again."""
 TAME_SECONDS, TAME_BYTES = 600.0, 32 << 20
 """CPU time and memory of its own after which the process of tame programs is replaced."""
 LIKENESS_TIMES = 10
@@ -233,7 +235,8 @@ class Supervisor:
             return seen
         patient: Job = {**job, "cpu": LIKENESS_TIMES * job["cpu"]}
         likeness = self._run_tests(patient, "likeness", task, answers, fields={"likeness": dict}, passed=passed)
-        if likeness["evidence"]["stopped"] in SLICED:
+        stopped = likeness["evidence"]["stopped"]
+        if stopped in SLICED or (passed and stopped in STARVED):
             return {"evidence": likeness["evidence"]}
         found = likeness.get("likeness", {"doubt": "examining its answers did not finish"})
         evidence = seen["evidence"]
