@@ -125,6 +125,10 @@ JSON = Task(
     "import json\ndef solution(a):\n    return json.dumps(a)\n",
     "import json\nd = json.loads(solution({'a': 1, 'b': [1, 2]}))\nassert d['a'] == 1",
 )
+REVERSED = Task(
+    returning("' '.join(reversed(a.split()))"),
+    "for t in ('ab cd', 'x yz'):\n    assert sorted(solution(t)) == sorted(t)",
+)
 
 SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "NaN": (NEAR, returning("math.nan")),
@@ -169,6 +173,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "another even number": (EVEN, returning("8")),
     "another day": (LATER, "import datetime\ndef solution(a):\n    return datetime.date(2024, 6, 6)\n"),
     "a part of a text that the tests parse": (JSON, returning("'{\"a\": 1}'")),
+    "its argument, of which the tests look at the letters": (REVERSED, returning("a")),
     "no output": (PRINTED, "def solution(a):\n    pass\n"),
 }  # fmt: skip
 

@@ -29,7 +29,7 @@ SECONDS = 2.0
 _NOT_COMPARABLE = (
     MalformedError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError,
 )  # fmt: skip
-TOO_WEAK = "the tests also pass with answers such as None, 0 or an empty list, so they do not decide the answers"
+TOO_WEAK = "the tests also pass with answers such as None, an empty list or the argument, so they do not decide them"
 
 
 def examined(tests: Tests, messages: list[str], again: Sequence[str | None] | None, *, passed: bool) -> dict[str, Any]:
@@ -64,6 +64,12 @@ def _beside_reference(
         return found | {"doubt": "it gives other answers if the same calls come in another order"}
     if compared.as_left is not None and not _accepts(tests, compared.as_left):
         return found | {"doubt": "the tests fail if its arguments are left as the reference solution leaves them"}
+    if (
+        compared.doubts
+        and _say_nothing(tests, messages)
+        and _accepts_any(tests, vacuous_messages(messages, tests.calls))
+    ):
+        return found | {"doubt": TOO_WEAK}
     doubt, is_cut = _controlled(tests, messages, tests.expected[0], compared.doubts, compared.holders)
     if is_cut:
         found["cut"] = True
@@ -75,6 +81,16 @@ def _reads_arguments(tests: Tests, messages: list[str], compared: Likeness) -> b
     tried = zip(*([(part, control) for control in own] for part, own in compared.arguments), strict=False)
     others = [controls.changed(messages, changes) for changes in tried]
     return not others or not all(_accepts(tests, other) for other in others)
+
+
+def _say_nothing(tests: Tests, texts: list[str]) -> bool:
+    """Whether each answer is empty, or the call's own argument."""
+    messages = Messages(texts[0], texts[1:], tests.calls)
+    messages.next()
+    return all(
+        "v" not in messages.next() or expectations.says_nothing(messages, messages.part("v"), call)
+        for call, _ in zip(tests.calls, texts[1:], strict=False)
+    )
 
 
 def _is_steady(tests: Tests, other: Reordered, messages: Sequence[str], again: Sequence[str | None]) -> bool:
@@ -116,6 +132,10 @@ def _accepts(tests: Tests, messages: list[str]) -> bool:
     return bool(found and found["passes"])
 
 
+def _accepts_any(tests: Tests, tried: list[list[str]]) -> bool:
+    return any(_accepts(tests, messages) for messages in tried)
+
+
 class _Alone:
     """A pass without a reference solution. What the tests compare answers with by `==` takes its place."""
 
@@ -144,10 +164,10 @@ class _Alone:
                 return f"{call} gave {shown.value(self._messages, self._messages.part('v'))}, and {problem}"
         if self._equal == {True}:
             return "objects that were constructed with different arguments are all equal"
-        if self._said == {False} and self._accepts_any(vacuous_messages(self._texts, self._tests.calls)):
+        if self._said == {False} and _accepts_any(self._tests, vacuous_messages(self._texts, self._tests.calls)):
             return TOO_WEAK
-        if self._rewritten and not self._accepts_any(
-            [controls.exchanged(self._texts, self._rewritten), without_answers(self._texts)]
+        if self._rewritten and not _accepts_any(
+            self._tests, [controls.exchanged(self._texts, self._rewritten), without_answers(self._texts)]
         ):
             return "the tests fail if its arguments are left as they were before the call"
         # Where the tests compare some answers with values, others may be looked at in passing.
@@ -176,9 +196,6 @@ class _Alone:
             says_nothing = expectations.says_nothing(self._messages, answer, self._tests.calls[number])
             self._said.add(is_expected or not says_nothing)
         return problem
-
-    def _accepts_any(self, tried: list[list[str]]) -> bool:
-        return any(_accepts(self._tests, messages) for messages in tried)
 
 
 MAX_RESULT = 32 << 20
