@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     """The credits of each task's samples."""
 
 
+FEWEST_TASKS = 6
+"""A paired test of five tasks cannot show anything: its smallest p value is 2 / 2**5 = 0.0625."""
+
+
 class Variances(msgspec.Struct, frozen=True, kw_only=True):
     """The variance of a task's value, split into its parts; credits are from 0 to 1."""
 
@@ -69,13 +73,13 @@ def tasks_needed(change: float, samples: int, *, sample: float, differences: flo
     `design`: how many times the variance is that of independent tasks, because tasks are variants of one another.
     """
     variance = design * (differences + 2 * sample / samples)
-    return math.ceil(variance * ((Z95 + POWER_QUANTILE) / change) ** 2)
+    return max(FEWEST_TASKS, math.ceil(variance * ((Z95 + POWER_QUANTILE) / change) ** 2))
 
 
 def samples_needed(change: float, tasks: int, *, sample: float, differences: float, design: float = 1.0) -> int | None:
     """Return the number of samples per task that show a change on so many tasks; None if no number does."""
     left = tasks * (change / (Z95 + POWER_QUANTILE)) ** 2 / design - differences
-    return max(1, math.ceil(2 * sample / left)) if left > 0 else None
+    return max(1, math.ceil(2 * sample / left)) if left > 0 and tasks >= FEWEST_TASKS else None
 
 
 def _variance(values: Sequence[float]) -> float:

@@ -73,6 +73,12 @@ def test_two_runs_of_one_sample_give_the_tasks_that_show_their_change() -> None:
     assert in_words(few)[-2] == "With these 100 tasks, 1 sample of each is not enough."
 
 
+def test_no_plan_has_fewer_tasks_than_a_test_can_show_a_change_of() -> None:
+    fewest = plan.tasks_needed(1.0, 50, sample=0.1, differences=0.0)
+    assert [difference([0.0] * n, [1.0] * n).p_value < 0.05 for n in (fewest - 1, fewest)] == [False, True]
+    assert [plan.samples_needed(1.0, n, sample=0.1, differences=0.0) for n in (fewest - 1, fewest)] == [None, 1]
+
+
 def test_samples_and_tasks_are_two_sides_of_one_plan() -> None:
     given = {"sample": 0.1, "differences": 0.02}
     number = plan.tasks_needed(0.03, 10, **given)
