@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.integrations.exports.interface import Exported, Wanted, hub_of
+from grader.predictions.record import counted
+from grader.scorers.interface import official_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.decisions.comparison import RunName
     from grader.reports.material import Material
-    from grader.results import Report
+    from grader.results import Metric, Report
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
@@ -41,10 +43,21 @@ def export(report: Report, name: RunName, material: Callable[[], Material], want
         task_id=wanted.task or report.benchmark,
         value=round(metric.value, 4),
         date=datetime.fromtimestamp(wanted.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        notes=f"{metric.name}, {reading} reading, protocol {report.protocol}, split {report.split}, n = {metric.n}",
+        notes=_notes(report, metric),
     )
     text = yaml.safe_dump(hub.eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True)
     return Exported(files={f".eval_results/{report.benchmark}.yaml": text.encode()})
+
+
+def _notes(report: Report, metric: Metric) -> str:
+    """Return what the value is, and what it should not be read without."""
+    notes = [metric.name, f"{metric.reading} reading", f"protocol {report.protocol}", f"split {report.split}"]
+    notes.append(f"n = {metric.n}")
+    if lost := getattr(report.unscored_by_reading, metric.reading):
+        notes.append(f"{counted(lost, 'sample')} unscored")
+    if metric.reading == "official" and official_notes(report):
+        notes.append("may differ from the value of the official scorer")
+    return ", ".join(notes)
 
 
 def _dataset(report: Report) -> str:

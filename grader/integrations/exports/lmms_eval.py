@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.integrations.exports.interface import Exported, Wanted, model_id, overall
-from grader.results import READINGS, by_task
+from grader.results import READINGS, Outcome, by_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.decisions.comparison import RunName
     from grader.reports.material import Material
-    from grader.results import Report
+    from grader.results import Reading, Report
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
@@ -68,8 +68,13 @@ def _samples(report: Report, material: Material) -> Iterator[dict[str, Any]]:
             "filtered_resps": [sample.careful.answer or "" for sample in members],
             **{
                 f"{reading}_{report.metrics[0].name if report.metrics else 'credit'}": [
-                    sample.reading(reading).credit for sample in members
+                    _credit(sample.reading(reading)) for sample in members
                 ]
                 for reading in READINGS
             },
         }
+
+
+def _credit(reading: Reading) -> float | None:
+    """Return the credit; None for an unscored sample, which the values exclude."""
+    return None if reading.outcome is Outcome.UNSCORED else reading.credit

@@ -19,7 +19,7 @@ from grader.integrations.exports import names, target
 from grader.integrations.exports.interface import Exported, Wanted
 from grader.predictions.read import read_predictions
 from grader.reports.material import Material
-from grader.results import Part, Report
+from grader.results import READINGS, Outcome, Part, Report, UnscoredCounts
 from grader.results.file import encode_report
 from grader.scorers.registry import scorer_of
 from grader.task import Task
@@ -116,6 +116,30 @@ def test_lmms_evals_sample_log_is_read_back_as_predictions(tmp_path: Path) -> No
     found = read_predictions(log)
     assert found.format == "lmms-eval"
     assert {record.qid: record.predictions for record in found.records} == material("vstar")().predictions
+
+
+def test_exports_tell_unscored_samples_and_notes_on_official_values() -> None:
+    report = of_sample("vstar")
+    first = report.samples[0]
+    lost = msgspec.structs.replace(first.careful, outcome=Outcome.UNSCORED, credit=0)
+    report = msgspec.structs.replace(
+        report,
+        samples=[msgspec.structs.replace(first, careful=lost), *report.samples[1:]],
+        unscored_by_reading=UnscoredCounts(careful=1),
+        notes=["\N{DAGGER} No judge."],
+    )
+    files = exported("lmms-eval", report).files
+    (log,) = (content for name, content in files.items() if name.endswith(".jsonl"))
+    line = json.loads(log.splitlines()[0])
+    assert (line["official_accuracy"], line["careful_accuracy"]) == ([first.official.credit], [None])
+    ends = [
+        yaml.safe_load(content)[0]["notes"].partition("n = 10")[2]
+        for reading in READINGS
+        for content in exported(
+            "hugging-face", report, wanted=msgspec.structs.replace(WANTED, reading=reading)
+        ).files.values()
+    ]
+    assert ends == [", may differ from the value of the official scorer", ", 1 sample unscored"]
 
 
 TRACKER = """
