@@ -78,7 +78,7 @@ def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
     except KeyboardInterrupt:
         done, total = session.status(prepared)
         note = (
-            f"{done} of {counted(total, 'sample')} in {prepared.options.output}" if done else "No sample was answered"
+            f"{done:,} of {counted(total, 'sample')} in {prepared.options.output}" if done else "No sample was answered"
         )
         say(f"Interrupted. {note}; the same command asks for {'the other' if done else 'all'} {total - done}.")
         return None
@@ -172,7 +172,7 @@ def _show_missing(result: Result, run_options: InferOptions) -> None:
     unfinished = f", {unasked} {'was' if unasked == 1 else 'were'} not finished" if unasked else ""
     are = "is" if len(summary.missing) == 1 else "are"
     say(
-        f"error: {len(summary.missing)} of {counted(summary.samples, 'sample')} {are} missing: "
+        f"error: {len(summary.missing):,} of {counted(summary.samples, 'sample')} {are} missing: "
         f"{counted(len(failed), 'request')} failed{unfinished}. The same command asks only for these."
     )
 

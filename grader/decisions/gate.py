@@ -18,7 +18,7 @@ from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.results import other_than
+from grader.results import READINGS, other_than
 from grader.scorers.interface import in_group
 from grader.scorers.means import values_by_round
 from grader.scorers.registry import scorer_of
@@ -214,13 +214,19 @@ def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
     """Return the result, or an undecided result if this run or the baseline has unscored samples."""
     lost = [
-        f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
+        f"{report.unscored:,} of {len(report.samples):,} samples{where} are unscored{_only_in(report)}"
         for report, where in zip(reports, ("", " of the baseline"), strict=False)
         if report.unscored
     ]
     if not lost:
         return result
     return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, but {' and '.join(lost)}{bounds}")
+
+
+def _only_in(report: Report) -> str:
+    """Return in which reading samples are unscored, if it is one of the two."""
+    readings = [reading for reading in READINGS if getattr(report.unscored_by_reading, reading)]
+    return f" in the {readings[0]} reading" if len(readings) == 1 else ""
 
 
 def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, group: str | None) -> Metric | None:

@@ -115,5 +115,5 @@ def _equal_samples(records: list[PredictionRecord]) -> Iterator[str]:
                 equal[record.qid] = len(long) - len(set(long))
     if equal:
         total = sum(len(record.predictions) for record in records)
-        samples = f"{sum(equal.values())} of {counted(total, 'sample')}"
+        samples = f"{sum(equal.values()):,} of {counted(total, 'sample')}"
         yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {names(equal)}"

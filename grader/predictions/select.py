@@ -185,7 +185,7 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
 
 def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
-    some = f"{len(check.missing)} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
+    some = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
     return f"{file.path or file.name}: $: {some}; --missing wrong counts them as wrong, --id or --limit grades a part"
 
 

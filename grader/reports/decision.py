@@ -220,7 +220,7 @@ def _open(report: Report) -> Iterator[str]:
     """Yield what could not be measured."""
     if report.unscored:
         yield (
-            f"{report.unscored} of {counted(len(report.samples), 'answer')} could not be scored "
+            f"{report.unscored:,} of {counted(len(report.samples), 'answer')} could not be scored "
             f"({why_unscored(report)}). They are excluded from {_plain_name(excluded_from(report))}, "
             "not counted as wrong."
         )

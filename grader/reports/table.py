@@ -83,7 +83,7 @@ def _differences(report: Report, scorer: AnyScorer) -> list[str]:
     total = len(report.samples)
     if not different:
         return [] if not total else [f"Official and careful agree on {all_of(total, 'sample')}."]
-    lines = [f"Official and careful differ on {len(different)} of {counted(total, 'sample')}:"]
+    lines = [f"Official and careful differ on {len(different):,} of {counted(total, 'sample')}:"]
     lines += [_difference(scorer, sample) for sample in different[:SHOWN_DIFFERENCES]]
     if len(different) > SHOWN_DIFFERENCES:
         counts = Counter((outcome(scorer, s.official), outcome(scorer, s.careful)) for s in different)
@@ -110,7 +110,7 @@ def _unscored(report: Report) -> list[str]:
     bounded = [metric for metric in overall if metric.bounds is not msgspec.UNSET]
     star = " (*)" if any(metric.value is not None for metric in bounded) else ""
     return [
-        f"{report.unscored} of {counted(len(report.samples), 'sample')} unscored ({why_unscored(report)}): excluded "
+        f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored ({why_unscored(report)}): excluded "
         f"from {excluded_from(report)}{star}.{' Worst and best case:' if bounded else ''}",
         *(f"  {metric.name} ({metric.reading}): {bounds_in_words(metric)}" for metric in bounded),
     ]

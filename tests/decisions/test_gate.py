@@ -256,7 +256,11 @@ def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
     samples = [sample("a", "unscored", official="correct", group="c=x"), sample("b", "correct", group="c=y")]
     made = report(samples, metric_rows(samples, "accuracy", each_task))
     assert line(made, "accuracy:c=x=0").state == "unscored"
-    assert line(made, "accuracy:c=x=50", reading="official").state == "unscored"
+    official = line(made, "accuracy:c=x=50", reading="official")
+    assert (official.state, official.reason.partition(", but ")[2]) == (
+        "unscored",
+        "1 of 2 samples are unscored in the careful reading",
+    )
     gone = questions({"a": "unscored", "b": "unscored"}, group="c=x")
     both = msgspec.structs.replace(
         gone, samples=[*gone.samples, sample("d", "correct")], metrics=figures("accuracy", 100, 1)

@@ -382,6 +382,9 @@ def test_samples_that_are_suspicious_are_warned_about() -> None:
     assert read(json.dumps([{"qid": "a", "predictions": [text, "B", "B", text, text]}]).encode()).warnings == [
         '2 of 5 samples are identical to an earlier sample, in 1 qid: "a"',
     ]
+    assert read(json.dumps([{"qid": "a", "predictions": [text] * 1001}]).encode()).warnings == [
+        '1,000 of 1,001 samples are identical to an earlier sample, in 1 qid: "a"',
+    ]
     joined = [{"qid": q, "predictions": ["A", text]} for q in ("a", "b", "a")]
     assert read(json.dumps(joined).encode()).warnings == [
         '1 qid with a record that is identical to another one (was the file joined twice?): "a"',

@@ -74,7 +74,7 @@ def judged_note(samples: list[SampleResult]) -> list[str]:
     }
     judged = {name: [reading for reading in readings if reading.rule == "judge"] for name, readings in scored.items()}
     official, careful = (
-        f"{len(found)} of {counted(len(samples), 'sample')} ({sum(each.credit for each in found)} correct)"
+        f"{len(found):,} of {counted(len(samples), 'sample')} ({sum(each.credit for each in found)} correct)"
         for found in judged.values()
     )
     return [f"{JUDGED}{official} of the official reading, and {careful} of the careful one."]
@@ -87,7 +87,7 @@ def without_judge(replies: list[Reply], version: str) -> list[str]:
         return []
     return [
         f"{OFFICIAL_MARK} No judge: VLMEvalKit asks one about replies that its rules cannot read. For this "
-        f"reason, {number} of {counted(len(replies), 'reply', 'replies')} got no official credit. Give "
+        f"reason, {number:,} of {counted(len(replies), 'reply', 'replies')} got no official credit. Give "
         "`--judge-model` (and `--judge-base-url`), or recorded replies with `--judge-replies`."
     ]
 
