@@ -45,8 +45,9 @@ class Candidate(Declared):
     spare: NotRequired[int]
     """Only for a tame program: it shares a process with other tame ones, and gets so many bytes. If it may need more,
     it runs again in a process of its own, without this limit."""
-    each: NotRequired[bool]
-    """Whether each call has the whole limit of CPU time, and no state is kept for the next call."""
+    each: NotRequired[int]
+    """Given if each call has the whole limit of CPU time, and no state is kept for the next call: bytes of the largest
+    answer that is kept whole."""
 
 
 class Answer(TypedDict):

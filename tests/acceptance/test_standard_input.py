@@ -236,6 +236,15 @@ def test_a_slow_program_gets_no_further_inputs_after_a_wrong_answer(tmp_path: Pa
     assert samples[0]["seconds"] > 2.2 > samples[1]["seconds"]
 
 
+def test_a_long_answer_is_compared_where_a_long_one_is_expected(tmp_path: Path) -> None:
+    expected = [[number, number] for number in range(100_000)]
+    row = {"id": "long", "text": "", "inputs": [[100_000]], "outputs": [expected], "function": "f"}
+    right = "def f(n):\n    return [(k, k) for k in range(n)]"
+    done, samples = graded(tmp_path, [row], {"long": [right, right.replace("n)]", "1, n)]")]}, declaration=FUNCTION)
+    assert done.returncode == 0, done.stderr
+    assert [sample["careful"]["outcome"] for sample in samples] == ["passed", "failed"]
+
+
 FUNCTION = DECLARATION.replace('inputs = "inputs"', 'inputs = "inputs"\nfunction = "function"')
 ODD_ANSWERS = {
     "no array": ([1, 1], "import numpy\ndef f(x):\n    return numpy.int64(x)", "failed"),

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from grader.scorers.execution.extraction import Rules
 
 
+LARGE_ANSWER, TIMES_LONGEST = 1 << 20, 4
+"""Bytes of an answer that is kept whole: so many, or so many times the length of the longest expected value."""
+
+
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One assembled sample without a verdict yet."""
 
@@ -116,7 +120,7 @@ def calls_job(task: CodeTask, source: str, function: str, calls: Sequence[str], 
         "source": source,
         "names": [],
         "reads": [],
-        "each": True,
+        "each": max(LARGE_ANSWER, TIMES_LONGEST * (task.cases.longest if task.cases else 0)),
     }
     asked: sandbox.Answer = {"candidate": candidate, "calls": calls}
     return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}

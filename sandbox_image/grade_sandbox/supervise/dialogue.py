@@ -164,7 +164,6 @@ _BATCH_BYTES = 64 << 10
 _NAMED = '{"f":{"x":["name",'
 MOST_SECONDS = 60.0
 """Maximum time of calls that have limits of their own, all together."""
-LARGE = 1 << 20
 
 
 class LockStep(_Replies):
@@ -176,9 +175,9 @@ class LockStep(_Replies):
     """
 
     def __init__(
-        self, fd: int, calls: Iterable[str], ahead: int = MOST_AHEAD, *, each: bool = False, first: bytes = b""
+        self, fd: int, calls: Iterable[str], ahead: int = MOST_AHEAD, *, each: int = 0, first: bytes = b""
     ) -> None:
-        """`each`: the limit of time is for each call, and of a large answer only a digest is kept.
+        """`each`: the limit of time is for each call, and of an answer with more bytes only a digest is kept.
 
         `first`: a message that is sent before, and has no answer of its own.
         """
@@ -203,7 +202,7 @@ class LockStep(_Replies):
     def feed(self, part: bytes) -> bool:
         for whole in self._complete(part):
             self.moved += len(whole)
-            data = digest(whole) if self._each and len(whole) > LARGE else whole
+            data = digest(whole) if 0 < self._each < len(whole) else whole
             self.encoding = not data
             if self.encoding:
                 continue

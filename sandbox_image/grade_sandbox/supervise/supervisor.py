@@ -164,7 +164,7 @@ class Supervisor:
     def _answered_ahead(
         self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int
     ) -> tuple[dict[str, Any], dialogue.LockStep]:
-        each = candidate.get("each", False)
+        each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
         if "spare" in candidate:

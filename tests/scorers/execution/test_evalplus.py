@@ -77,6 +77,12 @@ def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
     assert near_values([1, 2], given)
 
 
+def test_a_value_of_numpy_is_the_one_of_python() -> None:
+    assert near_values(True, numpy.bool_(True))
+    assert near_values([True, 2, 0.5], [numpy.bool_(True), numpy.int64(2), numpy.float32(0.5)])
+    assert not near_values(True, numpy.int64(1))
+
+
 ODD = [
     1, 1.5, [1, 1], 10**400, Decimal("sNaN"), Decimal("1e999999"), numpy.int64(1), numpy.float64(1), ARRAY([1, 2]),
     ARRAY(5), float("nan"), {"a": Decimal("sNaN")}, {1: 10**400}, "a", None, 1j,

@@ -147,8 +147,8 @@ def same_values(expected: Any, given: Any) -> Any:
 
 @_false_if_raising
 def near_values(expected: Any, given: Any) -> Any:
-    """Compare values part by part. Floats may differ a little; a list may be a tuple, a deque, or an array."""
-    expected, given = (value.tolist() if getattr(value, "shape", ()) else value for value in (expected, given))
+    """Compare values part by part. Floats may differ a little, and a list may be a tuple, a deque or an array."""
+    expected, given = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, given))
     if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
         return math.isclose(expected, given, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(expected) and math.isnan(given))
     if isinstance(expected, (list, tuple, deque)) and isinstance(given, (list, tuple, deque)):
