@@ -106,6 +106,7 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         stderr=spread.stderr,
         n=spread.n,
         bounds=(low, high) if lost else msgspec.UNSET,
+        dropped=len(by_observation(samples)) - len(tasks) or msgspec.UNSET,
     )
 
 

@@ -125,6 +125,8 @@ def test_without_a_linter_there_is_no_parse_success_rate() -> None:
 def test_unscored_samples_are_no_parse_successes_and_leave_bounds() -> None:
     rows = [row for row in metrics(task("a", "UL"), (1,)) if row.name == "parse_success_rate"]
     assert [(row.value, row.bounds) for row in rows] == [(0, (0, 50)), (0, (0, 50))]
+    rows = [row for row in metrics([*task("a", "UU"), *task("b", "PP")], (1,)) if row.bounds is not msgspec.UNSET]
+    assert {(row.name, row.n, row.dropped) for row in rows} == {("pass@1", 1, 1), ("parse_success_rate", 1, 1)}
 
 
 @given(st.lists(st.text("PFLSU", min_size=3, max_size=6), min_size=1, max_size=6), st.sampled_from([1, 2, 3]))
