@@ -10,6 +10,7 @@ import zlib
 from html.parser import HTMLParser
 from typing import Any
 
+import msgspec
 import pytest
 from PIL import Image
 
@@ -23,6 +24,7 @@ from grader.scorers.execution.metrics import curve, pass_at_k
 from grader.scorers.interface import Program
 from grader.task import Block, Task
 from tests.conftest import cases
+from tests.made_runs import tasks
 from tests.reports.browser import big
 
 GOOD = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="bare_letter")
@@ -224,6 +226,15 @@ def test_the_curve_is_pass_at_k_for_every_k_in_both_readings() -> None:
             (100.0, 2),
         ],
     }
+
+
+def test_the_curve_ends_where_a_task_has_too_few_samples() -> None:
+    """Else pass@3 would be that of the second task alone, and lower than pass@2."""
+    report = tasks([2], samples=2)
+    longer = [msgspec.structs.replace(sample, qid="longer") for sample in tasks([0], samples=3).samples]
+    made = curve(msgspec.structs.replace(report, samples=[*report.samples, *longer]))
+    assert made is not None
+    assert (made.k, made.careful) == ([1, 2], [(50.0, 2), (50.0, 2)])
 
 
 def test_one_sample_a_task_is_no_curve() -> None:

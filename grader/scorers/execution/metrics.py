@@ -203,12 +203,13 @@ MOST_K = 200
 
 
 def curve(report: Report) -> CurveBlock | None:
-    """Return pass@k in both readings for every k up to the number of samples of a task; None if that is below 2.
+    """Return pass@k in both readings for every k up to the fewest samples of a task; None if that is below 2.
 
-    The values are those of the metric.
+    The values are those of the metric. Beyond, each point would be about other tasks, and the curve could fall.
     """
     tasks = list(by_observation(report.samples).values())
-    most = min(MOST_K, max((_scored(members, reading) for members in tasks for reading in READINGS), default=0))
+    scored = max((_scored(members, reading) for members in tasks for reading in READINGS), default=0)
+    most = min(MOST_K, scored, *map(len, tasks))
     if most < 2:
         return None
     ks = list(range(1, most + 1))
