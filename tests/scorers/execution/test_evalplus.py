@@ -70,6 +70,12 @@ def test_a_deque_may_hold_arrays() -> None:
     assert not near_values(deque([ARRAY([1, 3])]), deque([ARRAY([1, 2])]))
 
 
+def test_a_named_tuple_is_a_tuple() -> None:
+    given = answered(json.dumps({"v": {"r": 0}, "n": [["record", "P", ["x", "y"], [1, {"r": 1}]], ["list", [2]]]}))
+    assert same_values([1, [2]], given)
+    assert near_values([1, [2]], given)
+
+
 def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
     reply = {"v": {"r": 0}, "n": [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]]}
     given = answered(json.dumps(reply))

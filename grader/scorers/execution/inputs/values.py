@@ -127,6 +127,8 @@ class _Reader:
 
     def _node(self, node: list[Any]) -> Any:
         kind = node[0]
+        if kind == "record":  # a named tuple
+            return tuple(self.value(atom) for atom in node[3])
         if kind in _SEQUENCES:
             parts = [self.value(atom) for atom in node[1]]
             return _SEQUENCES[kind](_spread(parts) if kind in _HASHED else parts)
