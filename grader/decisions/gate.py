@@ -220,7 +220,8 @@ def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = ""
     ]
     if not lost:
         return result
-    return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, but {' and '.join(lost)}{bounds}")
+    reason = f"{result.reason}; undecided because {' and '.join(lost)}{bounds}"
+    return GateResult(gate=result.gate, state="unscored", reason=reason)
 
 
 def _only_in(report: Report) -> str:

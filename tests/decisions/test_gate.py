@@ -198,7 +198,7 @@ def test_a_line_is_not_met_on_what_was_lost() -> None:
     assert found.state == "unscored"
     assert found.reason.startswith("it is 66.67 (95 % interval ")
     assert found.reason.endswith(
-        ", but 1 of 4 samples are unscored; with the unscored samples it is between 50.00 and 75.00"
+        "; undecided because 1 of 4 samples are unscored; with the unscored samples it is between 50.00 and 75.00"
     )
 
 
@@ -207,7 +207,7 @@ def test_a_line_is_not_failed_by_what_was_lost_either() -> None:
     found = line(made, "accuracy=60")
     assert found.state == "unscored"
     assert found.reason.endswith(
-        ", but 1 of 3 samples are unscored; with the unscored samples it is between 33.33 and 66.67"
+        "; undecided because 1 of 3 samples are unscored; with the unscored samples it is between 33.33 and 66.67"
     )
 
 
@@ -257,7 +257,7 @@ def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
     made = report(samples, metric_rows(samples, "accuracy", each_task))
     assert line(made, "accuracy:c=x=0").state == "unscored"
     official = line(made, "accuracy:c=x=50", reading="official")
-    assert (official.state, official.reason.partition(", but ")[2]) == (
+    assert (official.state, official.reason.partition("; undecided because ")[2]) == (
         "unscored",
         "1 of 2 samples are unscored in the careful reading",
     )
@@ -291,7 +291,7 @@ def test_a_drop_is_not_met_on_what_either_run_lost(before: str, after: str, said
     words = {f"q{n}": "correct" for n in range(299)}
     baseline, made = (questions({**words, "last": word}) for word in (before, after))
     found = drop(baseline, made, "5")
-    assert (found.state, found.reason.partition(", but ")[2]) == ("unscored", said)
+    assert (found.state, found.reason.partition("; undecided because ")[2]) == ("unscored", said)
     fallen = questions({**dict.fromkeys(words, "wrong"), "last": after})
     assert drop(baseline, fallen, "5").state == "failed"
 
