@@ -195,6 +195,10 @@ def passes_in_one_process(source: str, task: Task) -> bool:
 
 ROOT = Task(returning("math.sqrt(a)"), "for n in (1, 2, 4):\n    assert abs(solution(n) - n ** 0.5) < 1e-3")
 ANY_OF = Task(returning("[1, 2]"), "assert sorted(solution(1)) == [1, 2]")
+AGAIN = Task(
+    returning("[1, 2]"),
+    "assert solution(1)\nassert sorted(solution(1)) == [1, 2]\nassert len(solution(1)) == 2 and 2 in solution(1)",
+)
 PATH = Task(returning("'abc'"), "assert sorted(solution(1)) == list('abc')")
 POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) == 10 ** 5000")
 SPIED = Task(
@@ -247,6 +251,7 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another wording": (TOTAL, "def solution(a):\n    print('the total is', float(sum(a)))\n"),
     "another spacing": (JSON, "import json\ndef solution(a):\n    return json.dumps(a, indent=2)\n"),
     "another order": (ANY_OF, returning("[2, 1]")),
+    "another order, of which other lines test less": (AGAIN, returning("[2, 1]")),
     "another text": (PATH, returning("'cab'")),
     "a number for truth": (FLAG, returning("1 - a % 2")),
     "a count for truth": (FLAG, returning("2 - 2 * (a % 2)")),

@@ -130,7 +130,7 @@ def tried(
         return bool(accepts(messages))
 
     sides = None, found._sample
-    return likeness.controlled(note, sides, found.doubts, found.holders, sites, "tests"), asked
+    return likeness.controlled(note, sides, found.doubts, found.holders, sites, found._calls, "tests"), asked
 
 
 def values(messages: list[str]) -> list[Any]:
@@ -167,6 +167,14 @@ def test_all_places_are_replaced_together_and_each_alone() -> None:
     assert sorted(map(repr, zero)) == ["[0, 0]", "[0, 2.5]", "[1.5, 0]"]
 
 
+def test_the_same_answer_to_the_same_call_is_one_place() -> None:
+    found = compared("return [a, 9]", "return [9, a]", "solution(1)\nsolution(2)\nsolution(1)")
+    _, asked = tried(found, sites=(1, 2, 3))
+    for messages in asked:
+        assert messages[1] == messages[3]
+    assert any(messages[2] == found._sample[2] for messages in asked)
+
+
 def test_of_the_places_of_one_line_a_representative_is_tried_alone() -> None:
     _, asked = tried(compared("return a", "return a + 0.5", THREE), sites=(2, 2, 2))
     alone = [found for found in map(values, asked) if len({0.5, 1.5, 2.5} & {*found}) == 2]
@@ -197,6 +205,6 @@ def test_the_reference_is_tried_as_well() -> None:
     reference = found._expected.texts
     asked: list[list[str]] = []
     sides = reference, found._sample
-    likeness.controlled(lambda messages: bool(asked.append(messages)), sides, found.doubts, [], (), "")
+    likeness.controlled(lambda messages: bool(asked.append(messages)), sides, found.doubts, [], (), found._calls, "")
     assert [-1] in [values(messages) for messages in asked]
     assert [-1.5] in [values(messages) for messages in asked]

@@ -124,7 +124,7 @@ def _controlled(
         return "", False
     baseline = branch(partial(tests.passes, messages), SECONDS) or {"sites": []}
     sides = reference, messages
-    return controlled(partial(_accepts, tests), sides, doubts, holders, baseline["sites"], tests.text)
+    return controlled(partial(_accepts, tests), sides, doubts, holders, baseline["sites"], tests.calls, tests.text)
 
 
 def _accepts(tests: Tests, messages: list[str]) -> bool:

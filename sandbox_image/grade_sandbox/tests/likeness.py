@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from grade_sandbox.values.constructed import NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
     from typing import Any
 
     from grade_sandbox.tests.controls import Change
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     Accepts = Callable[[list[str]], bool]
     """Whether the tests pass with these messages."""
     Answer = tuple[str, Part | None]
+    Equals = Mapping[int, Sequence["Doubt"]]
+    """Identity of a doubt -> the places that are the same value for the tests, itself among them."""
     Sides = tuple[Sequence[str] | None, Sequence[str]]
 
 MAX_REPLAYS = 64
@@ -279,16 +282,26 @@ def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool
 
 
 def controlled(
-    accepts: Accepts, sides: Sides, doubts: Sequence[Doubt], holders: Sequence[Doubt], sites: Sequence[int], tests: str
+    accepts: Accepts,
+    sides: Sides,
+    doubts: Sequence[Doubt],
+    holders: Sequence[Doubt],
+    sites: Sequence[int],
+    calls: Sequence[dict[str, Any]],
+    tests: str,
 ) -> tuple[str, bool]:
     """Return why the tests say nothing about a place (empty: they do), and whether all were tried only together.
 
     `sides`: the messages of the reference, if there is one, and of the sample; `sites`: the line of the tests that
-    made each call.
+    made each call; `tests`: their text.
     """
     places = [*doubts, *holders]
-    alone = _alone(sides, places, sites, tests) if len(places) > 1 else ()
-    tried = [*itertools.islice(itertools.chain(_together(sides, doubts), alone), MAX_REPLAYS + 1)]
+    equal: dict[Hashable, list[Doubt]] = {}
+    for doubt in places:
+        equal.setdefault(_question(doubt, sides, calls), []).append(doubt)
+    equals = {id(doubt): same for same in equal.values() for doubt in same}
+    alone = _alone(sides, places, equals, sites, tests) if len(places) > 1 else ()
+    tried = [*itertools.islice(itertools.chain(_together(sides, doubts, equals), alone), MAX_REPLAYS + 1)]
     is_cut = len(tried) > MAX_REPLAYS
     for messages, what in tried[:MAX_REPLAYS]:
         if accepts(messages):
@@ -296,7 +309,9 @@ def controlled(
     return "", is_cut
 
 
-def _alone(sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: str) -> Iterator[tuple[list[str], str]]:
+def _alone(
+    sides: Sides, doubts: Sequence[Doubt], equals: Equals, sites: Sequence[int], tests: str
+) -> Iterator[tuple[list[str], str]]:
     """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests.
 
     The nearest control of each group comes first, then the next one of each. So each has some, if there are too many.
@@ -306,18 +321,37 @@ def _alone(sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: s
         call = doubt.place.call
         site = sites[call] if 0 <= call < len(sites) else -1
         groups.setdefault((site, doubt.place.group, doubt.place.is_whole), []).append(doubt)
-    queues: list[list[tuple[Sequence[str] | None, Change]]] = []
+    queues: list[list[tuple[Sequence[str] | None, list[Change]]]] = []
     for group, members in groups.items():
         digest = hashlib.sha256(f"{tests}{group}".encode("utf-8", "surrogatepass")).digest()
         chosen = members[int.from_bytes(digest[:8], "big") % len(members)]
         for side, texts in enumerate(sides):
-            queues.append([(texts, (chosen.part(side), control)) for control in reversed(chosen.controls[side])])
+            tried = reversed(chosen.controls[side])
+            queues.append([(texts, _everywhere(chosen, equals, side, control)) for control in tried])
     for row in itertools.zip_longest(*queues):
-        for texts, change in filter(None, row):
-            yield from _if_changed(texts, [change])
+        for texts, changes in filter(None, row):
+            yield from _if_changed(texts, changes)
 
 
-def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str], str]]:
+def _question(doubt: Doubt, sides: Sides, calls: Sequence[dict[str, Any]]) -> Hashable:
+    """Return what is equal for one place in the answers to equal calls, where both sides answer as before.
+
+    For the tests this is one value, which each of the calls may decide.
+    """
+    number = doubt.place.call
+    if number < 0:
+        return id(doubt)
+    call = json.dumps([calls[number][part] for part in "fvkn"])
+    places = ((doubt.part(side).where or ())[1:] for side in (0, 1))
+    return (call, doubt.place.is_whole, *places, *(texts and texts[number + 1] for texts in sides))
+
+
+def _everywhere(doubt: Doubt, equals: Equals, side: int, control: Control) -> list[Change]:
+    """Return the changes that put a control in a place, and in those that are the same value."""
+    return [(one.part(side), control) for one in equals[id(doubt)]]
+
+
+def _together(sides: Sides, doubts: Sequence[Doubt], equals: Equals) -> Iterator[tuple[list[str], str]]:
     """Yield messages with all places replaced at once."""
     for side, texts in enumerate(sides):
         for number in range(max((len(doubt.controls[side]) for doubt in doubts), default=0)):
@@ -325,10 +359,10 @@ def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str]
                 (doubt.part(side), own[min(number, len(own) - 1)]) for doubt in doubts if (own := doubt.controls[side])
             ]
             yield from _if_changed(texts, chosen)
-        yield from _if_changed(texts, _opposite(doubts, side))
+        yield from _if_changed(texts, _opposite(doubts, equals, side))
 
 
-def _opposite(doubts: Sequence[Doubt], side: int) -> list[Change]:
+def _opposite(doubts: Sequence[Doubt], equals: Equals, side: int) -> list[Change]:
     """Return changes that make one number larger and another one of the same call smaller, with the same sum."""
     numbers = [
         doubt
@@ -338,10 +372,13 @@ def _opposite(doubts: Sequence[Doubt], side: int) -> list[Change]:
     for one, other in itertools.pairwise(numbers):
         if one.place.call == other.place.call:
             known = [{doubt.part(side).atom for doubt in (one, other)} for side in (0, 1)]
-            first, second = one.part(side), other.part(side)
+            first, second = one.part(side).atom, other.part(side).atom
             for step in (1, -1, 2, -2):
-                if {first.atom + step, second.atom - step} not in known:
-                    return [(first, Control(first.atom + step)), (second, Control(second.atom - step))]
+                if {first + step, second - step} not in known:
+                    pairs = (one, first + step), (other, second - step)
+                    return [
+                        change for place, atom in pairs for change in _everywhere(place, equals, side, Control(atom))
+                    ]
     return []
 
 
