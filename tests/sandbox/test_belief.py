@@ -241,6 +241,18 @@ PRODUCT = Task(returning("(3, 5)"), "x, y = solution(15)\nassert x * y == 15 and
 NEGATED = Task(
     "def solution(a):\n    a[0][0] *= -1\n    return a\n", "m = [[1]]\nassert solution(m) is m and m == [[-1]]"
 )
+LINKED = Task(
+    "def solution(a):\n    p = None\n    while a:\n        a.next, p, a = p, a, a.next\n    return p\n",
+    "a = Node(1, Node(2, Node(3, None)))\nr, found = solution(a), []\n"
+    "while r:\n    found.append(r.val)\n    r = r.next\nassert found == [3, 2, 1]",
+    "class Node:\n    def __init__(self, val, next):\n        self.val, self.next = val, next\n"
+    "def solution(a):\n    pass\n",
+)
+VALUES = "v, c = [], a\n    while c:\n        v.append(c.val)\n        c = c.next\n"
+VISITED = Task(
+    "def solution(a):\n    a[0, 0] = 0\n    return len(a)\n",
+    "import numpy as np\nassert solution(np.ones((2, 2))) == 2",
+)
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
@@ -267,6 +279,8 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "in place, and returned": (IN_PLACE, "def solution(a):\n    a.sort()\n    return a\n"),
     "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),
     "marks in its argument that nobody sees": (MARKED, "def solution(a):\n    for row in a:\n        row[0] = '#'\n    return len(a)\n"),
+    "marks in an array that nobody sees": (VISITED, "def solution(a):\n    a[0, 0] = 7\n    return len(a)\n"),
+    "values of a linked list exchanged": (LINKED, f"def solution(a):\n    {VALUES}    c = a\n    while c:\n        c.val, c = v.pop(), c.next\n    return a\n"),
     "a message that its class makes": (TOLD, "class Bad(ValueError):\n    def __init__(self, v):\n        self.v = v\n    def __str__(self):\n        return f'bad value: {self.v}'\ndef solution(a):\n    raise Bad(a)\n"),
     "the class it derives from": (INVALID, "def solution(a):\n    raise LookupError('no')\n"),
     "an array without a dimension": (ZERO, returning("np.array(a / 2)")),

@@ -79,7 +79,8 @@ def _beside_reference(
 def _reads_arguments(tests: Tests, messages: list[str], compared: Likeness) -> bool:
     """Whether the tests look at the arguments that a program and the reference have changed in different ways."""
     tried = zip(*([(part, control) for control in own] for part, own in compared.arguments), strict=False)
-    others = [controls.changed(messages, changes) for changes in tried]
+    apart = controls.exchanged(messages, compared.unread)
+    others = [controls.changed(apart, changes) for changes in tried]
     return not others or not all(_accepts(tests, other) for other in others)
 
 

@@ -150,7 +150,17 @@ _EMPTY = {ITERATOR: "iterator", MAPPING: "dict", SET: "set"}
 
 def of_argument(view: View) -> list[Control]:
     """Return contents of an argument with which tests fail if they look at it at all; empty if there are none."""
-    if view.node is None or view.family not in _EMPTY.keys() | {SEQUENCE} or view.node.node[0] == "array":
+    if view.node is None:
+        return []
+    node = view.node.node
+    if node[0] == "instance":
+        contents = ([fill if at % 2 else name for at, name in enumerate(node[2])] for fill in (None, UNRELATED))
+        return [Control(node=[*node[:2], values]) for values in contents]
+    if node[0] == "array" and node[1] != "O":
+        size = len(base64.b64decode(node[3]))
+        data = (base64.b64encode(bytes([fill]) * size).decode() for fill in (0, 1))
+        return [Control(node=[*node[:3], values, *node[4:]]) for values in data]
+    if view.family not in _EMPTY.keys() | {SEQUENCE} or node[0] == "array":
         return []
     empty = _emptied(view, view.node)
     return [Control(node=empty), Control(node=[empty[0], [UNRELATED] * _width(view)])]

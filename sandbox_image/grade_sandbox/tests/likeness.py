@@ -104,7 +104,12 @@ class Likeness:
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
         self.arguments: list[tuple[Part, list[Control]]] = []
-        """Arguments that both have changed, beside an answer, and not in the same way; other contents for each."""
+        """Arguments that both have changed, beside an answer, and not in the same way; other contents for each.
+
+        The places are those in the messages `unread`.
+        """
+        self.unread: dict[int, dict[str, Any]] = {}
+        """Messages of the sample with answers apart from such arguments."""
         self._rewritten: dict[int, dict[str, Any]] = {}
         """Messages of the sample, with arguments as the reference left them."""
 
@@ -166,7 +171,7 @@ class Likeness:
             parts = self._expected.argument(argument), self._returned.argument(argument)
             differing = self._compare(number, *parts, ("argument",))
             if differing and not is_answer:
-                self.arguments.append((parts[1], controls.of_argument(self._returned.view(parts[1]))))
+                self._note_argument(number, argument)
             if is_answer or self._are_arguments_read:
                 places += differing
         if one != other:
@@ -174,12 +179,29 @@ class Likeness:
             self._leave_as_expected(number)
         return places
 
-    def _leave_as_expected(self, number: int) -> None:
-        """Rewrite a message of the sample: its answer apart from the arguments, these as the reference left them."""
+    def _note_argument(self, number: int, argument: int) -> None:
+        """Note an argument that both change in different ways, in a message whose answer is apart from it."""
+        changes = [change for change in self._returned.message["m"] if change[0] == "t"]
+        if number + 1 not in self.unread:
+            self.unread[number + 1] = self._detached()
+            self.unread[number + 1]["m"] += changes
+        before = len(self.unread[number + 1]["m"]) - len(changes)
+        at = before + [change[1] for change in changes].index(argument)
+        part = self._returned.argument(argument)
+        place = part._replace(where=(number + 1, "m", at, 2))
+        self.arguments.append((place, controls.of_argument(self._returned.view(part))))
+
+    def _detached(self) -> dict[str, Any]:
+        """Return the sample's message read last with its answer apart from the arguments, and without their changes."""
         message = detached(self._returned)
         answer = self._returned.message.get("v")
         if isinstance(answer, dict) and "t" in answer and answer == self._expected.message.get("v"):
             message["v"] = answer  # both return the same argument, and tests may ask for this
+        return message
+
+    def _leave_as_expected(self, number: int) -> None:
+        """Rewrite a message of the sample: its answer apart from the arguments, these as the reference left them."""
+        message = self._detached()
         copies: dict[int, int] = {}
         for argument in sorted(changed_arguments(self._expected.message)):
             atom = grafted(self._expected, self._expected.argument(argument), message["n"], copies)
