@@ -157,6 +157,7 @@ CHECKED = {
         "def check(input, output, expected):\n    print('noise')\n"
         "    if 'boom' in output:\n        raise ValueError('boom')\n"
         "    return sum(map(int, output.split())) == int(input)\n"
+        "if __name__ == '__main__':\n    raise SystemExit('called by nobody')\n"
     ),
 }
 

@@ -275,6 +275,8 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "calls a function that notes its calls": (SPIED, "def solution(a):\n    return list(map(a, [1, 2]))\n"),
     "None for False": (FLAG, returning("True if a % 2 == 0 else None")),
     "a tuple": (ANY_OF, returning("(1, 2)")),
+    "an array of the standard library": (ANY_OF, "import array\ndef solution(a):\n    return array.array('i', [2, 1])\n"),
+    "an exception for truth": (FLAG, returning("a % 2 == 0 and ValueError()")),
     "an array": (ANY_OF, returning("np.array([1, 2])")),
     "in place, and returned": (IN_PLACE, "def solution(a):\n    a.sort()\n    return a\n"),
     "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),

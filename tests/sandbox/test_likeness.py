@@ -175,6 +175,13 @@ def test_the_same_answer_to_the_same_call_is_one_place() -> None:
     assert any(messages[2] == found._sample[2] for messages in asked)
 
 
+@pytest.mark.parametrize("between", ["x.append(2)", "random.seed(2)", "sys.stdin = io.StringIO('2')"])
+def test_what_a_call_depends_on_may_change_between_equal_calls(between: str) -> None:
+    test = f"import io, random, sys\nx = [1]\nrandom.seed(1)\nsolution(x)\n{between}\nsolution(x)"
+    _, asked = tried(compared("return [7, 9]", "return [9, 7]", test), sites=(1, 2))
+    assert any(messages[1] != messages[2] for messages in asked)
+
+
 def test_of_the_places_of_one_line_a_representative_is_tried_alone() -> None:
     _, asked = tried(compared("return a", "return a + 0.5", THREE), sites=(2, 2, 2))
     alone = [found for found in map(values, asked) if len({0.5, 1.5, 2.5} & {*found}) == 2]

@@ -277,6 +277,12 @@ def test_wrappers_of_every_mapping_cross() -> None:
         assert type(cross(held).data) is type(mapping)
 
 
+def test_a_range_of_any_length_crosses() -> None:
+    source = "def solution(a):\n    return range(a)"
+    test = "r = solution(10 ** 30)\nassert r[5] == 5 and r[-1] == 10 ** 30 - 1"
+    assert phases.beside(source, test, reference=source.replace("range(", "range(0, ")) == phases.CONFIRMED
+
+
 def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
     half_used = iter([1, 2, 3])
     next(half_used)

@@ -65,11 +65,11 @@ def of(view: View, other: View, *, is_whole: bool, near: bool = False) -> list[C
 
 
 def _saying_nothing(view: View, other: View, *, is_whole: bool) -> list[Control]:
-    if ERROR in {view.family, other.family}:
+    if view.family == other.family == ERROR:
         if is_related(view, other):
             return []
         found = [Control(node=["exception", "BufferError", []])]
-        if view.family == ERROR and view.node is not None and view.node.node[2]:
+        if view.node is not None and view.node.node[2]:
             # The tests may ask only whether there is a message.
             found.append(Control(node=["exception", "BufferError", view.node.node[2]]))
         return found
@@ -329,7 +329,8 @@ def _with_item(node: list[Any], number: int, atom: Any) -> list[Any]:
     if node[0] == "array" and node[1] == "O":
         return [*node[:3], [atom if at == number else one for at, one in enumerate(node[3])], *node[4:]]
     if node[0] != "array":
-        return ["list", [atom if at == number else one for at, one in enumerate(views.items_of(node))]]
+        items = node[1] if node[0] == "list" else views.items_of(node)
+        return ["list", [atom if at == number else one for at, one in enumerate(items)]]
     array = arrays.made(node).__array__()
     if isinstance(atom, (int, float)) and array.dtype.kind in "biuf":
         flat = array.ravel().astype("<f8")

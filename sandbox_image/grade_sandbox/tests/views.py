@@ -238,7 +238,7 @@ class Messages:
 
     def _range(self, part: Part, held: Node) -> View:
         items = range(*(self.view(one).value for one in held.parts(1)))
-        if len(items) > MAX_RANGE:
+        if items[MAX_RANGE:]:  # `len` has a limit
             return View(part, "long range", str(items), node=held)
         return View(part, "range", parts=[Part(held.table, item) for item in items], node=held)
 

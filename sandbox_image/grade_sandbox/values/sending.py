@@ -32,6 +32,7 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _OF_ITERATORS = {"builtins", "itertools", "collections", "_collections"}
 """Modules whose iterators are sent as their items. Those of other modules, such as files, are not."""
 _SIZED = {one.kind for one in constructed.TYPES.values() if isinstance(one.kind, type) and hasattr(one.kind, "__len__")}
+_SIZED.remove(range)  # sent as three numbers
 
 
 class Encoder:

@@ -145,10 +145,11 @@ def _has_ended(answers: Answers) -> bool:
 
 
 _CALLED = """
-
 import json, sys
+_space = {{"__name__": "checker"}}
+exec(compile({!r}, "checker", "exec"), _space)
 _given, sys.stdout, _output = json.load(sys.stdin), sys.stderr, sys.stdout
-_output.write(json.dumps(bool(check(*_given))))
+_output.write(json.dumps(bool(_space["check"](*_given))))
 _output.flush()
 """
 
@@ -166,7 +167,7 @@ def runs_of_checker(
         for number, (output, expected) in enumerate(zip(outputs, cases.outputs or (), strict=True))
         if output.outcome is Outcome.PASSED
     )
-    return key_of_checker(candidate), f"{cases.checker}{_CALLED}", texts
+    return key_of_checker(candidate), _CALLED.format(cases.checker), texts
 
 
 def checked(
