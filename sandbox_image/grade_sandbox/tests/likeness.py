@@ -318,10 +318,7 @@ def controlled(
     made each call; `tests`: their text.
     """
     places = [*doubts, *holders]
-    equal: dict[Hashable, list[Doubt]] = {}
-    for doubt in places:
-        equal.setdefault(_question(doubt, sides, calls), []).append(doubt)
-    equals = {id(doubt): same for same in equal.values() for doubt in same}
+    equals = _equals(places, sides, calls)
     alone = _alone(sides, places, equals, sites, tests) if len(places) > 1 else ()
     tried = [*itertools.islice(itertools.chain(_together(sides, doubts, equals), alone), MAX_REPLAYS + 1)]
     is_cut = len(tried) > MAX_REPLAYS
@@ -355,22 +352,29 @@ def _alone(
             yield from _if_changed(texts, changes)
 
 
-def _question(doubt: Doubt, sides: Sides, calls: Sequence[dict[str, Any]]) -> Hashable:
-    """Return what is equal for one place in the answers to equal calls of a function, if both sides answer as before.
+def _equals(doubts: Sequence[Doubt], sides: Sides, calls: Sequence[dict[str, Any]]) -> Equals:
+    """Find one place in the answers to equal calls of a function, if both sides answer as before.
 
     For the tests this is one value, which each of the calls may decide. The arguments are data: an object, a seed or an
     input may be another one for each call.
     """
-    number = doubt.place.call
-    if number < 0:
-        return id(doubt)
-    parts = calls[number]
-    call = json.dumps([parts[name] for name in "fvkn"], separators=(",", ":"))
-    is_data = parts["f"].get("x", [""])[0] == "name" and call.count('{"x":') == 1 and '{"t":' not in call
-    if not is_data or parts["m"] or parts.keys() & {"s", "i"}:
-        return id(doubt)
-    places = ((doubt.part(side).where or ())[1:] for side in (0, 1))
-    return (call, doubt.place.is_whole, *places, *(texts and texts[number + 1] for texts in sides))
+    questions: dict[int, Hashable] = {}
+    groups: dict[Hashable, list[Doubt]] = {}
+    for doubt in doubts:
+        number = doubt.place.call
+        if number not in questions:
+            answers = [texts and texts[number + 1] for texts in sides]
+            questions[number] = (_data_only(calls[number]) if number >= 0 else "") or number, *answers
+        places = ((doubt.part(side).where or ())[1:] for side in (0, 1))
+        groups.setdefault((questions[number], doubt.place.is_whole, *places), []).append(doubt)
+    return {id(doubt): group for group in groups.values() for doubt in group}
+
+
+def _data_only(call: dict[str, Any]) -> str:
+    """Return the text of a call of a function with data; empty for any other call."""
+    text = json.dumps([call[name] for name in "fvkn"], separators=(",", ":"))
+    is_data = call["f"].get("x", [""])[0] == "name" and text.count('{"x":') == 1 and '{"t":' not in text
+    return text if is_data and not call["m"] and not call.keys() & {"s", "i"} else ""
 
 
 def _everywhere(doubt: Doubt, equals: Equals, side: int, control: Control) -> list[Change]:
