@@ -22,6 +22,7 @@ from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.careful.wordings import REFUSED
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import cell, lettered, official_reader, unknown_reader, verdict
 from grader.scorers.choice.probes import recount
@@ -89,6 +90,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         "unclosed_reasoning": "The reasoning was cut off before an answer.",
         "empty": "The reply is empty, or has nothing after its reasoning.",
         "nothing_read": "The text gives no answer.",
+        "refusal": "The text says that it has no answer.",
         "too_long_to_compare": "Comparing the expression with the gold answer takes too long.",
         "missing": "The prediction file has no answer to this task.",
         "server_failure": "The model's server failed; this says nothing about the model.",
@@ -299,6 +301,8 @@ def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
     if right is None:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail)
+    if not right and task.kind == "text" and REFUSED.search(reading.answer.lower()):
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule="refusal")
     return _judged(reading.answer, reading.rule, right=right)
 
 

@@ -316,6 +316,12 @@ def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple
     assert [s.official.rule for s in report.samples] == ["mmmu", "mmmu", "mmmu", "parenthesised"]
 
 
+def test_a_text_that_says_that_it_has_no_answer_is_none(tmp_path: Path) -> None:
+    rows = [row for row in ROWS_BY_KIND if row["id"] == "t"]
+    for reply, outcome in (("I don't know.", "no_answer"), ("I can't read it.", "no_answer"), ("A cat.", "wrong")):
+        assert own(tmp_path, BY_ROW, rows, {"t": [reply]}).samples[0].careful.outcome.value == outcome
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

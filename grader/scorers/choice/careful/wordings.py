@@ -284,7 +284,7 @@ SETTLED = Pattern(r"\b(?:yes|confirm\w*|indeed|still|stands?|right|correct|stick
 REFUSED = Pattern(
     r"\b(?:can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|not possible to|"
     r"impossible to|difficult to|hard to|don't|do not|didn't|did not)\s+(?:\w+\s+){0,3}?"
-    r"(?:help|assist|determine|tell|identify|answer|see|find|provide|know|say|process|view|access|"
+    r"(?:help|assist|determine|tell|identify|answer|see|read|find|provide|know|say|process|view|access|"
     r"make out|confirm|conclude|decide|choose|select|comply|discern|locate|have (?:enough|sufficient)|"
     r"be (?:determined|answered|identified))\b"
     r"|\b(?:unable to|not enough information|insufficient information|no information|not (?:clear|sure|"
