@@ -162,6 +162,11 @@ def test_an_answer_that_there_is_none_counts_as_one() -> None:
     assert letter("The answer is not clear. However, I would choose B.", COLOURS) == "B"
 
 
+def test_what_follows_but_is_as_much_a_statement_as_what_is_before_it() -> None:
+    assert read_choice("Many people think that it is red, but the door is blue.", COLOURS).outcome == "ambiguous"
+    assert read_choice("It is red, although the sign next to it is blue.", COLOURS).letter == "A"
+
+
 def test_either_of_two_is_an_answer_that_is_ambiguous() -> None:
     assert read_choice(REASONING + "So B. The best answer is either (A) or (B).", COLOURS).outcome == "ambiguous"
 

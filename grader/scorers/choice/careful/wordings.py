@@ -331,7 +331,7 @@ NEGATION = Pattern(
 )
 SUBORDINATE = Pattern(
     r",?\s?\b(?:as|because|since|while|whereas|given|considering|due to|although|though|even though|which|"
-    r"where|but|next to|near|behind|in front of|rather than|unlike|compared)\b"
+    r"where|next to|near|behind|in front of|rather than|unlike|compared)\b"
 )
 """The end of a sentence's main statement: reasons or surroundings follow."""
 PLANNED = Pattern(
