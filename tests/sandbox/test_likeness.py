@@ -170,6 +170,7 @@ def test_all_places_are_replaced_together_and_each_alone() -> None:
 def test_the_same_answer_to_the_same_call_is_one_place() -> None:
     found = compared("return [a, 9]", "return [9, a]", "solution(1)\nsolution(2)\nsolution(1)")
     _, asked = tried(found, sites=(1, 2, 3))
+    assert len({*map(tuple, asked)}) == len(asked)
     for messages in asked:
         assert messages[1] == messages[3]
     assert any(messages[2] == found._sample[2] for messages in asked)

@@ -336,7 +336,7 @@ def _alone(
     The nearest control of each group comes first, then the next one of each. So each has some, if there are too many.
     """
     groups: dict[tuple[Any, ...], list[Doubt]] = {}
-    for doubt in doubts:
+    for doubt in (doubt for doubt in doubts if equals[id(doubt)][0] is doubt):
         call = doubt.place.call
         site = sites[call] if 0 <= call < len(sites) else -1
         groups.setdefault((site, doubt.place.group, doubt.place.is_whole), []).append(doubt)
