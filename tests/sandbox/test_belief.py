@@ -253,6 +253,22 @@ VISITED = Task(
     "def solution(a):\n    a[0, 0] = 0\n    return len(a)\n",
     "import numpy as np\nassert solution(np.ones((2, 2))) == 2",
 )
+RESET = Task(
+    "n = 0\ndef reset():\n    global n\n    n = 0\ndef solution():\n    global n\n    n += 1\n    return n\n",
+    "reset()\nassert solution() == 1 and solution() == 2\nreset()\nassert solution() == 1",
+    "def reset():\n    pass\ndef solution():\n    pass\n",
+)
+STARS = Task(
+    "def solution(a):\n    for n in range(a):\n        print('*' * (n + 1))\n",
+    "import contextlib, io\nfor n in (2, 0):\n    with contextlib.redirect_stdout(io.StringIO()) as out:\n"
+    "        solution(n)\n    assert out.getvalue().strip() == '*\\n**' * (n > 0)",
+)
+QUEUE = Task(
+    "class Queue:\n    def __init__(self):\n        self.items = []\n    def add(self, x):\n        self.items.append(x)\n"
+    "    def take(self):\n        return self.items.pop(0)\n    def size(self):\n        return len(self.items)\n",
+    "q, found = Queue(), []\nfor n in range(3):\n    q.add(n)\nwhile q.size():\n    found.append(q.take())\nassert found == [0, 1, 2]",
+    "class Queue:\n    def add(self, x): pass\n    def take(self): pass\n    def size(self): pass\n",
+)
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
@@ -297,6 +313,9 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "matches of another pattern": (DIGITS, "import re\ndef solution(a):\n    return list(re.finditer('[0-9]+', a))\n"),
     "numbers of NumPy, the other way round": (PRODUCT, returning("(np.int64(5), np.int64(3))")),
     "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),
+    "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
+    "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
+    "an answer of a method that changes its object, where the number of calls depends on it": (QUEUE, QUEUE.reference.replace("append(x)", "append(x)\n        return self")),
     "other random numbers": (RANDOM, "import random\ndef solution(a):\n    return random.uniform(0, 1)\n"),
 }  # fmt: skip
 

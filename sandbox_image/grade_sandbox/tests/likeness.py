@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from grade_sandbox.tests import controls, shown
@@ -148,17 +149,31 @@ class Likeness:
                 self.differing[number] = [()]
                 self._note(number, "" if is_unknown else _PROBLEMS[other_key], answers)
             return
-        # Methods and inner functions are called for what they change as well.
-        has_effect = self._calls[number]["f"].get("x", ["name"])[0] != "name"
-        is_silent = self._expected.view(one).family == NONE and bool(
-            has_effect or self._expected.message["p"] or changed_arguments(self._expected.message)
-        )
+        is_silent = self._expected.view(one).family == NONE and self._is_procedure(number)
         places = (
             [] if (is_silent and key == "v") or number in self._opaque else self._compare(number, one, other, (key,))
         )
         places += self._compare(number, self._expected.part("p"), self._returned.part("p"), ("printed",))
         places += self._arguments(number, is_answer=is_silent and not self._expected.message["p"])
         self._note_places(number, places, *answers)
+
+    def _is_procedure(self, number: int) -> bool:
+        """Whether a function may be called for its effect: then None is no answer. Methods and inner functions may."""
+        function = self._calls[number]["f"].get("x", [""])
+        return function[0] != "name" or function[1] in self._procedures
+
+    @cached_property
+    def _procedures(self) -> set[str]:
+        """The functions that always return None, if any function has an effect: on output, arguments or each other."""
+        names, valued, is_seen = set[str](), set[str](), False
+        for call, text in zip(self._calls, self._expected.texts[1:], strict=False):
+            kind, name, *_ = call["f"].get("x", ("", ""))
+            message = json.loads(text)
+            is_seen |= bool(message.get("p") or changed_arguments(message))
+            if kind == "name":
+                names.add(name)
+                valued |= {name} if message.get("v") is not None else set()
+        return names - valued if is_seen or len(names) > 1 else set()
 
     def _arguments(self, number: int, *, is_answer: bool) -> list[Place]:
         """Return where changed arguments differ; note those that only one side changed.
