@@ -545,6 +545,7 @@ def test_a_program_draws_the_same_after_the_same_seed() -> None:
         "for n in range(3):\n    assert solution(n).missing",
         "import numpy as np\nfor n in range(3):\n    np.testing.assert_equal(solution(n), False)",
         "assert all(solution(n) is False for n in range(3))",
+        "import unittest\nfor n in range(3):\n    with unittest.TestCase().assertRaises(ValueError):\n        solution(n)",
         "assert solution(0) is False and solution(1) is False and solution(2) is False",
     ],
 )

@@ -71,7 +71,7 @@ class Patient:
 
 def _text(node: ast.stmt, error: BaseException | None) -> str:
     """Return a text for people that tells what failed."""
-    text = ast.unparse(node)
+    text = ast.unparse(node).partition("\n")[0]
     return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
@@ -121,8 +121,12 @@ class _Patient:
         if kind is ast.Raise:
             raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             return self._telling(node) if _name(raised) == "AssertionError" else node
-        if kind in {ast.With, ast.AsyncWith} and any(map(_may_suppress, node.items)):
-            return node
+        if kind in {ast.With, ast.AsyncWith}:
+            names = list(map(_manager, node.items))
+            if any("assert" in name or "raises" in name for name in names):
+                return self._guarded(node, node)  # it fails if its block does not raise the exception
+            if any(not name or "suppress" in name for name in names):
+                return node
         protected = kind is ast.Try and any(_may_catch(handler.type) for handler in node.handlers)
         for part in ("body", "orelse", "finalbody"):
             inner = getattr(node, part, None)
@@ -185,11 +189,10 @@ def _at(node: ast.AST, new: "New") -> "New":
     return ast.copy_location(new, node)
 
 
-def _may_suppress(item: ast.withitem) -> bool:
-    """Whether a context manager may catch the exception of an assertion."""
+def _manager(item: ast.withitem) -> str:
+    """Return the name of a context manager; empty if it has none."""
     call = item.context_expr
-    name = _name(call.func).lower() if isinstance(call, ast.Call) else _name(call)
-    return "suppress" in name or "raises" in name or not name
+    return _name(call.func).lower() if isinstance(call, ast.Call) else _name(call)
 
 
 def _may_catch(kind: ast.expr | None) -> bool:

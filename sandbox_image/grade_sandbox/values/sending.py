@@ -13,7 +13,7 @@ import types
 
 from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
 from grade_sandbox.values.instances import attributes, library_error
-from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, UncrossableError, module_of, type_name
+from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, EndlessError, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -242,6 +242,8 @@ class Encoder:
                     return ["begun", self.atoms(items), None]
         except StopIteration as error:
             returned = error.value
+        except EndlessError:  # it reads an argument of which only the first items were sent
+            return ["begun", self.atoms(items), None]
         except Exception as error:
             end = error
         if end is not None:

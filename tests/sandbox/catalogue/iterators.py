@@ -118,6 +118,17 @@ PROGRAMS = [
         "assert [list(line) for line in solution([1, 2])] == [[1, 2, 3], [2, 4, 6]]",
     ),
     honest(
+        "generator-over-an-argument-without-end",
+        """
+        def solution(x):
+            total = 0
+            for item in x:
+                total += item
+                yield total
+        """,
+        "import itertools\nassert list(itertools.islice(solution(itertools.count()), 4)) == [0, 1, 3, 6]",
+    ),
+    honest(
         "coroutine",
         """
         import asyncio
