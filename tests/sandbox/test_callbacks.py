@@ -63,6 +63,24 @@ def test_a_context_manager_is_entered_and_left_where_it_is() -> None:
     assert (other["confirmed"], other["kind"]) == (False, "assertion")
 
 
+KEPT = "kept = []\ndef solution(f, xs):\n    if f not in kept:\n        kept.append(f)\n    return [len(kept), f(xs)]"
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "f, g = (lambda x: x), abs\nassert [solution(h, 7) for h in (f, g, f)] == [[1, 7], [2, 7], [2, 7]]",
+        "k = 1\ndef f(x, n=5):\n    return x + k + n\nassert solution(f, 1) == [1, 7]\nk = 2\n"
+        "f.__defaults__ = (6,)\nassert solution(f, 1) == [1, 9]",
+        "def outer():\n    k = 1\n    def f(x):\n        return x + k\n    assert solution(f, 1) == [1, 2]\n    k = 2\n"
+        "    assert solution(f, 1) == [1, 3]\nouter()",
+    ],
+)
+def test_the_same_function_is_the_same_object_for_the_program_with_what_it_holds_now(test: str) -> None:
+    assert phases.beside(KEPT, test, SIGNATURE, KEPT) == phases.CONFIRMED
+    assert phases.interactive(KEPT, test, SIGNATURE) == phases.CONFIRMED
+
+
 def test_another_function_than_the_recorded_one_gets_no_answer() -> None:
     test = "f, g = (lambda x: 1), (lambda x: 2)\nassert solution(f, [1]) == [1]\nassert solution(g, [1]) == [2]"
     found = phases.beside("def solution(f, xs):\n    return [1]", test, SIGNATURE, HONEST)
@@ -77,7 +95,7 @@ def _sent(source: str) -> list[Any]:
 
 
 def test_only_the_globals_that_a_function_reads_are_sent() -> None:
-    assert [name for name, _ in _sent("def f(p):\n    return p.cases + k")[6]] == ["k"]
+    assert [name for name, _ in _sent("def f(p):\n    return p.cases + k")[7]] == ["k"]
 
 
 def test_a_module_of_the_tests_own_is_not_sent() -> None:

@@ -10,6 +10,7 @@ import re
 import resource
 import struct
 import sys
+import weakref
 
 from grade_sandbox.confine import process
 from grade_sandbox.values import (
@@ -28,7 +29,7 @@ from grade_sandbox.values.standing_in import FORGOTTEN
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
     from typing import Any
 
     from grade_sandbox.jobs import Candidate
@@ -141,13 +142,19 @@ class _Decoder(receiving.Decoder):
     """Builds the values of a call, functions of the tests included; `evaluate` returns the value of an expression."""
 
     def __init__(
-        self, nodes: "Any", classes: "dict[str, type[Any]]", known: "Any", evaluate: "Callable[..., Any]"
+        self,
+        nodes: "Any",
+        classes: "dict[str, type[Any]]",
+        known: "Any",
+        evaluate: "Callable[..., Any]",
+        functions: "MutableMapping[int, Any]",
     ) -> None:
         super().__init__(nodes, classes, known)
+        self._functions = functions
         self.evaluate = evaluate  # type: ignore[method-assign]
 
     def callback(self, node: "list[Any]") -> "Any":
-        return plain_forms.callback(node, self)
+        return plain_forms.callback(node, self, self._functions)
 
 
 class _Answerer:
@@ -176,6 +183,8 @@ class _Answerer:
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
+        self._functions: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        """Those of the tests that the program still has."""
         self._answers: list[Any] = []
         self._arguments: list[Any] = []
         self._parts: list[Any] = []
@@ -261,7 +270,7 @@ class _Answerer:
             self._answers = [FORGOTTEN] * len(self._answers)
             self._theirs.forget(call["d"])
         known = {"t": self._theirs, "a": self._ours}
-        decoder = _Decoder(call["n"], self._classes, known, self._value_of)
+        decoder = _Decoder(call["n"], self._classes, known, self._value_of, self._functions)
         decoder.decode_all()
         self._theirs.add(decoder.built, call["n"])
         self._arguments = decoder.built

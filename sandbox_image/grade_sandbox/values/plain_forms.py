@@ -13,10 +13,12 @@ import dis
 import enum
 import functools
 import importlib
+import itertools
 import marshal
 import operator
 import sys
 import types
+import weakref
 
 from grade_sandbox.values import constructed
 from grade_sandbox.values.instances import attributes
@@ -24,7 +26,7 @@ from grade_sandbox.values.wire import UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping
     from typing import Any
 
     from grade_sandbox.values.wire import NodeEncoder
@@ -190,8 +192,22 @@ def find_builtin(module: Any, qualified: Any) -> Any:
 # --- functions that tests pass to a program: `solution(lambda x: x + 1, [1, 2])`, `solution(seen.append)` ---
 
 
+class Numbers:
+    """The numbers of functions of the tests, by which a program gets the same function again."""
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[types.FunctionType, int] = weakref.WeakKeyDictionary()
+        self._next = itertools.count()
+
+    def __getitem__(self, function: types.FunctionType) -> int:
+        """Return the number of a function."""
+        if function not in self._known:
+            self._known[function] = next(self._next)
+        return self._known[function]
+
+
 def _code(encoder: NodeEncoder, function: types.FunctionType) -> list[Any]:
-    """Return the node of a function: name, line, code, defaults, closure, and the globals that it names.
+    """Return the node of a function: name, line, number, code, defaults, closure, and the globals that it names.
 
     These are plain values, modules, and other functions of the tests. Only the tests' side sends functions with their
     code, and only the candidate's side builds them.
@@ -203,7 +219,8 @@ def _code(encoder: NodeEncoder, function: types.FunctionType) -> list[Any]:
     space = function.__globals__
     used = sorted({name for name in _names(code) if name in space and space[name] is not function})
     named = [[name, _named(encoder, space[name])] for name in used]
-    return [CODE, function.__qualname__, code.co_firstlineno, data, defaults, closure, named]
+    number = encoder.numbers[function] if encoder.numbers else 0
+    return [CODE, function.__qualname__, code.co_firstlineno, number, data, defaults, closure, named]
 
 
 def _named(encoder: NodeEncoder, value: Any) -> Any:
@@ -238,18 +255,24 @@ def held(function: types.FunctionType, found: list[Any]) -> Iterator[tuple[Any, 
     yield from ((atom, function.__globals__[name]) for name, atom in named if name in function.__globals__)
 
 
-def callback(found: list[Any], decoder: Any) -> Any:
-    """Return the function of a node; `decoder`: a receiving.Decoder."""
+def callback(found: list[Any], decoder: Any, known: MutableMapping[int, Any]) -> Any:
+    """Return the function of a node; `decoder`: a receiving.Decoder; `known`: number -> function that came before.
+
+    What a function holds may have changed since then.
+    """
     if found[0] == BOUND:
         return getattr(decoder.value(found[1]), found[2])
-    _, name, _, data, defaults, closure, named = found
-    space: dict[str, Any] = {"__builtins__": builtins, "__name__": "tests"}
+    _, name, _, number, data, defaults, closure, named = found
+    function = known.get(number)
+    if function is None:
+        code, cells = marshal.loads(base64.b64decode(data)), tuple(types.CellType() for _ in closure)
+        space = {"__builtins__": builtins, "__name__": "tests"}
+        function = types.FunctionType(code, space, name.rpartition(".")[2], None, cells)
+        space[function.__name__] = known[number] = function
     for key, value in named:
-        space[key] = importlib.import_module(value[1]) if isinstance(value, list) else decoder.value(value)
-    cells = tuple(types.CellType(decoder.value(atom)) for atom in closure)
-    positional, by_name = decoder.value(defaults)
-    code = marshal.loads(base64.b64decode(data))
-    function = types.FunctionType(code, space, name.rpartition(".")[2], positional, cells)
-    function.__kwdefaults__ = by_name
-    space.setdefault(function.__name__, function)
+        is_module = isinstance(value, list)
+        function.__globals__[key] = importlib.import_module(value[1]) if is_module else decoder.value(value)
+    for cell, atom in zip(function.__closure__ or (), closure, strict=True):
+        cell.cell_contents = decoder.value(atom)
+    function.__defaults__, function.__kwdefaults__ = decoder.value(defaults)
     return function

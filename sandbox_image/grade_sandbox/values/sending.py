@@ -60,6 +60,8 @@ class Encoder:
         self.tested = tested or {}
         self.known = known
         self.reads, self.functions = reads, functions
+        self.numbers: Any = None
+        """The numbers of the tests' functions, if they are sent."""
         self.nodes: list[Any] = []
         self.values: list[Any] = []
         """The object of each node, kept alive while its id() is in the index."""
@@ -80,6 +82,7 @@ class Encoder:
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *tables: ObjectTable
     ) -> dict[str, Any]:
         """Return the message of a call; `function`: the atom of what is called."""
+        self.numbers = tables[0].functions
         changes = self.changes(*tables)
         values = [self.encode(value) for value in args]
         named = [[key, self.encode(value)] for key, value in kwargs.items()]

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         classes: Mapping[type[Any], str]
         reads: Sequence[str]
         functions: bool
+        numbers: Any
 
         def atom(self, value: Any) -> Any: ...
         def atoms(self, values: Iterable[Any]) -> list[Any]: ...
