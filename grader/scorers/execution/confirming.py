@@ -78,6 +78,8 @@ class Confirmation:
         """Candidate -> key of its answers."""
         self._wanted: list[str] = []
         """The tasks of the candidates whose verdicts were asked for."""
+        self._beside: dict[str, str] = {}
+        """Interactive task -> why its reference solution does not pass beside the tests; empty if it does."""
         self._judged: dict[str, Split] = {}
         self._verdicts: dict[Candidate, Confirmed] = {}
 
@@ -108,8 +110,13 @@ class Confirmation:
 
     @property
     def without_reference(self) -> list[str]:
-        """Tasks with candidates that were judged without a reference solution."""
-        return [qid for qid in self._wanted if not self.known.has_reference(qid)]
+        """Tasks with candidates that have no reference solution."""
+        return [qid for qid in self._wanted if self._tasks[qid].solution is None]
+
+    @property
+    def broken_references(self) -> dict[str, str]:
+        """Tasks whose reference solution does not pass, and why."""
+        return {qid: why for qid, why in (self.known.broken | self._beside).items() if why}
 
     def compared_calls(self, qid: str) -> int:
         """Return how many answers are compared with those of a task's reference solution; 0 without one."""
@@ -354,6 +361,7 @@ class Confirmation:
         references = [Candidate(qid=q, source=source) for q in qids if (source := self._tasks[q].reference) is not None]
         verdicts = self._splits("judging while answering", [*references, *candidates], self._split_job)
         self._verdicts |= {candidate: verdicts[candidate] for candidate in candidates}
+        self._beside |= {one.qid: "" if _passes(verdicts[one]) else _why(verdicts[one]) for one in references}
         expected = {
             reference.qid: split.transcript
             for reference in references

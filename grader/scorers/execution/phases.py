@@ -206,7 +206,7 @@ class Phases:
     @property
     def reference_notes(self) -> list[str]:
         """Notes on tasks that were judged without a reference solution."""
-        return notes_on_references(self._confirmation.without_reference, self._confirmation.known.broken)
+        return notes_on_references(self._confirmation.without_reference, self._confirmation.broken_references)
 
     @property
     def checker_notes(self) -> list[str]:
@@ -337,8 +337,9 @@ def notes_on_references(without: list[str], broken: Mapping[str, str]) -> list[s
     if broken:
         named = _named([f"{qid} ({why})" for qid, why in broken.items()])
         notes.append(
-            f"{_tasks(len(broken))} whose reference solution is not confirmed by its own tests, so it is not used: "
-            f"{named}. Correct the solution or its tests (what cannot be serialized is a limit of the sandbox)."
+            f"{_tasks(len(broken))} judged without a reference solution, so more weakly, because its tests do not "
+            f"confirm it: {named}. Correct the solution or its tests (what cannot be serialized is a limit of the "
+            f"sandbox)."
         )
     if without:
         notes.append(

@@ -151,6 +151,14 @@ def test_a_known_solution_that_is_called_in_another_way_sends_the_task_to_the_ot
     assert confirmation.unrecordable == {"plain": "the reference solution is called in another way"}
     # The reference runs beside its tests as well.
     assert pool.kinds == ["record", "answer", "judge", "split", "split"]
+    assert confirmation.broken_references == {"plain": "why"}
+
+
+def test_a_known_solution_that_passes_beside_its_tests_is_not_missing(pool: Scripted) -> None:
+    tests = "solution(lambda x: x)"
+    for solution, without in ((REFERENCE, []), (None, ["plain"])):
+        confirmation, _ = confirm(pool, "aaa", tests=tests, solution=solution)
+        assert (confirmation.without_reference, confirmation.broken_references) == (without, {})
 
 
 RANDOM = "import random\n\ndef solution(a):\n    return random.random()"
@@ -180,7 +188,8 @@ def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) 
 def test_a_known_solution_that_fails_is_named_and_the_task_is_judged_as_one_without(pool: Scripted) -> None:
     pool.kind = "assertion"
     confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
-    assert confirmation.known.broken == {"plain": "why"}
+    assert confirmation.broken_references == {"plain": "why"}
+    assert confirmation.without_reference == []
     assert [job["judge"]["task"].get("expected") for kind, job in pool.jobs if kind == "judge"] == [None, []]
 
 
