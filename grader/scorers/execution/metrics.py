@@ -9,14 +9,14 @@ import msgspec
 
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
 from grader.scorers.execution.facts import facts_of
-from grader.scorers.interface import CurveBlock
+from grader.scorers.interface import MISSING_RULE, CurveBlock
 from grader.scorers.means import Observation, combine, metric
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from grader.results import ReadingName, Report, SampleResult
+    from grader.results import Reading, ReadingName, Report, SampleResult
     from grader.scorers.interface import Observe
 
 PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
@@ -25,6 +25,7 @@ PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool) -> list[Metric]:
     """Return pass@k for every k, and the parse success rate of a linter, overall and by group, in both readings."""
     ks = tuple(ks)
+    knows_calls = any(isinstance(sample.calls, Calls) for sample in samples)
     rows: list[Metric] = []
     for group, members in by_group(samples).items():
         base = of_base(members)
@@ -37,7 +38,7 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
                 rows += [row for row in [metric(f"{BASE}pass@{k}", reading, group, found)] if row is not None]
             parsed = _parse_metric(members, reading, group) if has_linter else None
             rows += [parsed] if parsed is not None else []
-        rows += _calls_metric(members, group)
+        rows += _calls_metric(members, group) if knows_calls else []
     return rows
 
 
@@ -84,15 +85,12 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
     if not scored:
         return None
     lost = len(samples) - len(scored)
-    failures = sum(s.reading(reading).outcome is Outcome.LINT_FAILED for s in scored)
+    failures = sum(not _parses(s.reading(reading)) for s in scored)
     tasks = by_observation(scored)
     total = len(scored)
     if reading == "official" and not lost:
         total = len(tasks) * len(next(reversed(tasks.values())))
-    by_task = [
-        sum(s.reading(reading).outcome is not Outcome.LINT_FAILED for s in members) / len(members)
-        for members in tasks.values()
-    ]
+    by_task = [sum(_parses(s.reading(reading)) for s in members) / len(members) for members in tasks.values()]
     spread = intervals.mean(by_task, [members[0].independent_unit for members in tasks.values()])
     if spread is None:
         return None
@@ -111,7 +109,7 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
 
 
 def _calls_metric(samples: list[SampleResult], group: str | None) -> list[Metric]:
-    """Return the mean share of right calls, over tasks; nothing if no task has a reference solution."""
+    """Return the mean share of right calls, over tasks; nothing if the calls of no task are known."""
     tasks = map(_calls_observation, by_observation(samples).values())
     row = metric(CALLS_RIGHT, "careful", group, [task for task in tasks if task is not None])
     return [] if row is None else [row]
@@ -126,8 +124,11 @@ def _calls_observation(members: Sequence[SampleResult]) -> Observation | None:
 def _calls_right(sample: SampleResult) -> Observation | None:
     """Return the share of right calls of a sample; None if its calls are not known.
 
-    All calls of a sample that passes are right. Those of another one are right if they are the same.
+    All calls of a sample that passes are right. Those of another one are right if they are the same. A missing
+    prediction answers none.
     """
+    if sample.careful.rule == MISSING_RULE:
+        return Observation(value=0, low=0, high=0, cluster=sample.independent_unit)
     if sample.careful.outcome is Outcome.UNSCORED:
         return Observation(value=None, low=0, high=1, cluster=sample.independent_unit)
     if not isinstance(sample.calls, Calls) or not sample.calls.n:
@@ -178,8 +179,13 @@ def _calls(members: Sequence[SampleResult], reading: ReadingName) -> float | Non
 
 
 def _parsed(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    outcomes = [r for s in members if (r := s.reading(reading).outcome) is not Outcome.UNSCORED]
-    return sum(o is not Outcome.LINT_FAILED for o in outcomes) / len(outcomes) if outcomes else None
+    scored = [r for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+    return sum(map(_parses, scored)) / len(scored) if scored else None
+
+
+def _parses(reading: Reading) -> bool:
+    """Whether there is a program, and the linter accepts it."""
+    return reading.outcome is not Outcome.LINT_FAILED and reading.rule != MISSING_RULE
 
 
 # --- pass@k, and its curve over k -------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from grader.results import Calls, Metric, Outcome, Reading, SampleResult
 from grader.scorers.execution import metrics as execution
+from grader.scorers.interface import missing_reading
 
 metrics = functools.partial(execution.metrics, has_linter=True)
 P, F, L, S, U = Outcome.PASSED, Outcome.FAILED, Outcome.LINT_FAILED, Outcome.SUSPECT, Outcome.UNSCORED
@@ -127,6 +128,26 @@ def test_unscored_samples_are_no_parse_successes_and_leave_bounds() -> None:
     assert [(row.value, row.bounds) for row in rows] == [(0, (0, 50)), (0, (0, 50))]
     rows = [row for row in metrics([*task("a", "UU"), *task("b", "PP")], (1,)) if row.bounds is not msgspec.UNSET]
     assert {(row.name, row.n, row.dropped) for row in rows} == {("pass@1", 1, 1), ("parse_success_rate", 1, 1)}
+
+
+def test_a_task_without_predictions_is_wrong_in_every_metric() -> None:
+    missing = missing_reading(F)
+    known = Calls(n=4, same=2)
+    samples = [
+        SampleResult(qid="a", sample=0, official=reading(F), careful=reading(F), calls=known, groups={"type": "x"}),
+        SampleResult(qid="b", sample=0, official=missing, careful=missing, groups={"type": "y"}),
+    ]
+    rows = metrics(samples, (1,))
+    assert {(r.name, r.group, r.value, r.n) for r in rows if r.reading == "careful" and r.name != "pass@1"} == {
+        *(("parse_success_rate", None, 50, 2), ("calls_right", None, 25, 2)),
+        *(("parse_success_rate", "type=x", 100, 1), ("calls_right", "type=x", 50, 1)),
+        *(("parse_success_rate", "type=y", 0, 1), ("calls_right", "type=y", 0, 1)),
+    }
+    parsed, called = (execution.observe(name) for name in ("parse_success_rate", "calls_right"))
+    assert parsed is not None
+    assert called is not None
+    assert (parsed(samples[1:], "official"), called(samples[1:], "careful")) == (0, 0)
+    assert "calls_right" not in {row.name for row in metrics(samples[1:], (1,))}
 
 
 @given(st.lists(st.text("PFLSU", min_size=3, max_size=6), min_size=1, max_size=6), st.sampled_from([1, 2, 3]))
