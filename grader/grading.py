@@ -348,7 +348,11 @@ def _rescore(
         )
     )
     if report is None:
-        report = Report(benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=[])
+        made = Provenance(predictions=path.name, predictions_digest=_digest_of_own_file(path, stem, scorer))
+        report = Report(
+            benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=scored.samples, provenance=made
+        )
+        _check_unchanged(path, report)
     notes = report.notes if scored.notes is None else scored.notes
     return Graded(report=_with(report, scored, declared, notes), stem=target)
 
@@ -374,6 +378,13 @@ def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) 
             "give the same to score it again."
         )
     return report
+
+
+def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
+    """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
+    beside = stem.with_name(f"{stem.name}{scorer.own_file}")
+    records = read_predictions(beside if beside.is_file() else path).records
+    return fingerprint({record.qid: record.predictions for record in records})
 
 
 def _check_unchanged(path: Path, report: Report) -> None:

@@ -61,6 +61,21 @@ class TestSample:
         assert any(m["name"] == "pass@2" for m in after["metrics"])
         assert after["samples"] == before["samples"]
 
+    def test_an_executed_file_is_scored_only_for_the_outputs_that_it_has(self, graded):
+        path, *_ = graded
+        results = path.with_name("predictions_results.json")
+        words = (path, *bundled.WORDS[:4], "--score-only")
+        results.unlink()
+        for source in ("the executed file", "the results file that this wrote"):
+            assert grade(*words).returncode == 0, source
+        records = json.loads(path.read_text())
+        records[0]["predictions"][0] = "another output"
+        path.write_text(json.dumps(records))
+        for source in ("the results file", "the executed file"):
+            again = grade(*words)
+            assert (again.returncode, "has changed since it was graded" in again.stderr) == (2, True), source
+            results.unlink(missing_ok=True)
+
     def test_the_executed_file_has_the_official_layout(self, graded):
         path, *_ = graded
         records = json.loads(path.with_name("predictions_executed.json").read_text())
