@@ -269,6 +269,11 @@ QUEUE = Task(
     "q, found = Queue(), []\nfor n in range(3):\n    q.add(n)\nwhile q.size():\n    found.append(q.take())\nassert found == [0, 1, 2]",
     "class Queue:\n    def add(self, x): pass\n    def take(self): pass\n    def size(self): pass\n",
 )
+SORTED_BAG = Task(
+    "class Bag:\n    def __init__(self, items):\n        self.items = items\n    def ordered(self):\n        return sorted(self.items)\n",
+    "assert list(Bag([2, 1]).ordered()) == [1, 2] and list(Bag([3]).ordered()) == [3]",
+    "class Bag:\n    def __init__(self, items): pass\n    def ordered(self): pass\n",
+)
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
@@ -316,6 +321,7 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
     "an answer of a method that changes its object, where the number of calls depends on it": (QUEUE, QUEUE.reference.replace("append(x)", "append(x)\n        return self")),
+    "a generator for a list, of which `list` asks the length": (SORTED_BAG, SORTED_BAG.reference.replace("return sorted", "yield from sorted")),
     "other random numbers": (RANDOM, "import random\ndef solution(a):\n    return random.uniform(0, 1)\n"),
 }  # fmt: skip
 
