@@ -35,7 +35,7 @@ A file `.html` with `decision` in its name is a decision page.
 
 def format_of(name: str) -> Format:
     """Return the format of one run for a file's name. Raises UsageError for an unknown extension."""
-    make: Format = _module(name, "reports are", without=(".tex",)).make
+    make: Format = _function("make", name, "reports are")
     return make
 
 
@@ -44,19 +44,23 @@ def format_of_runs(name: str, what: str, *, without: tuple[str, ...] = (".xml",)
 
     `what` begins the message, as in "a history is"; `without` are the extensions that this document does not have.
     """
-    of_runs: Callable[[Document], bytes] = _module(name, what, without=(*without, "decision.html")).of_runs
+    of_runs: Callable[[Document], bytes] = _function("of_runs", name, what, without)
     return of_runs
 
 
-def _module(name: str, what: str, without: tuple[str, ...]) -> Any:
-    """Return the module that writes a file of this name; the name `-` means JSON."""
-    known = [end for end in FORMATS if end not in without]
+def _function(wanted: str, name: str, what: str, without: tuple[str, ...] = ()) -> Any:
+    """Return the function of this name in the module that writes a file; the name `-` means JSON."""
     file = PurePath(name.lower())
     extension = ".json" if name == "-" else file.suffix
-    if extension == ".html" and "decision" in file.stem and "decision.html" in known:
+    if extension == ".html" and "decision" in file.stem and _has("decision.html", wanted):
         extension = "decision.html"
-    if extension not in known:
+    if extension not in FORMATS or extension in without or not _has(extension, wanted):
+        known = [end for end in FORMATS if end not in without and _has(end, wanted)]
         raise UsageError(
             f"-o {name}: {what} written as {', '.join(known)}; name the file with one of these extensions."
         )
-    return import_module(FORMATS[extension])
+    return getattr(import_module(FORMATS[extension]), wanted)
+
+
+def _has(extension: str, wanted: str) -> bool:
+    return hasattr(import_module(FORMATS[extension]), wanted)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from grader.errors import UsageError
-from grader.reports import format_of
+from grader.reports import FORMATS, format_of, format_of_runs
 from grader.results.file import decode_report
 from tests.reports import made_reports as made
 
@@ -38,6 +40,19 @@ def test_another_extension_is_a_usage_error_that_lists_those_there_are(name: str
         f"-o {name}: reports are written as .json, .csv, .md, .xml, .html, decision.html; "
         "name the file with one of these extensions."
     )
+
+
+@pytest.mark.parametrize("function", ["make", "of_runs"])
+def test_a_format_has_one_of_the_two_functions_or_both(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("grader.reports.tsv")
+    setattr(module, function, lambda *_, **__: b"")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(FORMATS, ".tsv", module.__name__)
+    find = {"make": format_of, "of_runs": functools.partial(format_of_runs, what="a history is")}
+    assert find.pop(function)("x.tsv") is getattr(module, function)
+    for other in find.values():
+        with pytest.raises(UsageError, match=r"-o x\.tsv: .* written as .*; name the file"):
+            other("x.tsv")
 
 
 @pytest.mark.parametrize("benchmark", made.SAMPLES)
