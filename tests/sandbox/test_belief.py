@@ -274,6 +274,11 @@ SORTED_BAG = Task(
     "assert list(Bag([2, 1]).ordered()) == [1, 2] and list(Bag([3]).ordered()) == [3]",
     "class Bag:\n    def __init__(self, items): pass\n    def ordered(self): pass\n",
 )
+TOTALED = Task(
+    "class Item:\n    def __init__(self, price):\n        self.price = price\ndef total(items):\n    return sum(i.price for i in items)\n",
+    "assert total([Item(2), Item(3)]) == 5 and total([]) == 0",
+    "class Item:\n    def __init__(self, price): pass\ndef total(items): pass\n",
+)
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
@@ -322,6 +327,7 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
     "an answer of a method that changes its object, where the number of calls depends on it": (QUEUE, QUEUE.reference.replace("append(x)", "append(x)\n        return self")),
     "a generator for a list, of which `list` asks the length": (SORTED_BAG, SORTED_BAG.reference.replace("return sorted", "yield from sorted")),
+    "objects that compare in another way, which the tests do not ask": (TOTALED, TOTALED.reference.replace("def total", "    def __eq__(self, other):\n        return self.price == other.price\ndef total")),
     "other random numbers": (RANDOM, "import random\ndef solution(a):\n    return random.uniform(0, 1)\n"),
 }  # fmt: skip
 

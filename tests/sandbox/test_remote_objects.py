@@ -176,6 +176,26 @@ def test_no_substitute_tells_what_else_it_is(asked: str) -> None:
     assert found["reason"] == "the tests ask what else an object of the candidate's is"
 
 
+HEAP = "class Heap({}):\n    def size(self):\n        return len(self.items)\n"
+
+
+@phases.WAYS
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [
+        ("isinstance(Heap(), Stack)", f"class Heap:\n    pass\n{SOLUTION}"),
+        ("issubclass(Heap, (Stack,))", f"class Heap:\n    pass\n{SOLUTION}"),
+        ("not isinstance(Stack(), Heap)", f"{SOLUTION}Heap = Stack\n"),
+    ],
+)
+def test_whether_a_class_derives_from_another_one_of_the_signature_is_asked(
+    asked: str, other: str, way: phases.Way
+) -> None:
+    signature = STACK + HEAP.format("Stack").replace("return len(self.items)", "pass")
+    assert way(SOLUTION + HEAP.format("Stack"), f"assert {asked}", signature) == phases.CONFIRMED
+    assert not confirmed(way(other, f"assert {asked}", signature))
+
+
 def test_an_object_that_ends_too_early_is_noticed() -> None:
     tests = "for a, b in zip(Stack([1, 2]), [1, 2]):\n    assert a == b"
     assert phases.beside(SOLUTION, tests, STACK, SOLUTION) == phases.CONFIRMED

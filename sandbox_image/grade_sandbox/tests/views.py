@@ -212,7 +212,9 @@ class Messages:
             return _paired(part, held, held.node[1], 2 if kind == "instance" else 3)
         if kind in {"exception", "error"}:
             return View(part, kind, node[1] if len(node) < 4 or kind == "error" else node[3], held.parts(2), node=held)
-        value = f"<function {node[1]}>" if kind in {"code", "function"} else json.dumps(node)
+        # Of an object that stays with the program, only the class counts, and not how it compares: that is asked.
+        plain = json.dumps(node[:2] if kind == "object" else node)
+        value = f"<function {node[1]}>" if kind in {"code", "function"} else plain
         return View(part, kind, value, node=held)
 
     def _of_type(self, part: Part, held: Node, family: str) -> View:

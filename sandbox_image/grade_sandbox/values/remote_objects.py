@@ -46,6 +46,7 @@ def _items(value: Any) -> Iterator[Any]:
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*BINARY, *_IN_PLACE, "getitem", "contains", "neg", "pos", "abs")},
     **{kind.__name__: kind for kind in _CONVERSIONS},
+    "isinstance": isinstance, "issubclass": issubclass,
     "getattr": getattr, "setattr": setattr, "delattr": delattr, "setitem": operator.setitem,
     "delitem": operator.delitem, "len": len, "repr": repr, "format": format, "index": operator.index,
     "iter": _items, "next": next, "round": round, "copy": copy.copy, "deepcopy": copy.deepcopy,
@@ -90,12 +91,14 @@ def questions(link: Link) -> dict[str, Any]:
     def is_instance(value: Any, kinds: Any, /) -> bool:
         if is_object(value):
             _known(kinds)
-        return isinstance(value, kinds)
+        is_own = isinstance(value, kinds)
+        return is_own if is_own or not is_object(value) else link.operate(OPERATORS["isinstance"], (value, kinds), {})
 
     def is_subclass(value: Any, kinds: Any, /) -> bool:
         if is_class(value):
             _known(kinds)
-        return issubclass(value, kinds)
+        is_own = issubclass(value, kinds)
+        return is_own if is_own or not is_class(value) else link.operate(OPERATORS["issubclass"], (value, kinds), {})
 
     def _known(kinds: Any) -> None:
         if not all(map(is_class, kinds if isinstance(kinds, tuple) else [kinds])):
