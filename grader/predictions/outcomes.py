@@ -1,4 +1,4 @@
-"""Find predictions that are not normal answers: server failures and truncated answers."""
+"""Find predictions that are not normal answers: server failures, truncated answers and empty texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 
 from grader.predictions.file import NOTHING
 from grader.predictions.reasoning import hide_reasoning
+from grader.predictions.record import counted
 from grader.predictions.server_failures import ServerFailure, failure_of_error, read_failure
 
 if TYPE_CHECKING:
@@ -20,17 +21,24 @@ if TYPE_CHECKING:
 Place = tuple[str, int]
 """A qid, and a position among its predictions."""
 TRUNCATED: Literal["truncated"] = "truncated"
+EMPTY = "{} without any text: the model answered nothing, or its answers were lost on their way to the file."
 
 
 class Oddities(msgspec.Struct, frozen=True, kw_only=True):
-    """Server failures and truncated answers among the predictions of a run."""
+    """Server failures, truncated answers and empty texts among the predictions of a run."""
 
     failures: dict[Place, ServerFailure] = {}
     truncated: frozenset[Place] = frozenset()
+    empty: int = 0
+    """Number of predictions that are neither, and have no character but blanks."""
 
     def notes(self) -> list[str]:
         """Return notes on them for a reader of the report."""
-        return [*_failure_notes(self.failures.values()), *_truncated_notes(len(self.truncated))]
+        return [
+            *_failure_notes(self.failures.values()),
+            *_truncated_notes(len(self.truncated)),
+            *([EMPTY.format(counted(self.empty, "prediction"))] if self.empty else []),
+        ]
 
 
 def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
@@ -38,13 +46,16 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
     failures: dict[Place, ServerFailure] = {}
     truncated = set()
+    empty = 0
     for qid, number, text, ending in _each(predictions, endings):
         failure = _failure(text, ending, tasks[qid])
         if failure is not None:
             failures[qid, number] = failure
         elif ending.is_cut or _ends_inside_reasoning(text):
             truncated.add((qid, number))
-    return Oddities(failures=failures, truncated=frozenset(truncated))
+        elif not text.strip():
+            empty += 1
+    return Oddities(failures=failures, truncated=frozenset(truncated), empty=empty)
 
 
 def _each(

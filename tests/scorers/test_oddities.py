@@ -140,6 +140,16 @@ def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_predictions_without_text_are_counted_in_a_note(tmp_path: Path, benchmark: str) -> None:
+    """Not those that a failing server left: they have a note of their own."""
+    failed = {"predictions": [""], "error": RATE_LIMIT}
+    report = _run(tmp_path, benchmark, {0: {"predictions": [""]}, 1: {"predictions": [" \n"]}, 2: failed})
+    assert [note.partition(":")[0] for note in report.notes if "without any text" in note] == [
+        "2 predictions without any text"
+    ]
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
 def test_the_samples_of_the_benchmarks_have_no_failures(tmp_path: Path, benchmark: str) -> None:
     report = _run(tmp_path, benchmark, {})
     assert not any(sample.careful.rule == "server_failure" for sample in report.samples)
