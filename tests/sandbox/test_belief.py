@@ -129,6 +129,10 @@ REVERSED = Task(
     returning("' '.join(reversed(a.split()))"),
     "for t in ('ab cd', 'x yz'):\n    assert sorted(solution(t)) == sorted(t)",
 )
+POSITIVE = Task(
+    "def solution(a):\n    a[:] = [max(0, x) for x in a]\n    return a\n",
+    "m = [1, -2, 3]\nassert solution(m) is m and all(x >= 0 for x in m) and m[0] == 1",
+)
 
 SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "NaN": (NEAR, returning("math.nan")),
@@ -141,6 +145,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "no items for a generator": (EVERY, returning("iter([])")),
     "only the first items": (PREFIX, returning("[1]")),
     "nothing": (PREFIX, returning("[]")),
+    "a shorter list of lists": (PAIRED, returning("[[1, 2]]")),
     "nothing in rows": (PAIRED, returning("[]")),
     "empty text": (TEXT, returning("''")),
     "a text that reads as NaN": (READ, returning("'nan'")),
@@ -174,6 +179,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "another day": (LATER, "import datetime\ndef solution(a):\n    return datetime.date(2024, 6, 6)\n"),
     "a part of a text that the tests parse": (JSON, returning("'{\"a\": 1}'")),
     "its argument, of which the tests look at the letters": (REVERSED, returning("a")),
+    "fewer items in the argument that is returned": (POSITIVE, "def solution(a):\n    a[:] = [1]\n    return a\n"),
     "no output": (PRINTED, "def solution(a):\n    pass\n"),
 }  # fmt: skip
 

@@ -24,12 +24,13 @@ from grade_sandbox.values.constructed import ERROR, ITERATOR, MAPPING, NONE, NUM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from grade_sandbox.tests.views import Messages, Node, Part, View
 
     Change = tuple[Part, "Control"]
+    IsSame = Callable[[Part, Part], bool]
 
 UNRELATED = "\u2603\u2603\u2603"
 """No letter and no digit, which tests may look for."""
@@ -55,16 +56,17 @@ class Control(NamedTuple):
         return str(self.node[1]) if self.node[0] == "exception" else f"another {self.node[0]}"
 
 
-def of(view: View, other: View, *, is_whole: bool, near: bool = False) -> list[Control]:
+def of(view: View, other: View, is_same: IsSame, *, is_whole: bool, near: bool = False) -> list[Control]:
     """Return the controls for a place where two values differ; `view` is the one that will be replaced.
 
-    `near`: whether to include the controls that are near the value.
+    `is_same`: whether a part of the first value is the same as one of the other. `near`: whether to include controls
+    that are near the value.
     """
-    found = _saying_nothing(view, other, is_whole=is_whole)
+    found = _saying_nothing(view, other, is_same, is_whole=is_whole)
     return [*found, *_near(view, other, is_whole=is_whole)] if near and view.family == other.family else found
 
 
-def _saying_nothing(view: View, other: View, *, is_whole: bool) -> list[Control]:
+def _saying_nothing(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> list[Control]:
     if view.family == other.family == ERROR:
         if is_related(view, other):
             return []
@@ -81,11 +83,11 @@ def _saying_nothing(view: View, other: View, *, is_whole: bool) -> list[Control]
     if view.family == NONE:
         return [Control(True)]
     if other.family == NONE:
-        return [control for control in _of_value(view, other, is_whole=is_whole) if control.holds_something]
-    return _of_value(view, other, is_whole=is_whole)
+        return [control for control in _of_value(view, other, is_same, is_whole=is_whole) if control.holds_something]
+    return _of_value(view, other, is_same, is_whole=is_whole)
 
 
-def _of_value(view: View, other: View, *, is_whole: bool) -> list[Control]:
+def _of_value(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> list[Control]:
     if view.family == NUMBER:
         return [*map(Control, _numbers(view, other)), Control(None)]
     if view.name in _TIMES and view.node is not None:
@@ -95,7 +97,7 @@ def _of_value(view: View, other: View, *, is_whole: bool) -> list[Control]:
         atoms = [_atom_of(text) for text in texts if text not in (view.value, other.value)]
         return [*map(Control, atoms), Control(None)]
     if view.family in CONTAINERS:
-        return [*_containers(view, other, is_whole=is_whole), Control(None)]
+        return [*_containers(view, other, is_same, is_whole=is_whole), Control(None)]
     return [Control(None)]
 
 
@@ -113,16 +115,17 @@ def _numbers(view: View, other: View) -> Iterator[Any]:
             yield _atom_of(value)
 
 
-def _containers(view: View, other: View, *, is_whole: bool) -> Iterator[Control]:
+def _containers(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> Iterator[Control]:
     if view.node is None:
         return
     if view.parts and other.parts:
         yield Control(node=_emptied(view, view.node))
     if is_whole and len(view.parts) > 1 and (node := _listed(view, view.node)) is not None:
-        others = [node[1][: -_width(view)]]
-        if view.family == SEQUENCE:
-            others += [[*node[1], atom] for atom in _neutral(view.parts)]
-        yield from (Control(node=[node[0], atoms, *node[2:]]) for atoms in others if not _may_hold(other, atoms))
+        if not _are(_items(view, -1), _items(other), is_same):
+            yield Control(node=[node[0], node[1][: -_width(view)], *node[2:]])
+        for atom in _neutral(view.parts) if view.family == SEQUENCE else ():
+            if not _are([*view.parts, view.part._replace(atom=atom)], other.parts, is_same):
+                yield Control(node=[node[0], [*node[1], atom], *node[2:]])
 
 
 def _neutral(parts: Sequence[Part]) -> tuple[Any, ...]:
@@ -131,12 +134,12 @@ def _neutral(parts: Sequence[Part]) -> tuple[Any, ...]:
     return (0, 1) if kinds <= {int, float} else ("",) if kinds == {str} else ()
 
 
-def _may_hold(view: View, atoms: list[Any]) -> bool:
-    """Whether these may be a container's contents; what is not an atom is not compared."""
-    node = _listed(view, view.node) if view.node is not None else None
-    if node is None or len(node[1]) != len(atoms):
-        return False
-    return all(isinstance(atom, dict) or atom == own for atom, own in zip(atoms, node[1], strict=True))
+def _items(view: View, stop: int | None = None) -> list[Part]:
+    return [*view.keys[:stop], *view.parts[:stop]]
+
+
+def _are(parts: Sequence[Part], others: Sequence[Part], is_same: IsSame) -> bool:
+    return len(parts) == len(others) and all(map(is_same, parts, others))
 
 
 def _emptied(view: View, node: Node) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from grade_sandbox.tests import controls, shown
 from grade_sandbox.tests.controls import Control, changed, detached, exchanged, grafted
 from grade_sandbox.tests.kinds import Kinds, largest_of
-from grade_sandbox.tests.sameness import Comparison, Place
+from grade_sandbox.tests.sameness import Comparison, Place, exact
 from grade_sandbox.tests.views import Messages, Part, every, given
 from grade_sandbox.values.constructed import NONE
 
@@ -330,8 +330,13 @@ def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool
     if place.path[:1] == ("printed",):  # other words are allowed, other numbers are not
         near = near and numbers_in(one.value) != numbers_in(other.value)
     near = near and not controls.is_near(one, other)
-    first = controls.of(one, other, is_whole=place.is_whole, near=near)
-    return Doubt(place, (first, controls.of(other, one, is_whole=place.is_whole, near=near)), near)
+
+    def is_same(first: Part, second: Part) -> bool:
+        return exact(expected, first) == exact(returned, second)
+
+    first = controls.of(one, other, is_same, is_whole=place.is_whole, near=near)
+    second = controls.of(other, one, lambda a, b: is_same(b, a), is_whole=place.is_whole, near=near)
+    return Doubt(place, (first, second), near)
 
 
 def controlled(
