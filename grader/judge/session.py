@@ -98,6 +98,7 @@ def _cost(judge: OpenAIJudge) -> str:
     if usage.unreadable:
         failed += f", {counted(usage.unreadable, 'question')} with replies that could not be read"
     return (
-        f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies from the cache"
+        f"Judge {judge.model} at {judge.endpoint}: {counted(usage.calls, 'call')}, "
+        f"{counted(usage.cached, 'reply', 'replies')} from the cache"
         f"{failed}; {usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."
     )

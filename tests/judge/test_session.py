@@ -54,7 +54,7 @@ def test_an_endpoint_is_asked_and_what_it_cost_is_told(tmp_path: Path) -> None:
         source="endpoint", model="m", endpoint=server.url, questions=1, calls=1, prompt_tokens=11, completion_tokens=2
     )
     assert session.notes == [
-        f"Judge m at {server.url}: 1 calls, 0 replies from the cache; 11 prompt and 2 completion tokens."
+        f"Judge m at {server.url}: 1 call, 0 replies from the cache; 11 prompt and 2 completion tokens."
     ]
     # A rerun needs no endpoint for what was answered.
     text, session = asked(judge_model="m", judge_base_url=server.url)
