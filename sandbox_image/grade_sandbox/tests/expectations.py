@@ -6,6 +6,7 @@ The tests run once more against placeholders that note each comparison. The valu
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 
 from grade_sandbox.tests import views
@@ -31,8 +32,10 @@ _WIDE = ("64", "128", "bool", "bool_")
 class Expecting(Recorder):
     """Records calls, and what the answers are compared with."""
 
-    expected: list[tuple[list[Any], Any, list[Any]]]
-    """Expression of an answer or a part of it, and a value it is compared with: atom and nodes."""
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.expected: list[tuple[list[Any], Any, list[Any]]] = []
+        """Expression of an answer or a part of it, and a value it is compared with: atom and nodes."""
 
     def compared(self, name: str, answer: Placeholder, other: Any) -> Placeholder:
         """Note a comparison."""
@@ -43,6 +46,23 @@ class Expecting(Recorder):
             with contextlib.suppress(wire.UncrossableError, RecursionError):
                 self.expected.append((expression or [], encoder.encode(other), encoder.nodes))
         return super().compared(name, answer, other)
+
+
+def about(calls: Sequence[dict[str, Any]], recorder: Expecting) -> list[Any]:
+    """Return what is expected of the answers to these calls, as far as those of the recorder are the same.
+
+    They may be others if the calls depend on the answers.
+    """
+    pairs = zip(map(_outline, calls), map(_outline, map(json.loads, recorder.begun())), strict=False)
+    count = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return [one for one in recorder.expected if (number := _root(one[0])) is not None and number < count]
+
+
+def _outline(call: dict[str, Any]) -> list[Any]:
+    """Return the name of a function and the atoms that are values; beside the tests, answers have other references."""
+    kind, name, *_ = call["f"].get("x", ["", ""])
+    atoms = [*call["v"], *(atom for _, atom in call["k"])]
+    return [kind in {"name", "op"} and name, *(None if isinstance(atom, dict) else atom for atom in atoms)]
 
 
 class Expectations:

@@ -315,15 +315,14 @@ class Tests:
 
     def compared(self) -> list[Any]:
         """Return what the tests compare answers with. Call it in a fork."""
-        found: list[Any] = []
+        recorders: list[expectations.Expecting] = []
 
         def recorder(*given: Any) -> expectations.Expecting:
-            made = expectations.Expecting(*given)
-            made.expected = found
-            return made
+            recorders.append(expectations.Expecting(*given))
+            return recorders[-1]
 
         recording.Recording(self.spec, recorder).recorded(truthy=True)
-        return found
+        return expectations.about(self.calls, recorders[-1]) if recorders else []
 
 
 def _texts(value: Any) -> Iterator[str]:
