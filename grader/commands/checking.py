@@ -137,6 +137,7 @@ def sensitivity_command(
 
     output_files.check_places([] if output is None else [output], [results, predictions, given["data"]])
     report = read_report(results)
+    output_files.check_beside([] if output is None else [output], [(results, report)])
     predictions = _predictions_of(results, report, predictions)
     file = read_predictions(predictions)
     bundle.check_predictions(report, file, str(predictions))

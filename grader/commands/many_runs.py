@@ -51,6 +51,7 @@ def history_command(
     formats = {name: format_of_runs(name, "a history is") for name in outputs}
     reports = _reports(folder, benchmark)
     output_files.check_places(outputs, list(reports))
+    output_files.check_beside(outputs, reports.items())
     if line is not None and metric not in ("", line.name):
         raise UsageError(f"--metric {metric} and --fail-under {line.name}: name the same metric.")
     made = history(
@@ -104,7 +105,9 @@ def leaderboard_command(
 
     formats = {name: format_of_runs(name, "a leaderboard is") for name in outputs}
     output_files.check_places(outputs, [run.path for run in runs])
-    document = view.document(leaderboard(read(runs), reading=reading), output_files.folder_of_page(outputs))
+    ranked = read(runs)
+    output_files.check_beside(outputs, [(Path(name.results), report) for name, report in ranked])
+    document = view.document(leaderboard(ranked, reading=reading), output_files.folder_of_page(outputs))
     output_files.show_and_put(document, formats.items(), quiet=quiet)
 
 

@@ -46,6 +46,14 @@ def check_places(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
             raise UsageError(f"-o {name}: the folder {path.parent} is not writable; name another one.")
 
 
+def check_beside(outputs: Sequence[str], runs: Iterable[tuple[Path, Report]]) -> None:
+    """Raise UsageError for an output that would replace a file beside the results of a run: what was graded."""
+    from grader.reports.material import beside
+
+    files = [beside(results, report) for results, report in runs]
+    check_places(outputs, [path for each in files for path in (each.predictions, each.own)])
+
+
 def write(
     outputs: Sequence[str],
     report: Report,

@@ -76,6 +76,7 @@ def compare_command(
     formats = {name: None if _is_page(name) else format_of_runs(name, "a comparison is") for name in outputs}
     output_files.check_places(outputs, [before.path, after.path, data])
     runs = options.read([before, after], twice=True)
+    output_files.check_beside(outputs, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
@@ -123,6 +124,7 @@ def report_command(
     output_files.check_formats(outputs)
     output_files.check_places(outputs, [results, data, predictions])
     report = read_report(results)
+    output_files.check_beside(outputs, [(results, report)])
     gaps: list[Gap] = []
 
     def material() -> Material:

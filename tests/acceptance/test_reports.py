@@ -113,6 +113,17 @@ def test_an_output_does_not_replace_the_executed_file_that_the_run_writes(sample
     assert "this run reads or writes that file itself" in said.stderr
 
 
+@pytest.mark.parametrize("words", ["report {0}", "compare {0} {0}", "leaderboard {0}", "history {1}"])
+def test_an_output_about_earlier_runs_does_not_replace_what_they_graded(vstar, words):
+    given, path = vstar
+    assert grade(*given, "-q").returncode == 0
+    results = path.with_name("predictions_results.json").rename(path.with_name("step_1_results.json"))
+    before = path.read_bytes()
+    said = grade(*words.format(results, path.parent).split(), "-o", path)
+    assert (said.returncode, "reads or writes that file itself" in said.stderr) == (2, True), said.stderr
+    assert path.read_bytes() == before
+
+
 def test_what_is_no_results_file_is_named(vstar, tmp_path):
     said = grade("report", vstar[1], "-o", tmp_path / "x.md")
     assert said.returncode == 2
