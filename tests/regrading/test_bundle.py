@@ -130,7 +130,7 @@ def test_a_sample_that_is_called_unscored_is_checked_like_any_other(
     forged = edited(graded("vstar"), tmp_path / "forged", hidden)
     found = checked(packed(forged, "vstar"), tmp_path, "vstar")
     assert (found.verdicts, len(found.wrong), found.lost) == (10, 3, [])
-    assert "careful unscored -> " in in_words(found)[2]
+    assert any("careful unscored -> " in line for line in in_words(found))
     lost = tmp_path / "lost"
     lost.mkdir()
     predictions = json.loads((graded("vstar") / "predictions.json").read_text())
