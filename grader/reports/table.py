@@ -88,7 +88,8 @@ def _differences(report: Report, scorer: AnyScorer) -> list[str]:
     if len(different) > SHOWN_DIFFERENCES:
         counts = Counter((outcome(scorer, s.official), outcome(scorer, s.careful)) for s in different)
         kinds = ", ".join(f"{n} {a} -> {b}" for (a, b), n in counts.most_common())
-        lines.append(f"  ... {len(different) - SHOWN_DIFFERENCES} more ({kinds}); all are in the results file.")
+        more = len(different) - SHOWN_DIFFERENCES
+        lines.append(f"  ... {more:,} more; all are in the results file. Of all {len(different):,}: {kinds}.")
     return lines
 
 

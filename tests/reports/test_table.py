@@ -25,6 +25,13 @@ def test_it_says_on_how_many_samples_the_readings_differ() -> None:
     assert f"differ on {len(made.differences())} of {len(made.samples)} samples" in render(made)
 
 
+def test_of_many_differences_all_are_counted_by_their_kind() -> None:
+    right, wrong = read("correct"), read("wrong")
+    said = render(report([*(sample(f"a{n}", wrong, right) for n in range(12)), sample("b", right, wrong)]))
+    end = "  ... 3 more; all are in the results file. Of all 13: 12 wrong -> correct, 1 correct -> wrong."
+    assert end in said.splitlines()
+
+
 def _grouped(*labels: str) -> Report:
     """Two metrics, overall and by these groups."""
     return report(
