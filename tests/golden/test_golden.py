@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
-@pytest.mark.usefixtures("own_cache")  # self-tests of this machine would split the metrics
 def test_verdicts_are_the_frozen_ones(corpus: Corpus, tmp_path: Path, once: Once) -> None:
     if corpus.shared and not SHARED.exists():
         pytest.skip(f"{SHARED} is not there: a clone of one's own does not have this data")
