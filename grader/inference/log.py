@@ -39,7 +39,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     finish_reason: str = ""
     usage: Usage = Usage()
     error: str | None = None
-    """What went wrong; None: there is a reply."""
+    """Why there is no reply; None if there is one."""
     error_kind: str = ""
     choices: int = 1
 

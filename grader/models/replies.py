@@ -69,7 +69,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """What went wrong; None: there is a reply."""
+    """Why there is no reply."""
 
     kind: FailureKind
     reason: str

@@ -46,8 +46,8 @@ class Candidate(Declared):
     """Only for a tame program: it shares a process with other tame ones, and gets so many bytes. If it may need more,
     it runs again in a process of its own, without this limit."""
     each: NotRequired[int]
-    """Given if each call has the whole limit of CPU time, and no state is kept for the next call: bytes of the largest
-    answer that is kept whole."""
+    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and no state
+    is kept for the next call."""
 
 
 class Answer(TypedDict):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import inside
+import phases
 
 views = inside.load("tests.views")
 sameness = inside.load("tests.sameness")
 kinds = inside.load("tests.kinds")
 sending = inside.load("values.sending")
 wire = inside.load("values.wire")
-wire = inside.load("values.wire")
+likeness = inside.load("tests.likeness")
 
 CALL: dict[str, Any] = {"f": {"x": ["name", "solution"]}, "v": [], "k": [], "m": [], "n": []}
 
@@ -65,3 +67,23 @@ def problem(expected: Any, returned: Any, largest: float = 1.0, key: str = "v") 
     known = kinds.largest_of(views.every(one.messages, [one.part]))
     same_kind = kinds.Kinds(one.messages, other.messages, max(largest, known))
     return next((why for place in found if (why := same_kind.problem(place))), "")
+
+
+THREE = "for n in range(3):\n    solution(n)"
+
+
+def compared(reference: str, sample: str, test: str, other_run: str = "") -> Any:
+    """Compare two programs' answers to the calls of some tests."""
+    spec = phases.task(test)
+    recorded = phases.calls_of(spec)
+
+    def messages(body: str) -> list[str]:
+        said = phases.answers(f"def solution(a):\n    {body}\n", spec, recorded)
+        return [said["hello"], *said["replies"]]
+
+    runs = [messages(body) for body in (reference, other_run) if body]
+    found = likeness.Likeness(
+        [json.loads(call) for call in recorded["calls"]], recorded["reads"], runs, messages(sample)
+    )
+    found.compare()
+    return found

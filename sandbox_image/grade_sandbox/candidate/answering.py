@@ -184,7 +184,7 @@ class _Answerer:
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
         self._functions: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        """Those of the tests that the program still has."""
+        """Number -> function of the tests that the program still has."""
         self._answers: list[Any] = []
         self._arguments: list[Any] = []
         self._parts: list[Any] = []

@@ -31,7 +31,7 @@ MAX_RECORD = 56 << 20
 SLICED = ("slice", "idle")
 """Reasons for stopping a program before any limit."""
 STARVED = ("wall", "blocked", "shared", "disturbed")
-"""Reasons that others on the machine can cause: the grader has the job done again."""
+"""Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
 TAME_SECONDS, TAME_BYTES = 600.0, 32 << 20
 """CPU time and memory of its own after which the process of tame programs is replaced."""
 LIKENESS_TIMES = 10

@@ -159,11 +159,11 @@ def of_argument(view: View) -> list[Control]:
     if node[0] == "instance":
         contents = ([fill if at % 2 else name for at, name in enumerate(node[2])] for fill in (None, UNRELATED))
         return [Control(node=[*node[:2], values]) for values in contents]
-    if node[0] == "array" and node[1] != "O":
-        size = len(base64.b64decode(node[3]))
+    if node[0] == "array":
+        size = 0 if node[1] == "O" else len(base64.b64decode(node[3]))
         data = (base64.b64encode(bytes([fill]) * size).decode() for fill in (0, 1))
-        return [Control(node=[*node[:3], values, *node[4:]]) for values in data]
-    if view.family not in _EMPTY.keys() | {SEQUENCE} or node[0] == "array":
+        return [Control(node=[*node[:3], values, *node[4:]]) for values in data if size]
+    if view.family not in _EMPTY.keys() | {SEQUENCE}:
         return []
     empty = _emptied(view, view.node)
     return [Control(node=empty), Control(node=[empty[0], [UNRELATED] * _width(view)])]

@@ -6,7 +6,6 @@ Every answer is compared with the reference's to the same call. Where one differ
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import re
@@ -14,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from grade_sandbox.tests import controls, shown
-from grade_sandbox.tests.controls import Control, changed, detached, exchanged, grafted
+from grade_sandbox.tests.controls import Control, detached, exchanged, grafted
 from grade_sandbox.tests.kinds import Kinds, largest_of
 from grade_sandbox.tests.sameness import Comparison, Place, exact
 from grade_sandbox.tests.views import Messages, Part, every, given
@@ -22,20 +21,13 @@ from grade_sandbox.values.constructed import NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
-    from grade_sandbox.tests.controls import Change
     from grade_sandbox.tests.sameness import Path
 
-    Accepts = Callable[[list[str]], bool]
-    """Whether the tests pass with these messages."""
     Answer = tuple[str, Part | None]
-    Equals = Mapping[int, Sequence["Doubt"]]
-    """Identity of a doubt -> the places that are the same value for the tests, itself among them."""
-    Sides = tuple[Sequence[str] | None, Sequence[str]]
 
-MAX_REPLAYS = 64
 ENDED, UNSENT = "no answer, because its process ended", "a value that cannot be serialized"
 _PROBLEMS = {
     "ended": "the program gave no answer",
@@ -105,12 +97,12 @@ class Likeness:
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
         self.arguments: list[tuple[Part, list[Control]]] = []
-        """Arguments that both have changed, beside an answer, and not in the same way; other contents for each.
+        """Arguments that both have changed in different ways, while they also return an answer; controls for each.
 
-        The places are those in the messages `unread`.
+        The places are in the messages `unread`.
         """
         self.unread: dict[int, dict[str, Any]] = {}
-        """Messages of the sample with answers apart from such arguments."""
+        """Messages of the sample, with copies of such arguments in the answers."""
         self._rewritten: dict[int, dict[str, Any]] = {}
         """Messages of the sample, with arguments as the reference left them."""
 
@@ -158,7 +150,7 @@ class Likeness:
         self._note_places(number, places, *answers)
 
     def _is_of_data(self, number: int) -> bool:
-        """Whether a call is an operation on answers that are data, and has no effect: the tests do it themselves."""
+        """Whether a call is an operation on answers that are data, and changes nothing. The tests do it themselves."""
         call, message = self._calls[number], self._returned.message
         operands = [atom["x"] for atom in call["v"] if isinstance(atom, dict) and "x" in atom]
         sides = self._expected.texts, self._returned.texts
@@ -168,13 +160,14 @@ class Likeness:
         return all(kind == "ans" and all(_is_data(texts[rest[0] + 1]) for texts in sides) for kind, *rest in operands)
 
     def _is_procedure(self, number: int) -> bool:
-        """Whether a function may be called for its effect: then None is no answer. Methods and inner functions may."""
+        """Whether this call may be made only for its effect. If so, a returned None is no answer."""
         function = self._calls[number]["f"].get("x", [""])
+        # Methods and inner functions may always be.
         return function[0] != "name" or function[1] in self._procedures
 
     @cached_property
     def _procedures(self) -> set[str]:
-        """The functions that always return None, if any function has an effect: on output, arguments or each other."""
+        """The functions that always return None; empty if no call can have an effect that the tests see."""
         names, valued, is_seen = set[str](), set[str](), False
         for call, text in zip(self._calls, self._expected.texts[1:], strict=False):
             kind, name, *_ = call["f"].get("x", ("", ""))
@@ -205,7 +198,7 @@ class Likeness:
         return places
 
     def _note_argument(self, number: int, argument: int) -> None:
-        """Note an argument that both change in different ways, in a message whose answer is apart from it."""
+        """Note an argument that both change, in different ways. Its place is in a message with a copy in the answer."""
         changes = [change for change in self._returned.message["m"] if change[0] == "t"]
         if number + 1 not in self.unread:
             self.unread[number + 1] = self._detached()
@@ -217,7 +210,7 @@ class Likeness:
         self.arguments.append((place, controls.of_argument(self._returned.view(part))))
 
     def _detached(self) -> dict[str, Any]:
-        """Return the sample's message read last with its answer apart from the arguments, and without their changes."""
+        """Return the sample's last message without changes of arguments, and with copies of them in the answer."""
         message = detached(self._returned)
         answer = self._returned.message.get("v")
         if isinstance(answer, dict) and "t" in answer and answer == self._expected.message.get("v"):
@@ -339,137 +332,12 @@ def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool
     return Doubt(place, (first, second), near)
 
 
-def controlled(
-    accepts: Accepts,
-    sides: Sides,
-    doubts: Sequence[Doubt],
-    holders: Sequence[Doubt],
-    sites: Sequence[int],
-    calls: Sequence[dict[str, Any]],
-    tests: str,
-) -> tuple[str, bool]:
-    """Return why the tests say nothing about a place (empty: they do), and whether all were tried only together.
-
-    `sides`: the messages of the reference, if there is one, and of the sample; `sites`: the line of the tests that
-    made each call; `tests`: their text.
-    """
-    places = [*doubts, *holders]
-    equals = _equals(places, sides, calls)
-    alone = _alone(sides, places, equals, sites, tests) if len(places) > 1 else ()
-    tried = [*itertools.islice(itertools.chain(_together(sides, doubts, equals), alone), MAX_REPLAYS + 1)]
-    is_cut = len(tried) > MAX_REPLAYS
-    for messages, what in tried[:MAX_REPLAYS]:
-        if accepts(messages):
-            return f"the tests also pass with {what}, so they do not decide this value", is_cut
-    return "", is_cut
-
-
-def _alone(
-    sides: Sides, doubts: Sequence[Doubt], equals: Equals, sites: Sequence[int], tests: str
-) -> Iterator[tuple[list[str], str]]:
-    """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests.
-
-    The nearest control of each group comes first, then the next one of each. So each has some, if there are too many.
-    """
-    groups: dict[tuple[Any, ...], list[Doubt]] = {}
-    for doubt in (doubt for doubt in doubts if equals[id(doubt)][0] is doubt):
-        call = doubt.place.call
-        site = sites[call] if 0 <= call < len(sites) else -1
-        groups.setdefault((site, doubt.place.group, doubt.place.is_whole), []).append(doubt)
-    queues: list[list[tuple[Sequence[str] | None, list[Change]]]] = []
-    for group, members in groups.items():
-        digest = hashlib.sha256(f"{tests}{group}".encode("utf-8", "surrogatepass")).digest()
-        chosen = members[int.from_bytes(digest[:8], "big") % len(members)]
-        for side, texts in enumerate(sides):
-            tried = reversed(chosen.controls[side])
-            queues.append([(texts, _everywhere(chosen, equals, side, control)) for control in tried])
-    for row in itertools.zip_longest(*queues):
-        for texts, changes in filter(None, row):
-            yield from _if_changed(texts, changes)
-
-
-def _equals(doubts: Sequence[Doubt], sides: Sides, calls: Sequence[dict[str, Any]]) -> Equals:
-    """Find one place in the answers to equal calls of a function, if both sides answer as before.
-
-    For the tests this is one value, which each of the calls may decide. The arguments are data: an object, a seed or an
-    input may be another one for each call.
-    """
-    questions: dict[int, Hashable] = {}
-    groups: dict[Hashable, list[Doubt]] = {}
-    for doubt in doubts:
-        number = doubt.place.call
-        if number not in questions:
-            answers = [texts and texts[number + 1] for texts in sides]
-            questions[number] = (_data_only(calls[number]) if number >= 0 else "") or number, *answers
-        places = ((doubt.part(side).where or ())[1:] for side in (0, 1))
-        groups.setdefault((questions[number], doubt.place.is_whole, *places), []).append(doubt)
-    return {id(doubt): group for group in groups.values() for doubt in group}
-
-
-def _data_only(call: dict[str, Any]) -> str:
-    """Return the text of a call of a function with data; empty for any other call."""
-    text = json.dumps([call[name] for name in "fvkn"], separators=(",", ":"))
-    is_data = call["f"].get("x", [""])[0] == "name" and text.count('{"x":') == 1 and '{"t":' not in text
-    return text if is_data and not call["m"] and not call.keys() & {"s", "i"} else ""
-
-
-def _everywhere(doubt: Doubt, equals: Equals, side: int, control: Control) -> list[Change]:
-    """Return the changes that put a control in a place, and in those that are the same value."""
-    return [(one.part(side), control) for one in equals[id(doubt)]]
-
-
-def _together(sides: Sides, doubts: Sequence[Doubt], equals: Equals) -> Iterator[tuple[list[str], str]]:
-    """Yield messages with all places replaced at once."""
-    for side, texts in enumerate(sides):
-        for number in range(max((len(doubt.controls[side]) for doubt in doubts), default=0)):
-            chosen = [
-                (doubt.part(side), own[min(number, len(own) - 1)]) for doubt in doubts if (own := doubt.controls[side])
-            ]
-            yield from _if_changed(texts, chosen)
-        yield from _if_changed(texts, _opposite(doubts, equals, side))
-
-
-def _opposite(doubts: Sequence[Doubt], equals: Equals, side: int) -> list[Change]:
-    """Return changes that make one number larger and another one of the same call smaller, with the same sum."""
-    numbers = [
-        doubt
-        for doubt in doubts
-        if doubt.is_near_tried and all(type(doubt.part(at).atom) in {int, float} for at in (0, 1))
-    ]
-    for one, other in itertools.pairwise(numbers):
-        if one.place.call == other.place.call:
-            known = [{doubt.part(side).atom for doubt in (one, other)} for side in (0, 1)]
-            first, second = one.part(side).atom, other.part(side).atom
-            for step in (1, -1, 2, -2):
-                if {first + step, second - step} not in known:
-                    pairs = (one, first + step), (other, second - step)
-                    return [
-                        change for place, atom in pairs for change in _everywhere(place, equals, side, Control(atom))
-                    ]
-    return []
-
-
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 
 
 def numbers_in(text: Any) -> list[float]:
     """Return the numbers in a text."""
     return list(map(float, _NUMBERS.findall(text)))
-
-
-def _if_changed(texts: Sequence[str] | None, changes: list[Change]) -> Iterator[tuple[list[str], str]]:
-    if texts is None or not changes:
-        return
-    made = changed(texts, changes)
-    if made != list(texts):
-        yield made, _named(changes)
-
-
-def _named(changes: Sequence[Change]) -> str:
-    """Return what was put in which place, for people."""
-    calls = {part.where[0] for part, _ in changes if part.where}
-    place = f"in the answer to call {max(calls)}" if len(calls) == 1 and max(calls) else "in its place"
-    return f"{' and '.join(str(control) for _, control in changes[: 2 if len(calls) == 1 else 1])} {place}"
 
 
 def changed_arguments(message: dict[str, Any]) -> set[int]:

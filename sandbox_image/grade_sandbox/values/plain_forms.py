@@ -192,8 +192,8 @@ def find_builtin(module: Any, qualified: Any) -> Any:
 # --- functions that tests pass to a program: `solution(lambda x: x + 1, [1, 2])`, `solution(seen.append)` ---
 
 
-class Numbers:
-    """The numbers of functions of the tests, by which a program gets the same function again."""
+class FunctionNumbers:
+    """Gives each function of the tests a number, by which a program gets the same function in later calls."""
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[types.FunctionType, int] = weakref.WeakKeyDictionary()
@@ -219,7 +219,7 @@ def _code(encoder: NodeEncoder, function: types.FunctionType) -> list[Any]:
     space = function.__globals__
     used = sorted({name for name in _names(code) if name in space and space[name] is not function})
     named = [[name, _named(encoder, space[name])] for name in used]
-    number = encoder.numbers[function] if encoder.numbers else 0
+    number = encoder.numbers[function] if encoder.numbers else 0  # 0: this only tries whether it can be sent
     return [CODE, function.__qualname__, code.co_firstlineno, number, data, defaults, closure, named]
 
 
@@ -256,9 +256,9 @@ def held(function: types.FunctionType, found: list[Any]) -> Iterator[tuple[Any, 
 
 
 def callback(found: list[Any], decoder: Any, known: MutableMapping[int, Any]) -> Any:
-    """Return the function of a node; `decoder`: a receiving.Decoder; `known`: number -> function that came before.
+    """Return the function of a node; `decoder`: a receiving.Decoder; `known`: number -> function of an earlier call.
 
-    What a function holds may have changed since then.
+    Its defaults, closure and globals are set to what they are now.
     """
     if found[0] == BOUND:
         return getattr(decoder.value(found[1]), found[2])

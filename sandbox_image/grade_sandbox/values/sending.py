@@ -61,7 +61,7 @@ class Encoder:
         self.known = known
         self.reads, self.functions = reads, functions
         self.numbers: Any = None
-        """The numbers of the tests' functions, if they are sent."""
+        """FunctionNumbers for the functions of the tests; None while nothing is sent."""
         self.nodes: list[Any] = []
         self.values: list[Any] = []
         """The object of each node, kept alive while its id() is in the index."""

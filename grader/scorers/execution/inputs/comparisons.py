@@ -127,13 +127,13 @@ def _is_close(expected: str, printed: str, tolerance: float) -> bool:
 
 
 def _false_if_raising(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool]:
-    """Return a comparison of values: what a program returned may be of any type, whose `==` may raise anything."""
+    """Return a comparison that is false if Python cannot compare the two values."""
 
     @functools.wraps(compare)
     def compared(expected: Any, given: Any) -> bool:
         try:
             return bool(compare(expected, given))
-        except Exception:  # `bool` of arrays, signalling NaN, integers beyond float, deep lists, ...
+        except Exception:  # A program may return any type: arrays, signalling NaN, integers beyond float, deep lists.
             return False
 
     return compared

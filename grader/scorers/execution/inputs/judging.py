@@ -10,7 +10,7 @@ import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
 from grader.sandbox.answer import LANES
-from grader.scorers.execution.inputs.values import Raised, answered, whole
+from grader.scorers.execution.inputs.values import Raised, answered, printable
 from grader.scorers.execution.reading import failure, unscored
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _broken(parts: Sequence[Answers]) -> list[Output]:
     """Return one answer if the program does not load, else none."""
     hello = parts[0].hello if parts else None
     why = "" if hello is None else json.loads(hello).get("failed", "")
-    return [Output(None, Outcome.ERROR, whole(str(why)))] if why else []
+    return [Output(None, Outcome.ERROR, printable(str(why)))] if why else []
 
 
 def _undefined(parts: Sequence[Answers], function: str) -> list[Output]:
@@ -186,7 +186,7 @@ def _reading(cases: Cases, expected: Sequence[Any], outputs: Sequence[Output], r
 def shown(value: Any) -> str:
     """Return an answer for people."""
     if isinstance(value, str):
-        return whole(value)
+        return printable(value)
     try:
         return repr(value)
     except ValueError:

@@ -21,8 +21,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 
 
-def whole(text: str) -> str:
-    """Return a text whose half characters (surrogates) are written as escapes: no file can contain them."""
+def printable(text: str) -> str:
+    """Return a text with escapes in place of half characters (lone surrogates), which no file can contain."""
     return text.encode(errors="backslashreplace").decode()
 
 
@@ -30,7 +30,7 @@ class Opaque:
     """A value that is not plain data. It equals nothing."""
 
     def __init__(self, what: str) -> None:
-        self.what = whole(what)
+        self.what = printable(what)
 
     def __eq__(self, other: object) -> bool:
         return False
