@@ -104,7 +104,11 @@ def _earlier(history: History) -> Table:
     """Return the names of the items that changed before the last step; pages have a table for each step."""
     return Table(
         title="Items that changed at earlier steps",
-        columns=[Column(name="steps", kind="word"), *(Column(name=name, kind="name") for name in ("items higher", "items lower"))],
+        columns=[
+            Column(name="steps", kind="word"),
+            Column(name="items higher", kind="name"),
+            Column(name="items lower", kind="name"),
+        ],
         rows=[
             cells((f"{before.step} to {after.step}", *map(_some, both)))
             for before, after in pairwise(history.checkpoints[:-1])

@@ -164,6 +164,8 @@ _BATCH_BYTES = 64 << 10
 _NAMED = '{"f":{"x":["name",'
 MOST_SECONDS = 60.0
 """Maximum time of calls that have limits of their own, all together."""
+MOST_BYTES = 8 << 20
+"""After so many bytes of answers to such calls or runs, nothing more is asked: the grader has a job for the rest."""
 
 
 class LockStep(_Replies):
@@ -207,7 +209,7 @@ class LockStep(_Replies):
             if self.encoding:
                 continue
             self._take(data)
-            if self.has_failed or len(self.replies) >= len(self._parts):
+            if self.has_failed or len(self.replies) >= len(self._parts) or (self._each and self._escaped > MOST_BYTES):
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
             if len(self.replies) >= self._sent:
@@ -237,9 +239,6 @@ class LockStep(_Replies):
 class ScriptRuns(_Replies):
     """Sends inputs, some ahead, and collects what the runs with them printed. Each run has its own limits."""
 
-    MOST_SECONDS, MOST_BYTES = 60.0, 8 << 20
-    """No further input is sent after this time, or this much output: the grader asks for the rest apart."""
-
     def __init__(self, fd: int, inputs: Iterable[str]) -> None:
         super().__init__(fd, inputs)
         self._start = time.monotonic()
@@ -255,7 +254,7 @@ class ScriptRuns(_Replies):
         return self.has_failed or (self.hello is not None and self._is_over())
 
     def _is_over(self) -> bool:
-        if self.replies and (self._escaped > self.MOST_BYTES or time.monotonic() - self._start > self.MOST_SECONDS):
+        if self.replies and (self._escaped > MOST_BYTES or time.monotonic() - self._start > MOST_SECONDS):
             return True
         if not self.pending:
             batch = bytearray()
