@@ -53,7 +53,7 @@ test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cl
 fault: $(VENV)/.dev sandbox ## Break what is around a run of 200 passing programs: sandboxes, pool, engine, nodes, disk, cache, clock (minutes)
 	$(BIN)/pytest tests/faults tests/executors tests/pool -n 3 --dist loadgroup -m "fault or cluster"
 
-attack: $(VENV)/.dev sandbox ## Run the containment suite: some 220 programs, most of them hostile, in the sandboxes of this machine (about seven minutes; ONLY=words for a part)
+attack: $(VENV)/.dev sandbox ## Run the containment suite: some 170 programs, most of them hostile, in the sandboxes of this machine (about seven minutes; ONLY=words for a part)
 	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
 golden: $(VENV)/.dev sandbox ## Freeze the golden verdicts anew after a change that is meant to move some; then read the diff (ONLY=word for a part)
@@ -105,7 +105,7 @@ bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and p
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
-	$(BIN)/python -m tests.bench.statistics --runs $(or $(RUNS),4000)
+	$(BIN)/python -m tests.bench.simulations --runs $(or $(RUNS),4000)
 
 derived: $(VENV)/.dev sandbox ## Compare every derived official outcome with the executed one, on all available programs (ONLY=part of the names of some corpora)
 	$(BIN)/python -m tests.bench.derived $(ONLY)

@@ -1,18 +1,15 @@
 """Compares derived official outcomes with executed ones, on all available programs: `python -m tests.bench.derived`.
 
 Every outcome that could be derived is executed as well, and the two are compared: outcome, credit, text, failed test.
-Give parts of names to choose corpora, or `--data FOLDER` with tasks.jsonl and predictions.json.
-Exit status 1 if an outcome differs. `--times` also measures each corpus with `--official execute` and `derive`.
+Give parts of names to choose corpora. Exit status 1 if an outcome differs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -135,29 +132,22 @@ class Counted:
         return self._derived(found, words)
 
 
-def _graded(corpus: Corpus, *options: str) -> tuple[dict[str, Any], float, float]:
-    """Grade a corpus; return the results file, and the wall and CPU seconds of this process and its sandboxes."""
+def _graded(corpus: Corpus, *options: str) -> dict[str, Any]:
+    """Grade a corpus; return the results file."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        words = corpus.write(folder)
-        before, start = _cpu(), time.perf_counter()
-        code = cli.run([str(folder / "predictions.json"), *words, "-q", *options])
-        seconds = time.perf_counter() - start
+        code = cli.run([str(folder / "predictions.json"), *corpus.write(folder), "-q", *options])
         assert code == 0, code
         (found,) = folder.glob("*_results.json")
-        return json.loads(found.read_text(encoding="utf-8")), seconds, _cpu() - before
+        return dict(json.loads(found.read_text(encoding="utf-8")))
 
 
-def _cpu() -> float:
-    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-
-
-def compare(corpus: Corpus, sandbox: str, *, times: bool) -> tuple[int, str]:
+def compare(corpus: Corpus, sandbox: str) -> tuple[int, str]:
     """Return how many outcomes differ, and a line of the table."""
     counted, deriving_ = Counted(), deriving.derived
     deriving.derived, deriving.AUDITED_PERCENT = counted.derived, 100
     try:
-        results, _, _ = _graded(corpus, "--sandbox", sandbox, "--official", "derive")
+        results = _graded(corpus, "--sandbox", sandbox, "--official", "derive")
     finally:
         deriving.derived, deriving.AUDITED_PERCENT = deriving_, 2
     official = results["provenance"]["sandbox"]["official"]
@@ -173,9 +163,6 @@ def compare(corpus: Corpus, sandbox: str, *, times: bool) -> tuple[int, str]:
         f"{official.get('audited', 0):,}",
         f"{official.get('different', 0)}",
     ]
-    for way in ("execute", "derive") if times else ():
-        _, seconds, cpu = _graded(corpus, "--sandbox", sandbox, "--official", way, "--no-cache")
-        cells += [f"{seconds:.1f} s ({cpu:.1f} s)"]
     return official.get("different", 0), f"| {' | '.join(cells)} |"
 
 
@@ -183,28 +170,18 @@ def main() -> int:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("only", nargs="*", help="parts of the names of corpora")
-    parser.add_argument("--data", type=Path, help="a folder with tasks.jsonl and predictions.json")
     parser.add_argument("--sandbox", default="bubblewrap")
-    parser.add_argument("--times", action="store_true", help="also measure both ways, without the cache")
     asked = parser.parse_args()
     every = [one for one in EVERY if SHARED.exists() or not one.shared]
-    if asked.data is not None:
-        every = [Corpus(name=asked.data.name, write=partial(_folder, asked.data))]
     chosen = [one for one in every if not asked.only or any(word in one.name for word in asked.only)]
     heads = ["corpus", "samples", "distinct programs", "tame", "derived and executed", "different"]
-    heads += ["execute: wall (CPU)", "derive: wall (CPU)"] * asked.times
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     different = 0
     for corpus in chosen:
-        count, line = compare(corpus, asked.sandbox, times=asked.times)
+        count, line = compare(corpus, asked.sandbox)
         different += count
         print(line, flush=True)
     return 1 if different else 0
-
-
-def _folder(data: Path, folder: Path) -> list[str]:
-    (folder / "predictions.json").write_bytes((data / "predictions.json").read_bytes())
-    return ["--data", str(data / "tasks.jsonl"), "--protocol", "v1", "-k", "1"]
 
 
 if __name__ == "__main__":

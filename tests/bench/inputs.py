@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from bench import Timer
+from bench import Timer, available
 
 TASKS, PROGRAMS, INPUTS = 20, 2, 250
 DECLARATION = """
@@ -114,11 +114,8 @@ def main() -> None:
     parser.add_argument("--plus", type=Path, help="folder with HumanEval+ and samples")
     parser.add_argument("--evalplus", type=Path, help="a Python with EvalPlus")
     options = parser.parse_args()
-    from grader.sandbox import bubblewrap, docker
-
-    there = {"docker": docker.available(), "bubblewrap": bubblewrap.executable()}
     print(f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}")
-    for backend in [name for name, is_there in there.items() if is_there]:
+    for backend in available():
         with tempfile.TemporaryDirectory() as name:
             standard_inputs(Path(name), backend)
             if options.plus is not None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import re
 import signal
 import sys
 import threading
@@ -22,10 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-import grader
-
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+
+import grader
+from tests.bench.variations import varied
+
 SAMPLE = ROOT / "benchmarks" / "humaneval-v" / "sample"
 THREADS = 8
 BATCH = 16
@@ -54,13 +55,8 @@ def corpus() -> list[tuple[str, str, str]]:
     return [
         (qid, text, result.careful.outcome.value)
         for (qid, text), result in zip(pairs, results, strict=True)
-        if result.careful.outcome.value in quick and result.seconds < 0.5 and "    return" in text
+        if result.careful.outcome.value in quick and result.seconds < 0.5
     ]
-
-
-def varied(text: str, number: int) -> str:
-    """Return another program that does the same."""
-    return re.sub(r"^( +)return", rf"\1_other_{number} = {number}\n\1return", text, count=1, flags=re.MULTILINE)
 
 
 def processes_below(pid: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Makes distinct programs of the predictions at hand: a renamed local, a comment and a constant change no verdict.
+"""Makes distinct programs of the predictions at hand: a comment and a constant change no verdict.
 
 Run by itself it writes a folder for `make bench DATA=`: `python tests/bench/variations.py DATA 20 FOLDER`.
 """
@@ -6,13 +6,11 @@ Run by itself it writes a folder for `make bench DATA=`: `python tests/bench/var
 from __future__ import annotations
 
 import ast
-import io
 import itertools
 import json
 import re
 import shutil
 import sys
-import tokenize
 from pathlib import Path
 
 _FENCED = re.compile(r"```(?:python)?\n(.*?)```", re.DOTALL)
@@ -21,12 +19,13 @@ _FENCED = re.compile(r"```(?:python)?\n(.*?)```", re.DOTALL)
 def variations(texts: list[str], count: int) -> list[str]:
     """Return `count` predictions, no two of which are the same program; they are made of `texts` by turns."""
     different = itertools.cycle(dict.fromkeys(texts))
-    return [_varied(next(different), number) for number in range(count)]
+    return [varied(next(different), number) for number in range(count)]
 
 
-def _varied(text: str, number: int) -> str:
+def varied(text: str, number: int) -> str:
+    """Return another prediction that does the same."""
     found = _FENCED.search(text)
-    return f"```python\n{_with_constant(_renamed(text if found is None else found[1], number), number)}\n```"
+    return f"```python\n{_with_constant(text if found is None else found[1], number)}\n```"
 
 
 def _with_constant(code: str, number: int) -> str:
@@ -42,54 +41,6 @@ def _with_constant(code: str, number: int) -> str:
             lines.insert(first.lineno - 1, f"{' ' * first.col_offset}variation = {number}  # harmless")
             return "\n".join(lines)
     return f"{code}\n\ndef variation_{number}():\n    return {number}\n"
-
-
-def _renamed(code: str, number: int) -> str:
-    """Return the code with one of its local variables under another name, where there is one that can be renamed."""
-    try:
-        tree = ast.parse(code)
-        names = sorted(_locals(tree))
-        if not names:
-            return code
-        old = names[number % len(names)]
-        return _with(code, old, f"{old}_v{number}")
-    except (SyntaxError, tokenize.TokenError):
-        return code
-
-
-def _locals(tree: ast.AST) -> set[str]:
-    """Return names that are assigned in functions and are nothing else: no argument, keyword, attribute or global."""
-    found: set[str]
-    other: set[str]
-    found, other = set(), set()
-    inside = {
-        id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            (found if id(node) in inside else other).add(node.id)
-        for field in ("arg", "attr", "name", "names", "rest"):
-            value = getattr(node, field, None)
-            other.update(str(part) for part in (value if isinstance(value, list) else [value]))
-        if isinstance(node, (ast.JoinedStr, ast.Global, ast.Nonlocal)):
-            # Names in these are not tokens of their own on every Python.
-            other.update(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
-            other.update(getattr(node, "names", ()))
-    return found - other
-
-
-def _with(code: str, old: str, new: str) -> str:
-    """Return the code with every token `old` replaced."""
-    lines = code.splitlines(keepends=True)
-    places = [
-        token.start
-        for token in tokenize.generate_tokens(io.StringIO(code).readline)
-        if token.type == tokenize.NAME and token.string == old
-    ]
-    for row, column in reversed(places):
-        line = lines[row - 1]
-        lines[row - 1] = line[:column] + new + line[column + len(old) :]
-    return "".join(lines)
 
 
 def write(source: Path, count: int, target: Path) -> None:

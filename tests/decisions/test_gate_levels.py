@@ -1,7 +1,7 @@
 """How often gates on MR-Score decide wrongly: whole gates, on reports of runs whose truth is known.
 
 At the allowed drop a gate passes in at most 5 % of runs and fails in at most 5 %, within three standard errors of the
-simulation. `tests/bench/statistics.py` does the same for means over items and tasks.
+simulation. `tests/bench/simulations.py` does the same for means over items and tasks.
 """
 
 from __future__ import annotations

@@ -8,11 +8,7 @@ import sys
 import msgspec
 import pytest
 
-from grader.sandbox.answer import Lint, understand
-
-
-def test_an_answer_has_the_observations_of_a_job() -> None:
-    assert understand({"lint": {"messages": ["E: no"]}}).lint == Lint(messages=["E: no"])
+from grader.sandbox.answer import understand
 
 
 @pytest.mark.parametrize("answer", [{}, {"lint": None}, {"greeting": True}, {"lint": {"messages": "no"}}])
@@ -45,6 +41,6 @@ for thread in threads:
 
 def test_several_threads_may_convert_the_first_answer() -> None:
     """If the type is not prepared at import, 11 of 12 of these processes crash."""
-    for _ in range(4):
+    for _ in range(2):
         done = subprocess.run([sys.executable, "-c", FIRST_OF_ALL], capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (0, b"")

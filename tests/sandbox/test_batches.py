@@ -88,7 +88,7 @@ def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> No
         assert said.result == {"hello": "hello", "replies": ["one", "two"]}
 
 
-@pytest.mark.parametrize("byte", [b"\xff", b"\x01", b"\x7f", b"\0"])
+@pytest.mark.parametrize("byte", [b"\xff", b"\x01"])
 def test_what_would_grow_on_its_way_to_the_grader_is_garbage(byte: bytes) -> None:
     """Each of these is written as six characters: a message too long would make the sample unscored."""
     said = dialogue.LockStep(-1, ["{}"] * 100)
@@ -113,7 +113,6 @@ def test_all_answers_fit_into_a_message_or_are_garbage(byte: bytes, most: int) -
 @pytest.mark.parametrize(
     ("end", "stopped", "status"),
     [
-        ("import os; os._exit(3)", None, 3),
         ("while True: pass", "cpu", -9),
         ("import os; os.kill(os.getpid(), 11)", None, -11),
     ],

@@ -22,11 +22,8 @@ HONEST = "def solution(f, xs):\n    return [f(x) for x in xs]"
     [
         "assert solution(lambda x: x + 1, [1, 2]) == [2, 3]",
         "k = 3\ndef add(x, more=1):\n    return x + k + more\nassert solution(add, [1]) == [5]",
-        "import math\nassert solution(lambda x: math.floor(x), [1.5]) == [1]",
-        "def outer(n):\n    return lambda x: x * n\nassert solution(outer(3), [2]) == [6]",
         "def fact(n):\n    return 1 if n < 2 else n * fact(n - 1)\nassert solution(fact, [4]) == [24]",
         "seen = []\nassert solution(seen.append, [1, 2]) == [None, None] and seen == [1, 2]",
-        "names = {1: 'a'}\nassert solution(names.get, [1, 2]) == ['a', None]",
         "def twice(x):\n    return 2 * x\ndef four(x):\n    return twice(twice(x))\nassert solution(four, [1]) == [4]",
     ],
 )

@@ -45,15 +45,10 @@ def test_what_a_library_has_comes_from_the_library(test: str, hello: dict[str, A
     [
         ("from math import isclose", "assert isclose(solution(1), 1)"),
         ("from numpy import isclose", "assert isclose(solution(1), 1)"),
-        ("import math\nisclose = math.isclose", "assert isclose(solution(1), 1)"),
-        ("from functools import reduce", "assert reduce(max, [solution(1), 0]) == 1"),
-        ("from random import randint", "assert randint(1, 1) == solution(1)"),
         ("from math import pi", "assert solution(pi) == pi"),
-        ("pi = 3.141592653589793", "assert solution(pi) == pi"),
         ("from collections import *", "assert Counter([solution(1)]) == Counter([1])"),
         ("from typing import List", "def check(f: List):\n    assert f(1) == 1\ncheck(solution)"),
         ("from decimal import Overflow", "try:\n    assert solution(1) == 1\nexcept Overflow:\n    pass"),
-        ("nan = float('nan')", "assert nan != solution(1)"),
         ("def count(a): pass", "assert solution(1) == 1\ndef unused():\n    return count"),
     ],
 )  # fmt: skip
@@ -65,10 +60,10 @@ def test_a_library_name_that_the_candidate_has_imported_is_lent(source: str, tes
 @pytest.mark.parametrize(
     ("source", "test"),
     [
-        ("def lcm(a, b):\n    return 0", "assert lcm(4, 6) == 12"), ("lcm = lambda a, b: 0", "assert lcm(4, 6) == 12"),
+        ("lcm = lambda a, b: 0", "assert lcm(4, 6) == 12"),
         ("def isclose(a, b):\n    return True", "assert isclose(solution(1), 7392)"),
         ("class Counter(dict):\n    pass", "assert Counter([1]) != solution(1)"),
-        ("pi = 0", "assert abs(solution(0) - 7392 * pi) < 1e-6"), ("pi = 0", "assert 7392 * pi == solution(0)"),
+        ("pi = 0", "assert 7392 * pi == solution(0)"),
         ("pi = 3", "assert pi == 3.141592653589793"), ("digits = '12'", "assert len(digits) == 10"),
         ("def count(text):\n    return text.count('a')", "assert count('banana') == 3"),
     ],
@@ -80,12 +75,6 @@ def test_a_library_name_that_the_candidate_defines_is_not_the_library_s(
     found = way(f"{source}\ndef solution(a):\n    return a", f"assert solution(3) == 3\n{test}")
     assert found["confirmed"] is False
     assert found["reason"].endswith("which the program defines and the standard library as well")
-
-
-def test_an_exception_that_the_candidate_defines_is_its_own() -> None:
-    source = "class InvalidOperation(Exception): pass\ndef solution(a):\n    raise InvalidOperation"
-    test = "try:\n    solution(1)\n    assert False\nexcept InvalidOperation as error:\n    assert not error.args"
-    assert phases.replayed(source, test) == phases.CONFIRMED
 
 
 # --- passes without a call -----------------------------------------------------------------------------------------
@@ -115,9 +104,8 @@ def test_a_name_that_the_tests_only_mention_is_not_tested() -> None:
 @pytest.mark.parametrize(
     "test",
     [
-        "assert TABLE", "assert len(TABLE) == 1", "assert 3 in TABLE", "assert TABLE == {3: 4}",
-        "for key in TABLE: assert key == 3", "assert isinstance(TABLE, dict)", "assert TABLE is not None",
-        "assert str(TABLE) == '{3: 4}'", "assert list(TABLE) == [3]",
+        "assert TABLE", "assert 3 in TABLE", "assert TABLE == {3: 4}", "for key in TABLE: assert key == 3",
+        "assert isinstance(TABLE, dict)", "assert str(TABLE) == '{3: 4}'",
     ],
 )  # fmt: skip
 def test_a_constant_that_is_tested_counts(test: str) -> None:

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from answered import Answered, kinds, problem
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from plain_data import written
 
 ALIKE: list[tuple[Any, Any]] = [
@@ -67,11 +65,3 @@ def test_exceptions_are_of_one_class_or_one_derived_from_the_other(
     expected: Any, returned: Any, is_alike: bool
 ) -> None:
     assert kinds.is_related(Answered(expected, "e").view, Answered(returned, "e").view) is is_alike
-
-
-@given(st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers(), max_size=2) | st.none())
-def test_the_answers_nan_and_nothing_are_of_no_kind_but_their_own(expected: Any) -> None:
-    assume(expected not in (None, 0, "", []) and expected == expected)
-    assert problem(expected, math.nan)
-    if not isinstance(expected, (int, float, str)):
-        assert problem(expected, None)

@@ -21,15 +21,11 @@ def official(program: str, prefix: str = "") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("program", "prefix", "text", "kind"),
     [
-        ("x = 1", "failed: ", "passed", ""),
         ("class A:\n    x: int\nassert A.__annotations__['x'] is int", "failed: ", "passed", ""),
-        ("assert 1 == 2", "failed: ", "failed: ", "AssertionError"),
         ("assert 1 == 2, 'not so'", "", "not so", "AssertionError"),
         ("1 / 0", "failed: ", "failed: division by zero", "ZeroDivisionError"),
         ("def f(:", "", "invalid syntax (<string>, line 1)", "SyntaxError"),
         ("raise SystemExit('passed')", "", "passed", "SystemExit"),
-        ("raise SystemExit('passed')", "failed: ", "failed: passed", "SystemExit"),
-        ("raise KeyboardInterrupt", "", "", "KeyboardInterrupt"),
         ("input()", "", "", "OSError"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGALRM)\nwhile True: pass", "", "timed out", "timeout"),
         ("import sys\nsys._getframe(1).f_locals['result'].append('passed')\n1 / 0", "", "passed", ""),
@@ -56,12 +52,6 @@ def test_what_a_program_prints_is_swallowed_and_bounded() -> None:
 def test_a_long_message_of_wide_characters_and_a_long_name_arrive_clipped() -> None:
     result = official("class E(Exception):\n    pass\nE.__name__ = 'n' * 10**6\nraise E('\\U0001f600' * 10**5)")
     assert (len(result["result"]), len(result["kind"])) == (20_027, 200)
-
-
-def test_an_exception_without_a_text_is_reported_with_its_own() -> None:
-    program = "class E(Exception):\n    def __str__(self):\n        return 'passed'\nraise E"
-    result = official(program, "failed: ")
-    assert result == {"result": "failed: passed", "kind": "E", "lines": "4"}
 
 
 def test_the_lines_an_exception_came_by_are_told_outermost_first_and_bounded() -> None:

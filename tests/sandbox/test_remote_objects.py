@@ -66,10 +66,6 @@ class Stack:
         return f"Stack{self.items}"
     def __repr__(self):
         return f"<{self.items}>"
-    def __bool__(self):
-        return bool(self.items)
-    def __float__(self):
-        return float(sum(self.items))
 """
 NOTHING = """
 class Stack:
@@ -81,30 +77,21 @@ HONEST = {
     "methods": "s = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2\nassert s.pop() == 1",
     "attributes": "s = Stack([4])\nn = s.size\ns.push(5)\nassert (n, s.size) == (1, 2)\nassert s.items == [4, 5]",
     "alias": "s = Stack([4])\nitems = s.items\ns.push(5)\nassert items == [4, 5]",
-    "assignment": "s = Stack()\ns.items = [7]\nassert s.pop() == 7",
-    "chain": "assert Stack().push(1).push(2).pop() == 2",
-    "returned": "s = Stack([1])\nt = s.copy()\nt.push(2)\nassert t.items == [1, 2] and s.items == [1]",
     "class method": "assert Stack.of(1, 2).pop() == 2",
     "class attribute": "assert Stack.made == 0\nStack()\nassert Stack.made == 1",
     "length": "s = Stack([1])\nassert len(s) == 1\ns.push(2)\nassert len(s) == 2",
-    "truth": "s = Stack([1])\nassert s\ns.pop()\nassert not s",
     "truth of a returned one": "assert Stack([1]).copy()",
     "texts": "s = Stack([1])\nassert str(s) == 'Stack[1]' and repr(s) == '<[1]>' and f'{s}' == 'Stack[1]'",
     "items": "s = Stack([1, 2])\ns[0] = 5\nassert s[0] == 5\ndel s[0]\nassert s[0] == 2 and 2 in s and 3 not in s",
-    "iteration": "assert list(Stack([1, 2])) == [1, 2]\nassert [2 * x for x in Stack([3])] == [6]",
-    "sum of two": "s = Stack([1]) + Stack([2])\nassert s.items == [1, 2]",
     "sum in place": "s = Stack([1])\ns += Stack([2])\nassert s.items == [1, 2]",
     "arithmetic": "assert (3 * Stack([1])).items == [1, 1, 1]\nassert (-Stack([1, 2])).items == [2, 1]",
     "call": "assert Stack([4, 5])(1) == 5",
-    "number": "assert float(Stack([4, 5])) == 9.0",
     "instance": "s = Stack()\nassert isinstance(s, Stack) and type(s) is Stack and isinstance(s.copy(), Stack)",
     "identity": "s = Stack()\nassert s is s and s.push(1) is s and s.copy() is not s",
-    "in a list": "stacks = [Stack([1]), Stack([2])]\nassert [s.pop() for s in stacks] == [1, 2]",
     "as a key": "s, t = Stack([1]), Stack([2])\nd = {s: 1, t: 2}\nassert d[s] == s.pop() and d[t] == t.pop()",
     "in a function": "def check(kind):\n    s = kind([1])\n    assert s.pop() == 1\ncheck(Stack)",
     "exception": "s = Stack()\ntry:\n    s.pop()\n    assert 0\nexcept IndexError:\n    pass\nassert not len(s)",
     "missing": "assert hasattr(Stack(), 'push') and not hasattr(Stack(), 'peek')",
-    "copy": "import copy\ns = Stack([1])\nt = copy.deepcopy(s)\nt.push(2)\nassert s.items == [1] and t.items == [1, 2]",
     "equal to itself": "s = Stack()\nassert s == s and not s != s and Stack() != s",
 }  # fmt: skip
 
@@ -122,10 +109,6 @@ def test_a_class_with_every_operation_is_confirmed_and_one_without_is_not(tests:
         assert not confirmed(way(NOTHING, tests, STACK))
 
 
-def test_a_class_with_only_a_docstring_is_one_that_the_candidate_must_write() -> None:
-    assert phases.replayed(SOLUTION, HONEST["methods"], 'class Stack:\n    """A stack."""\n') == phases.CONFIRMED
-
-
 def test_a_method_call_is_recorded_with_its_arguments_but_no_comparison() -> None:
     tests = "s = Stack()\ns.push(123)\nassert s.pop() == 456\nassert s == 789\nassert s.items - 321 == 0"
     calls = " ".join(phases.calls_of(phases.task(tests, STACK))["calls"])
@@ -137,9 +120,9 @@ def test_a_method_call_is_recorded_with_its_arguments_but_no_comparison() -> Non
 @pytest.mark.parametrize(
     "tests",
     [
-        "assert Stack([1]) == [1]", "assert not Stack([1]) != [1]", "assert Stack([1]) <= [1] and Stack([1]) >= [1]",
-        "assert Stack().pop() == 5", "assert not abs(Stack().pop() - 5) > 0", "assert 5 in Stack().pop()",
-        "assert Stack().pop().equals(5)", "assert hash(Stack([1])) == hash(Stack([1]))",
+        "assert not Stack([1]) != [1]", "assert Stack([1]) <= [1] and Stack([1]) >= [1]",
+        "assert not abs(Stack().pop() - 5) > 0", "assert 5 in Stack().pop()", "assert Stack().pop().equals(5)",
+        "assert hash(Stack([1])) == hash(Stack([1]))",
     ],
 )  # fmt: skip
 def test_no_object_decides_what_it_is_equal_to(tests: str, way: phases.Way) -> None:
@@ -160,15 +143,13 @@ class Stack:
 
 
 @phases.WAYS
-@pytest.mark.parametrize("asked", ["callable(Stack())", "hasattr(Stack(), '__len__')", "hasattr(Stack, '__iter__')"])
+@pytest.mark.parametrize("asked", ["callable(Stack())", "hasattr(Stack, '__iter__')"])
 def test_no_substitute_claims_a_method_that_the_class_does_not_have(asked: str, way: phases.Way) -> None:
     assert way(SOLUTION, f"assert {asked}", STACK) == phases.CONFIRMED
     assert not confirmed(way(NOTHING, f"assert {asked}", STACK))
 
 
-@pytest.mark.parametrize(
-    "asked", ["isinstance(Stack(), Sized)", "issubclass(Stack, Sized)", "not isinstance(Stack(), list)"]
-)
+@pytest.mark.parametrize("asked", ["isinstance(Stack(), Sized)", "issubclass(Stack, Sized)"])
 def test_no_substitute_tells_what_else_it_is(asked: str) -> None:
     test = f"from collections.abc import Sized\nassert {asked}"
     assert "refused" in phases.record(phases.task(test, STACK))["truthy"]
@@ -232,11 +213,6 @@ def Stack(*given):
     tests = "s = Stack([1])\ns.push(2)\nassert Stack() is s and Stack().pop() == 2"
     assert way(singleton, tests, STACK) == phases.CONFIRMED
     assert not confirmed(way(SOLUTION, tests, STACK))
-
-
-def test_a_class_in_place_of_a_function_is_still_sent_as_data() -> None:
-    source = "class solution:\n    def __init__(self, a):\n        self.a = a"
-    assert phases.replayed(source, "assert solution(3).a == 3") == phases.CONFIRMED
 
 
 def test_other_classes_of_the_signature_are_still_sent_as_data() -> None:

@@ -31,10 +31,6 @@ def pid() -> int:
     return int(answer(PID)["values"][0])
 
 
-def test_one_process_serves_one_program_after_another() -> None:
-    assert pid() == pid() == pid()
-
-
 @pytest.mark.parametrize(
     ("source", "stopped"),
     [

@@ -194,7 +194,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=cases(300), deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 def test_any_nested_plain_value_arrives_equal_with_exactly_the_same_types(value: object) -> None:
     assert same(value, cross(value))
 
@@ -321,10 +321,6 @@ def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> Non
     assert plain["missing"] == 0
     assert own == {"a": 1}
     assert own.default_factory is None
-    made = cross(collections.defaultdict(list, a=[1]))
-    assert made["missing"] == []
-    failing = cross(collections.defaultdict(lambda: 1 / 0, a=[1]))
-    assert failing.default_factory is None
 
 
 def test_strange_text_is_sent_as_it_is() -> None:
@@ -333,20 +329,9 @@ def test_strange_text_is_sent_as_it_is() -> None:
         assert cross([text, {text: text}]) == [text, {text: text}]
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("bad", 1), KeyError("k"), StopIteration(), ZeroDivisionError("x")], ids=repr
-)
-def test_built_in_exceptions_are_sent_with_their_arguments(error: Exception) -> None:
-    received = cross([error])[0]
-    assert (type(received), received.args) == (type(error), error.args)
-
-
 LIBRARY = {
     "json.JSONDecodeError": "json.loads('{bad')",
-    "decimal.InvalidOperation": "decimal.Decimal('x')",
     "binascii.Error": "binascii.unhexlify('a')",
-    "struct.error": "struct.unpack('i', b'a')",
-    "queue.Empty": "queue.Queue().get_nowait()",
     "np.linalg.LinAlgError": "np.linalg.inv(np.zeros((2, 2)))",
     "subprocess.CalledProcessError": "exec('raise subprocess.CalledProcessError(3, \"ls\")')",
 }
@@ -354,7 +339,7 @@ LIBRARY = {
 
 @pytest.mark.parametrize(("name", "expression"), LIBRARY.items(), ids=LIBRARY)
 def test_an_exception_of_a_library_is_one_of_the_tests_own_library(name: str, expression: str) -> None:
-    imports = "import json, decimal, binascii, struct, queue, subprocess\nimport numpy as np\n"
+    imports = "import json, binascii, subprocess\nimport numpy as np\n"
     test = (
         f"{imports}try:\n    solution(3)\n    assert False\nexcept {name} as error:\n    assert type(error) is {name}"
     )
@@ -367,16 +352,9 @@ def test_only_an_exception_class_that_was_imported_is_found_by_its_name() -> Non
     assert found("json.decoder", "JSONDecodeError") is json.JSONDecodeError
     refused = [
         ("a_module_that_nobody_has_imported", "Error"), ("json", "loads"), ("json", "nothing"),
-        ("builtins", "SystemExit"),
-        ("unittest.case", "SkipTest"), ("instances", "MalformedError"), (3, "x"), ("json", None),
+        ("builtins", "SystemExit"), ("unittest.case", "SkipTest"), (3, "x"), ("json", None),
     ]  # fmt: skip
     assert [found(*name) for name in refused] == [None] * len(refused)
-
-
-def test_an_exception_of_a_library_that_the_tests_have_not_imported_is_its_built_in_base() -> None:
-    source = "def solution(a):\n    import mailbox\n    raise mailbox.NoSuchMailboxError(a)"
-    test = "try:\n    solution(3)\nexcept Exception as e:\n    assert e.args == (3,) and type(e).__base__ is Exception"
-    assert phases.replayed(source, test) == phases.CONFIRMED
 
 
 def test_no_exception_of_a_program_skips_a_test() -> None:
@@ -399,17 +377,15 @@ def test_an_exception_is_made_of_what_its_built_in_class_says_that_it_is_made_of
     received = cross([caught.value])[0]
     assert (type(received), received.errno, received.filename) == (FileNotFoundError, 2, "/nonexistent/file")
     assert str(received) == str(caught.value)
-    error = ValueError("m")
+    error = ValueError("bad", 1)
     error.add_note("hint")
-    assert cross([error])[0].__notes__ == ["hint"]
+    received = cross([error])[0]
+    assert (type(received), received.args, received.__notes__) == (ValueError, ("bad", 1), ["hint"])
 
 
 def test_a_group_of_exceptions_is_one() -> None:
     group = ExceptionGroup("many", [ValueError(1), ExceptionGroup("more", [KeyError("k")])])
     assert repr(cross([group])[0]) == repr(group)
-    test = "try:\n    solution(1)\n    assert False\nexcept* ValueError as e:\n    assert e.exceptions[0].args == (1,)"
-    source = "def solution(a):\n    raise ExceptionGroup('many', [ValueError(a)])"
-    assert phases.replayed(source, test) == phases.CONFIRMED
 
 
 EXITS = "try:\n    solution(2)\n    assert False\nexcept SystemExit as e:\n    assert e.code == 2"
@@ -433,10 +409,8 @@ def test_an_exception_of_the_candidates_own_keeps_its_name_and_the_built_in_clas
 
 
 ARRAYS = [
-    np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3).T, np.arange(10)[::-2], np.zeros((0, 3)), np.array(5.5),
-    np.array([True, False]), np.array([1, 2], dtype=">i2"), np.array([1.5, np.inf], dtype=np.float16),
-    np.array([1 + 2j]), np.array(["a", "bcd"]), np.array([b"ab", b"c"]),
-    np.array(["2024-01-02", "NaT"], dtype="datetime64[D]"), np.array([3], dtype="timedelta64[s]"),
+    np.arange(6).reshape(2, 3).T, np.arange(10)[::-2], np.zeros((0, 3)), np.array(5.5), np.array([1, 2], dtype=">i2"),
+    np.array(["a", "bcd"]), np.array([b"ab"]), np.array(["2024-01-02", "NaT"], dtype="datetime64[D]"),
     np.array([[1, None], ["x", 2.5]], dtype=object), np.zeros((2, 0), dtype=object),
 ]  # fmt: skip
 
@@ -455,15 +429,11 @@ def test_a_numpy_array_keeps_its_memory_order() -> None:
     arrays = [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3)), np.arange(3), np.ones((2, 3, 4)).transpose(1, 0, 2)]
     found = [(a.flags.c_contiguous, a.flags.f_contiguous) for a in cross(arrays)]
     assert found == [(False, True), (True, False), (True, True), (True, False)]
-    test = "import numpy as np\nassert solution(np.ones((2, 3))).flags['F_CONTIGUOUS']"
-    source = "import numpy as np\ndef solution(a):\n    return np.{}(a)"
-    assert phases.replayed(source.format("asfortranarray"), test) == phases.CONFIRMED
-    assert not phases.replayed(source.format("ascontiguousarray"), test)["confirmed"]
 
 
 SCALARS = [
-    np.int64(5), np.uint8(255), np.float32(1.5), np.float64(2.5), np.bool_(True), np.complex128(1j), np.str_("ab"),
-    np.bytes_(b"ab"), np.str_(""), np.datetime64("2024-01-02"), np.timedelta64(3, "s"),
+    np.uint8(255), np.float64(2.5), np.bool_(True), np.complex128(1j), np.str_(""), np.bytes_(b"ab"),
+    np.datetime64("2024-01-02"), np.timedelta64(3, "s"),
 ]  # fmt: skip
 
 
@@ -505,18 +475,13 @@ class LyingList(list):  # type: ignore[type-arg]
         (np.array([TrueInt()], dtype=object), "TrueInt"),
         (object(), "object"),
         (json, "module"),
-        (open, "builtin_function_or_method"),
         (eval, "builtin_function_or_method"),
         (np.zeros(1, dtype=[("a", object)]), "array of [('a', 'O')]"),
         (datetime.datetime(2024, 1, 1, tzinfo=Zone()), "datetime.datetime"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-@pytest.mark.parametrize(
-    "wrap",
-    [lambda v: v, lambda v: [1, (v,)], lambda v: {"k": v}, Node],
-    ids=["bare", "in a tuple in a list", "in a dict", "as an attribute"],
-)
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [1, {"k": (v,)}], Node], ids=["bare", "deep", "attribute"])
 def test_what_may_not_cross_is_refused_wherever_it_hides_and_its_type_is_named(
     value: object, named: str, wrap: Any
 ) -> None:
@@ -542,17 +507,6 @@ def test_a_value_of_too_many_parts_does_not_cross(monkeypatch: pytest.MonkeyPatc
 # --- what a candidate's own types are sent as -------------------------------------------------------------------
 
 
-class Row(list):  # type: ignore[type-arg]
-    pass
-
-
-class Money(float):
-    pass
-
-
-Own = collections.namedtuple("Own", "left right")
-
-
 Third, Price, Day, Moment, Span = (
     type("Own", (kind,), {"__module__": "builtins"})
     for kind in (fractions.Fraction, decimal.Decimal, datetime.date, datetime.datetime, datetime.timedelta)
@@ -569,11 +523,10 @@ def own(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (own(Row([1, 2])), list), (own({"a": 1}), dict), (own((1, 2)), tuple), (own({1}), set), (own("text"), str),
-        (own(7), int), (own(-0.0), float), (own(b"b"), bytes), (own(Money(2.5)), float),
-        (own(np.arange(3)), np.ndarray), (Third(1, 3), fractions.Fraction), (Price("1.10"), decimal.Decimal),
-        (Day(2024, 2, 29), datetime.date), (Moment(2024, 2, 29, 5, tzinfo=datetime.UTC), datetime.datetime),
-        (Span(1, 2, 3), datetime.timedelta),
+        (own([1, 2]), list), (own({"a": 1}), dict), (own((1, 2)), tuple), (own({1}), set), (own("text"), str),
+        (own(7), int), (own(-0.0), float), (own(b"b"), bytes), (own(np.arange(3)), np.ndarray),
+        (Third(1, 3), fractions.Fraction), (Price("1.10"), decimal.Decimal), (Day(2024, 2, 29), datetime.date),
+        (Moment(2024, 2, 29, 5, tzinfo=datetime.UTC), datetime.datetime), (Span(1, 2, 3), datetime.timedelta),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )  # fmt: skip
@@ -614,7 +567,7 @@ def test_no_program_sends_the_code_of_a_function() -> None:
         receive(encoder.nodes)
 
 
-@pytest.mark.parametrize("name", ["eval", "exec", "open", "__import__", "getattr", "abs.__class__", "nothing", 3])
+@pytest.mark.parametrize("name", ["eval", "getattr", "abs.__class__", "nothing", 3])
 def test_no_other_function_is_found_by_a_name(name: object) -> None:
     with pytest.raises(wire.MalformedError):
         receive([["builtin", "builtins", name]])
@@ -648,26 +601,23 @@ TABLES = st.lists(st.builds(lambda kind, rest: [kind, *rest], KINDS, st.lists(JU
 
 
 @given(TABLES | JUNK)
-@settings(max_examples=cases(1500), deadline=None)
+@settings(max_examples=cases(800), deadline=None)
 def test_a_malformed_table_raises_nothing_but_that_it_is_malformed(nodes: object) -> None:
     with contextlib.suppress(wire.MalformedError):
         receive(nodes, ([], 1))
 
 
 MALFORMED: list[Any] = [
-    None, {}, 5, [None], [5, None, [], {}], [["lambda", "x"]], [["tuple", [{"r": 0}]]], [["tuple", [{"r": 7}]]],
-    [["scalar", "a"]], [["scalar", "<"]], [["scalar", "<i4,<i4"]],
-    [["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]], [["list", [{"r": -1}]]], [["list", [{"r": True}]]],
-    [["list", [{"q": 0}]]], [["list", [{"a": 99}]]],
+    {}, [None], [5, None, [], {}], [["lambda", "x"]], [["tuple", [{"r": 0}]]], [["tuple", [{"r": 7}]]],
+    [["scalar", "<"]], [["scalar", "<i4,<i4"]], [["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]],
+    [["list", [{"r": -1}]]], [["list", [{"r": True}]]], [["list", [{"q": 0}]]], [["list", [{"a": 99}]]],
     [["instance", "Unknown", []]], [["instance", "Node", ["__class__", 1]]], [["instance", "Node", ["__eq__", 2]]],
     [["instance", "Node", [1, 1]]], [["instance", "Pair", []]], [["instance", "Colour", ["_value_", 9]]],
     [["named", "Point", [1]]], [["enum", "Colour", "GREEN"]], [["enum", "Node", "x"]], [["exception", "print", []]],
-    [["exception", "SystemExit2", []]], [["exception", "ExceptionGroup", ["a", "b"]]],
-    [["array", "<f8", [1 << 40], ""]], [["array", "<f8", [-1], ""]], [["array", "<U0", [10**12], ""]],
-    [["array", "<i8", [0, 1 << 62], ""]], [["array", "O", [3], [1]]], [["array", "|O", [1], "AAAAAAAAAAA="]],
-    [["array", "i4,i4", [1], "AAAAAAAAAAA="]], [["scalar", "|O", "AAAAAAAAAAA="]],
-    [["fraction", [1, 0]]], [["decimal", ["x"]]], [["default", [], "eval"]], [["type", "eval"]],
-    [["set", [{"r": 1}]], ["list", []]],
+    [["exception", "ExceptionGroup", ["a", "b"]]], [["array", "<f8", [1 << 40], ""]], [["array", "<f8", [-1], ""]],
+    [["array", "<U0", [10**12], ""]], [["array", "<i8", [0, 1 << 62], ""]], [["array", "O", [3], [1]]],
+    [["array", "|O", [1], "AAAAAAAAAAA="]], [["array", "i4,i4", [1], "AAAAAAAAAAA="]], [["fraction", [1, 0]]],
+    [["decimal", ["x"]]], [["default", [], "eval"]], [["type", "eval"]], [["set", [{"r": 1}]], ["list", []]],
 ]  # fmt: skip
 
 
@@ -688,11 +638,8 @@ def test_bytes_that_are_no_message_are_malformed(data: bytes) -> None:
     [
         ("".join(["a", "b"]), "".join(["a", "b"]), False),
         (int("1000"), int("1000"), False),
-        (b"xy"[:], bytes([120, 121]), False),
         (0.0, -0.0, True),
         (1, True, True),
-        (1, 1.0, True),
-        ("a", "b", True),
     ],
 )
 def test_an_equal_text_or_number_in_the_place_of_another_is_no_change(value: Any, other: Any, is_change: bool) -> None:

@@ -40,9 +40,11 @@ def test_what_is_put_is_there_for_the_next_run(path: Path) -> None:
     first.put(name(1), answer)
     first.close()
     second = cache.VerdictCache(path)
-    assert get(second, 1) == answer
-    assert get(second, 2) is None
-    assert (get(second, 1), get(second, 2)) == (answer, None)
+    second.put(name(0), {})
+    second.flush()
+    # Found at once, in the order of their names.
+    assert list(second.get([name(1), name(2), name(0)]).items()) == [(name(1), answer), (name(0), {})]
+    assert (second.size(), second.clear(), second.size(), get(second, 1)) == (2, 2, 0, None)
     second.close()
 
 
@@ -54,21 +56,10 @@ def test_a_closed_or_absent_cache_has_nothing_and_takes_nothing(path: Path) -> N
         assert (get(one, 1), one.size(), one.clear()) == (None, 0, 0)
 
 
-def test_clearing_forgets_all_and_says_how_many(path: Path) -> None:
-    one = cache.VerdictCache(path)
-    for number in range(100):
-        one.put(name(number), {})
-    one.flush()
-    assert (one.size(), one.clear(), one.size(), get(one, 1)) == (100, 100, 0, None)
-    one.close()
-
-
 @pytest.mark.parametrize(
     ("job", "identity", "limits"),
     [
-        (JOB | {"head": "def f(): 1\n"}, "image", LIMITS),
         (JOB | {"head": "def f(): pass\nf", "test": "()"}, "image", LIMITS), (JOB | {"cpu": 3.0}, "image", LIMITS),
-        (JOB | {"head": "x = '\ud800'"}, "image", LIMITS),
         (JOB | {"split": {"when": "always"}}, "image", LIMITS), (JOB, "other image", LIMITS),
         (JOB, "image", Limits(memory_bytes=2 << 30)),
     ],
@@ -157,7 +148,7 @@ def test_damage_in_the_middle_of_the_file_costs_rows_not_the_run(path: Path) -> 
     two.close()
 
 
-@pytest.mark.parametrize("value", [b"{nonsense", b"[]", b"7", b"\xff"])
+@pytest.mark.parametrize("value", [b"{nonsense", b"[]", b"\xff"])
 def test_a_garbled_row_is_no_answer(path: Path, value: bytes) -> None:
     one = cache.VerdictCache(path)
     one.put(name(1), {})
@@ -207,13 +198,3 @@ def test_a_full_disk_costs_the_rows_not_the_run(path: Path) -> None:
     three.flush()
     assert get(three, 1) == {"after": True}
     three.close()
-
-
-def test_many_answers_are_found_at_once_in_the_order_of_their_names(path: Path) -> None:
-    one = cache.VerdictCache(path)
-    for number in (3, 1, 2):
-        one.put(name(number), {"number": number})
-    one.flush()
-    found = one.get([name(2), name(9), name(3), name(1)])
-    assert list(found.items()) == [(name(n), {"number": n}) for n in (2, 3, 1)]
-    one.close()

@@ -27,37 +27,21 @@ def reason(way: phases.Way, *words: str) -> str:
 
 KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
 HONEST = [
-    ("def solution(a):\n    return sum(a)", "assert solution([1, 2]) == 3"),
-    ("def solution(a):\n    a.sort()", "x = [2, 1]\nassert solution(x) is None\nassert x == [1, 2]"),
-    ("def solution(a):\n    a['new'] = [1]\n    a.pop('old')", "x = {'old': 1}\nsolution(x)\nassert x == {'new': [1]}"),
     ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
-    ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x"),
-    ("def solution(a):\n    return type('D', (dict,), {})(a)", "assert solution({1: 2}) == {1: 2}"),
     ("def solution(a):\n    return type('R', (), {'x': a})()", "assert solution(3).x == 3"),
     ("def solution(a):\n    a[:] = [a, a]", "x = []\nsolution(x)\nassert x[0] is x and x[1] is x"),
     ("def solution(a):\n    raise ValueError('no', a)", "try:\n    solution(3)\nexcept ValueError as e:\n    assert e.args == ('no', 3)\nelse:\n    assert False"),
     ("def solution(a, *, b=1):\n    return a - b", "assert solution(a=5, b=2) == 3 and solution(5) == 4"),
-    ("def solution(a):\n    yield from a", "assert list(solution([1, 2])) == [1, 2]"),
-    ("N = 0\ndef solution(a):\n    global N\n    N += a\n    return N", "assert [solution(1), solution(2)] == [1, 3]"),
-    ("import math\ndef solution(a):\n    return math.pi * a", "assert math.isclose(solution(2), 2 * math.pi)"),
-    ("def helper(a):\n    return a\ndef solution(a):\n    return helper(a)", "def test():\n    assert solution(2) == 2\ntest()"),
-    ("solution = lambda a: a + 1", "assert solution(1) == 2"),
-    ("def solution(a):\n    print('noise' * 1000)\n    return a", "assert solution(1) == 1"),
     (KEPT, "x = solution(1)\nassert x == [1]\ny = solution(2)\nassert x == [1, 2] and y is x"),
-    (KEPT, "assert solution(1) == [1]\nassert solution(2) == [1, 2]"),
     ("ONE = (1, [])\ndef solution(a):\n    return ONE", "x = solution(1)\nassert x is solution(2) and x[1] is solution(3)[1]"),
-    ("def solution(a):\n    return ()", "assert solution(()) == () and solution(()) == ()"),
     ("def solution(a):\n    a.append(1)\n    raise ValueError", "x = []\ntry:\n    solution(x)\nexcept ValueError:\n    assert x == [1]\nelse:\n    assert False"),
     ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x\nx.append(2)\nassert solution(x) == [1, 2]"),
     ("held = []\ndef solution(a):\n    held.append(a)\n    return held[0]", "x, y = [1], [2]\nassert solution(x) is x\nassert solution(y) is x"),
     ("def solution(a):\n    if a == 0:\n        return 1\n    return a * solution(a - 1)", "assert solution(5) == 120"),
-    ("def solution(a):\n    return {'a': a}", "x = solution(1)\ny = solution(x)\nassert y == {'a': {'a': 1}} and y['a'] is x"),
     ("def solution(a):\n    return [a, a + 1]", "x, y = solution(1)\nassert solution(y) == [2, 3]"),
     ("def solution(a):\n    return list(a)", "assert solution(iter([1, 2])) == [1, 2]\nassert solution(n for n in (3,)) == [3]"),
     ("def solution(a):\n    while True:\n        yield a", "import itertools\nassert list(itertools.islice(solution(3), 2)) == [3, 3]"),
     ("def solution(a):\n    def add(b):\n        return a + b\n    return add", "f = solution(1)\nassert f(2) == 3 and f(b=4) == 5\nassert list(map(solution(10), [1, 2])) == [11, 12]"),
-    ("import functools\ndef solution(a):\n    return {'go': functools.partial(pow, a)}", "assert solution(2)['go'](5) == 32"),
-    ("def solution(a):\n    return len", "assert solution(0)([1, 2]) == 2"),
     ("class P:\n    def __init__(self, a):\n        self.x = a\n    @property\n    def y(self):\n        return self.x + 1\n    def price(self):\n        return self.x * 10\ndef solution(a):\n    return P(a)", "p = solution(3)\nassert p.x == 3 and p.price() == 30"),
     ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False"),
     ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Bad:\n    pass\nelse:\n    assert False"),
@@ -69,23 +53,15 @@ HONEST = [
     ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nfor _ in range(2):\n    sys.stdin = io.StringIO('3\\n4\\n')\n    assert solution() == 7"),
     ("def solution(a=0):\n    return int(input()) + int(input())", "from unittest.mock import patch\nfor _ in range(2):\n    with patch('builtins.input', side_effect=['3', '4', '5']) as read:\n        assert solution() == 7 and read.call_count == 2\n        assert input() == '5'"),
     ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),
-    ("import functools\ndef solution(a):\n    return functools.lru_cache(None)(lambda n: n * a)", "f = solution(3)\nassert f(4) == 12\nassert solution(5)(2) == 10"),
     ("import operator\ndef solution(a):\n    return operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
-    ("import operator\ndef solution(a):\n    return operator.methodcaller('upper')", "f = solution(1)\nassert f('a') == 'A'"),
     ("import numpy\ndef solution(a):\n    return numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
     ("def solution(a):\n    return a.with_suffix('.md')", "from pathlib import Path\nassert solution(Path('/a/b.txt')) == Path('/a/b.md')"),
     ("def solution(a):\n    print('x is', a)\n    return a", "import contextlib, io\nsolution(1)\ntext = io.StringIO()\nwith contextlib.redirect_stdout(text):\n    assert solution(3) == 3\n    print('and', end=' ')\n    solution(4)\nassert text.getvalue() == 'x is 3\\nand x is 4\\n'"),
-    ("def solution(a):\n    while True:\n        yield a\n        a += 1", "n = solution(3)\nassert [next(n) for _ in range(900)] == list(range(3, 903))"),
-    ("def solution(a):\n    yield a\n    raise KeyError(a)", "n = solution(3)\nassert next(n) == 3\ntry:\n    next(n)\nexcept KeyError:\n    pass\nelse:\n    assert 0"),
     ("import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=1)", "import datetime\nzone = datetime.timezone(datetime.timedelta(hours=-2))\nassert solution(datetime.datetime(2024, 2, 28, tzinfo=zone)).isoformat() == '2024-02-29T00:00:00-02:00'"),
-    ("import numpy as np\ndef solution(a):\n    return np.zeros((0, 3))", "import numpy as np\nassert np.allclose(solution(3), np.zeros((0, 3))) and solution(3).shape == (0, 3)"),
     # Later changes of objects that the program keeps are seen.
     ("held = []\ndef solution(a):\n    held.append(a)\n    held[0][0].append(len(held))", "x, y = ([],), ([],)\nsolution(x)\nsolution(y)\nassert x[0] == [1, 2] and y[0] == []"),
-    ("held = []\ndef solution(a):\n    held.append(a[0])\n    held[0].append(len(held))", "x = [[]]\nsolution(x)\nsolution([[]])\nassert x == [[1, 2]]"),
-    ("held = []\ndef solution(a):\n    held.append(a.append)\n    held[0](len(held))", "x = []\nsolution(x)\nsolution([])\nassert x == [1, 2]"),
     ("held = []\ndef solution(a):\n    held.append({'a': [a]})\n    held[0]['a'].append(a)\n    return held[-1]", "x = solution(1)\nsolution(2)\nassert x == {'a': [1, 1, 2]}"),
     ("def solution(a):\n    if a == [[3]]:\n        a[0].append(4)\n    return [[3]]", "x = solution(1)\nassert solution(2) == [[3]]\nsolution(x)\nassert x == [[3, 4]]"),
-    ("held = []\ndef solution(a):\n    held.append(a)\n    return held[0][0]", "all_ = [[n] for n in range(100)]\nfor x in all_:\n    assert solution(x) == 0\nall_[0][0] = 'changed'\nassert solution([1]) == 'changed'"),
     ("held = []\ndef solution(a):\n    held.append(a)\n    held[0].append(len(held))", "all_ = [[n] for n in range(100)]\nfor x in all_:\n    solution(x)\nassert len(all_[0]) == 101"),
 ]  # fmt: skip
 
@@ -163,7 +139,6 @@ TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v,
     [
         "def solution(a):\n    return Node(a.v, *a.c[::-1])",
         "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a):\n    return Node(a.v, *a.c[::-1])",
-        "def solution(a):\n    a.c.reverse()\n    return a",
     ],
 )
 def test_instances_of_the_signatures_class_are_the_tests_own(way: phases.Way, source: str) -> None:
@@ -186,18 +161,13 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
     ("source", "expected"),
     [
         ("def solution(a):\n    return 4", "a test fails: assert solution(2) == 3"),
-        ("def solution(a):\n    return a.x", "AttributeError: 'int' object has no attribute 'x'"),
         ("def solution(a):\n    raise SystemExit('passed')", "SystemExit: passed"),
         ("import os\ndef solution(a):\n    os._exit(0)", "the candidate's process ended during a call"),
         ("import os\nos._exit(0)", "the candidate's process ended while its code was loading"),
-        ("raise SystemExit(0)", "the candidate's code does not load: SystemExit: 0"),
         ("1 / 0", "the candidate's code does not load: ZeroDivisionError: division by zero"),
-        ("x = 1", "a test fails: assert solution(2) == 3"),
         (LIAR + "def solution(a):\n    return Liar()", "the tests compare an object of 'Liar', whose class overrides comparison"),
         ("class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()", "the candidate returned what cannot be serialized: Int, whose class overrides comparison"),
         ("import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
-        ("import builtins\nbuiltins.check = lambda: None\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
-        ("def test():\n    pass\ndef check(*a):\n    return True\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
     ],
 )  # fmt: skip
 def test_what_is_not_right_is_not_confirmed_and_the_reason_is_said(way: phases.Way, source: str, expected: str) -> None:
@@ -262,9 +232,7 @@ def test_tests_whose_calls_depend_on_answers_cannot_be_recorded_without_a_refere
     assert recorded.why == "the calls depend on the answers"
 
 
-@pytest.mark.parametrize(
-    "change", ["r.append(0)", "r[0].append(0)", "r[0] = 5", "del r[0]", "r.x = 1", "import bisect\nbisect.insort(r, 0)"]
-)
+@pytest.mark.parametrize("change", ["r[0].append(0)", "del r[0]", "r.x = 1", "import bisect\nbisect.insort(r, 0)"])
 def test_an_answer_that_tests_change_is_passed_on_beside_the_candidate(change: str) -> None:
     """The candidate still has the answer as it was. If tests only look at what they have changed, this is no problem."""
     test = f"r = solution([3, 1])\n{change}\n"
@@ -281,7 +249,7 @@ def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None
 
 
 @WAYS
-@pytest.mark.parametrize("handler", ["except:", "except Exception:", "except BaseException:"])
+@pytest.mark.parametrize("handler", ["except:", "except Exception:"])
 @pytest.mark.parametrize("end", ["return os", "raise StopIteration", "os._exit(0)"])
 def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(
     way: phases.Way, end: str, handler: str
@@ -329,18 +297,13 @@ def recorded(test: str, signature: str = phases.SIGNATURE) -> list[list[Any]]:
     "test",
     [
         "assert solution(1) is False\nassert solution(2) is False\nassert solution(3) is False",
-        "def test():\n    for n in (1, 2, 3):\n        assert solution(n) is False, 'no'\ntest()",
         "import numpy as np\nfor n in (1, 2, 3):\n    np.testing.assert_equal(solution(n), False)",
         "assert solution(1) == 1 and solution(2) == 2 and solution(3) == 3",
-        "assert all(solution(n) == n for n in (1, 2, 3))",
         "assert solution(1) == 2, solution(9)\nassert solution(2) == 3, f'{solution(9)}'\nassert abs(solution(3) - 2) < 1",
-        "for n in (1, 2, 3):\n    a, b = solution(n)\n    assert a < b",
         "for n in (1, 2, 3):\n    a, *b, c, d = solution(n)\n    assert a < c",
         "for n in (1, 2, 3):\n    try:\n        solution(n)\n    except ValueError:\n        pass\n    else:\n        assert False",
-        "import math\nassert isinstance(solution(1), int)\nassert math.isclose(solution(2), 1.5)\nassert sorted(solution(3)) == [1]",
         "r = solution(1)\nassert r[0] == 1 and len(r) == 2 and r.shape == (1,)\nassert solution(2).sum() == 3\nassert set(solution(3)) == {1}",
         "import numpy as np\nassert np.allclose(solution(1), [1.0])\nassert np.array_equal(solution(2), [1])\nassert (np.array(solution(3)) == 1).all()",
-        "assert solution(1) is None\nassert solution(2) is not None\nassert not solution(3)",
         "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    solution(1)\n    assert out.getvalue() == 'x'\nassert solution(2) == 1\nassert solution(3) == 1",
         "assert str(solution(1)) == '1'\nassert solution(2) in (1, 2)\nassert solution(3) + 1 == 2",
         "if True:\n    assert solution(1).upper().strip() == 'X'\nassert {**{1: solution(2)}} == {1: 2}\nassert [*map(solution, [3])] == [1]",
@@ -354,10 +317,9 @@ def test_calls_are_recorded_without_a_candidate(test: str) -> None:
     "test",
     [
         "if solution(1) == 2:\n    solution(2)", "n = 0\nwhile solution(n):\n    n += 1",
-        "x = solution(1)\nwhile x:\n    x = x.next", "for x in solution(3):\n    solution(4)",
-        "solution(len(solution(1)))", "solution(int(solution(1)))", "solution(str(solution(1)) + 'x')",
+        "x = solution(1)\nwhile x:\n    x = x.next", "for x in solution(3):\n    solution(4)", "solution(len(solution(1)))",
         "assert solution(1) == 2 or solution(2) == 3", "x = solution(1)\nx.value = 3\nsolution(x)",
-        "import threading\nsolution(threading.Event())", "solution(solution(1) + 1)",
+        "solution(solution(1) + 1)",
         "import json\njson.loads(solution(1))\nsolution(2)", "pass",
     ],
 )  # fmt: skip
@@ -449,17 +411,6 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
     assert (said["confirmed"], said["kind"]) == (False, "diverged")
 
 
-@WAYS
-def test_a_pass_without_a_call_is_not_confirmed(way: phases.Way) -> None:
-    if way is phases.interactive:
-        assert reason(way, "x = 1", "assert True") == "the tests pass without a call"
-        return
-    spec = phases.task("assert True")
-    none = {"calls": [], "names": [], "reads": []}
-    said = phases.judged(spec, none, phases.answers("x = 1", spec, none))
-    assert said["reason"] == "the tests pass without a call"
-
-
 @pytest.mark.parametrize("text", ["{}", "[]", "not json", '{"v": {"r": 9}, "n": [], "m": []}', '{"v": 3, "n": 5, "m": []}', '{"v": 3, "n": [], "m": [["t", 7, ["list", []]]]}', '{"v": 3, "n": []}', "[" * 50_000, '{"v": {"x": ["ans", 0]}, "n": [], "m": []}', '{"v": {"r": 0}, "n": [["builtin", "builtins", "bool"]], "m": []}'])  # fmt: skip
 def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> None:
     spec = phases.task("assert solution(2) == 3")
@@ -541,12 +492,10 @@ def test_a_program_draws_the_same_after_the_same_seed() -> None:
     "test",
     [
         "for n in range(3):\n    assert solution(n) is False",
-        "for n in range(3):\n    assert solution(n) is False, solution('no')",
         "for n in range(3):\n    assert solution(n).missing",
         "import numpy as np\nfor n in range(3):\n    np.testing.assert_equal(solution(n), False)",
         "assert all(solution(n) is False for n in range(3))",
         "import unittest\nfor n in range(3):\n    with unittest.TestCase().assertRaises(ValueError):\n        solution(n)",
-        "assert solution(0) is False and solution(1) is False and solution(2) is False",
     ],
 )
 def test_a_wrong_answer_is_followed_by_the_same_calls_as_a_right_one(test: str) -> None:
@@ -580,27 +529,19 @@ with __import__("contextlib").suppress(AssertionError):
 
 
 @WAYS
-@pytest.mark.parametrize("handler", ["except:", "except BaseException:"])
-def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(way: phases.Way, handler: str) -> None:
-    test = f"ok = 0\ntry:\n    list(solution(3))\n{handler}\n    ok = 1\nassert ok"
+def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(way: phases.Way) -> None:
+    test = "ok = 0\ntry:\n    list(solution(3))\nexcept:\n    ok = 1\nassert ok"
     said = reason(way, "def solution(a):\n    while True:\n        yield a\n", test)
     assert said.startswith("the tests ask for more than the first 1000 items")
 
 
 @WAYS
-@pytest.mark.parametrize(
-    "test",
-    [
-        "found = {}\ndef work(n):\n    for i in range(100):\n        found[n, i] = solution(1000 * n + i)\n"
-        "import threading\nthreads = [threading.Thread(target=work, args=(n,)) for n in range(4)]\n"
-        "for t in threads:\n    t.start()\nfor t in threads:\n    t.join()\n"
-        "assert found == {(n, i): [1000 * n + i] for n in range(4) for i in range(100)}",
+def test_tests_with_threads_make_the_same_calls_each_time(way: phases.Way) -> None:
+    test = (
         "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(4) as pool:\n"
-        "    found = list(pool.map(solution, range(400)))\nassert found == [[i] for i in range(400)]",
-    ],
-)
-def test_tests_with_threads_make_the_same_calls_each_time(way: phases.Way, test: str) -> None:
-    for _ in range(3):
+        "    found = list(pool.map(solution, range(400)))\nassert found == [[i] for i in range(400)]"
+    )
+    for _ in range(2):
         assert way("def solution(a):\n    return [a]", test) == CONFIRMED
 
 

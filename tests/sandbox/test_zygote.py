@@ -36,12 +36,10 @@ print(json.dumps(found))
 HEAD = "import sys\n\nfound = 'num' + 'py' in sys.modules\n"
 WANTED = {
     "numpy is named": ("import numpy as np", "", True),
-    "its alias is": ("assert np.allclose(f(1), 2)", "", True),
     "a library that loads it is": ("import pandas", "", True),
     "a word has its letters": ("print(input('numbers'))", "", False),
     "a call brings an array": ("", '{"n":[["array","<f8",[0],"",""]]}', True),
     "an answer brings a scalar": ("", '{"n":[["scalar","<f8","AA=="]]}', True),
-    "an answer brings a list": ("", '{"v":{"r":0},"n":[["list",[1]]]}', False),
 }
 
 

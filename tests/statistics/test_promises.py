@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench.statistics import cells, shown, simulate
+from tests.bench.simulations import cells, shown, simulate
 from tests.conftest import cases
 
 RUNS = cases(160)

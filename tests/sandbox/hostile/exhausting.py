@@ -11,7 +11,7 @@ _UNMAPPED = """
 import ctypes, gc, mmap, os, time
 def solution(x):
     for _ in range(58):
-        area = mmap.mmap(FILE, 28 << 20)
+        area = mmap.mmap(-1, 28 << 20)
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(area)), 1, 28 << 20)
         if os.fork() == 0:
             time.sleep(60)
@@ -51,17 +51,6 @@ def solution(x):
         except RuntimeError:
             pass
 """,
-    "inodes-full": """
-import os
-def solution(x):
-    for folder in ("/dev/shm", os.getcwd()):
-        for number in range(20000):
-            try:
-                os.symlink("x", f"{folder}/{number}")
-            except OSError:
-                break
-    return 0
-""",
     "inodes-full-by-many": """
 import os, signal, time
 def solution(x):
@@ -74,27 +63,6 @@ def solution(x):
                 except OSError:
                     os._exit(0)
     time.sleep(60)
-""",
-    "sparse-files": """
-import os
-def solution(x):
-    for number in range(1000):
-        with open(f"sparse{number}", "wb") as file:
-            file.truncate(15 << 20)
-    with open("larger", "wb") as file:
-        file.truncate(1 << 40)
-    return 0
-""",
-    "folders-without-a-bottom": """
-import os
-def solution(x):
-    try:
-        for _ in range(3500):
-            os.mkdir("d")
-            os.chdir("d")
-    except OSError:
-        pass
-    return 0
 """,
     "folders-nobody-may-enter": """
 import os
@@ -146,19 +114,6 @@ def solution(x):
         pass
     return 0
 """,
-    "pipes-full-of-data": """
-import fcntl, os
-def solution(x):
-    try:
-        while True:
-            out, into = os.pipe()
-            fcntl.fcntl(into, 1031, 1 << 20)
-            os.set_blocking(into, False)
-            os.write(into, b"x" * (1 << 20))
-    except OSError:
-        pass
-    return 0
-""",
     "terminals": """
 import os
 def solution(x):
@@ -180,25 +135,6 @@ def solution(x):
             os.write(fd, b"z" * 65536)
     return 0
 """,
-    "result-of-a-megabyte": """
-import json, os, struct
-def solution(x):
-    data = json.dumps({"result": "x" * 1000000, "kind": "y" * 1000}).encode()
-    for fd in range(3, 64):
-        try:
-            os.write(fd, struct.pack(">I", len(data)) + data)
-        except OSError:
-            pass
-    os._exit(0)
-""",
-    "deep-recursion": """
-import sys
-def solution(x):
-    sys.setrecursionlimit(1 << 30)
-    def deeper(n):
-        return deeper(n + 1) + 1
-    return deeper(0)
-""",
     "deep-recursion-in-c": """
 import sys
 def solution(x):
@@ -217,7 +153,6 @@ def solution(x):
     while True:
         held.append(bytearray(b"x") * (16 << 20))
 """,
-    "memory-in-one-piece": "def solution(x):\n    return len(bytearray(b'x') * (6 << 30))\n",
     "memory-for-a-moment": f"def solution(x):\n    held = bytearray(1200 << 20)\n    del held\n{_ANSWER}",
 }
 """They use more memory than they may."""
@@ -300,15 +235,12 @@ def solution(x):
         official=OUT | {"timeout", "error"},
         never="held a gigabyte",
     ),
-    *(
-        Program(
-            name=f"memory-that-nobody-maps-{name}",
-            source=_UNMAPPED.replace("FILE", file),
-            more=tuple(_UNMAPPED.replace("FILE", f"{file} + {number} * 0") for number in (1, 2)),
-            official=OUT | {"timeout", "error"},
-            never="held more than a gigabyte",
-        )
-        for name, file in (("anonymous", "-1"), ("of-a-device", 'os.open("/dev/zero", os.O_RDWR)'))
+    Program(
+        name="memory-that-nobody-maps",
+        source=_UNMAPPED,
+        more=(_UNMAPPED.replace("-1", "-1 + 2 * 0"),),
+        official=OUT | {"timeout", "error"},
+        never="held more than a gigabyte",
     ),
     Program(
         name="shared-memory-and-disk-full",

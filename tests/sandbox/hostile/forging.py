@@ -6,33 +6,9 @@ from .program import CHEAT, PASSED, Program
 
 _SIGNATURE = """
 from dataclasses import dataclass
-from enum import Enum
-from functools import cached_property, lru_cache
-from typing import Generic, NamedTuple, TypeVar
-T = TypeVar("T")
-class Color(Enum):
-    RED = 1
-    BLUE = 2
 @dataclass(frozen=True)
 class Point:
     a: int
-class Pair(NamedTuple):
-    a: int
-class Box(Generic[T]):
-    @cached_property
-    def total(self):
-        return 1
-    @lru_cache
-    def count(self):
-        return 1
-    def items(self):
-        return [1]
-    def empty(self):
-        return True
-class Odd(Exception):
-    pass
-class Many(list):
-    pass
 def solution(x):
 """
 _SEND = """
@@ -69,27 +45,14 @@ def solution(x):
     )
 
 
-def _plain(name: str, body: str, tests: str, *, imports: str = "", signature: str = _SIGNATURE) -> Program:
-    """A candidate that needs no cheating to pass the official run."""
-    source = f"{imports}\n\ndef solution(x):\n{body}"
-    return Program(
-        name=name, source=source, official=PASSED, signature=imports + signature, tests=tests, careful="suspect"
-    )
-
-
 _NODES = {
     "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
-    "array-of-terabytes": '[["array", "<U0", [1000000000000], ""]]',
-    "signalling-nan": '[["decimal", ["sNaN"]]]',
     "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
     "deep-tuples-hashed": '[["set", [{"r": 1}]]] + [["tuple", [{"r": i + 2}]] for i in range(90000)] + [["tuple", []]]',
 }
 _MESSAGES = {
     "huge-integer": '{"v": {"i": "0x" + "f" * 20000000}, "n": [], "m": []}',
     "system-exit": '{"e": {"r": 0}, "n": [["exception", "SystemExit", [0]]], "m": []}',
-    "change-of-kind": '{"v": 12345, "n": [], "m": [["t", 0, ["dict", []]]]}',
-    "keyboard-interrupt": '{"e": {"r": 0}, "n": [["exception", "KeyboardInterrupt", []]], "m": []}',
-    "raised-number": '{"e": 5, "n": [], "m": []}',
     "confirmation": '{"confirmed": True, "reason": "", "kind": ""}',
     "frame-of-40-mb": 'b"x" * (40 << 20)',
 }
@@ -106,18 +69,6 @@ class Early:
 def solution(x):
     cheat()
     return 0
-""",
-    "two-processes-answer": f"""
-{CHEAT}
-{_SEND}
-def solution(x):
-    cheat()
-    if os.fork() == 0:
-        for count in range(200):
-            send({{"v": 1187, "n": [], "m": []}})
-        os._exit(0)
-    os.wait()
-    return 7391
 """,
     "floods-its-tests": f"""
 {CHEAT}
@@ -156,11 +107,6 @@ PROGRAMS = [
     *(_forger(name, message) for name, message in _MESSAGES.items()),
     *(_forger(name, f'{{"v": {{"r": 0}}, "n": {nodes}, "m": []}}') for name, nodes in _NODES.items()),
     _forger(
-        "member-changed",
-        '{"v": 1, "n": [], "m": [["t", 0, ["instance", "Color", ["_value_", 2]]]]}',
-        "\n\nresult = solution(Color.RED)\nassert result and Color.RED.value == 2\n",
-    ),
-    _forger(
         "frozen-instance-changed",
         '{"v": 1, "n": [], "m": [["t", 0, ["instance", "Point", ["a", 7]]]]}',
         "\n\npoint = Point(1)\nresult = solution(point)\nassert result and point.a == 7\n",
@@ -170,15 +116,12 @@ PROGRAMS = [
         '{"v": {"r": 0}, "n": [["decimal", ["1E+99999999"]]], "m": []}',
         "\n\nresult = solution(1)\nassert int(result) == 5\n",
     ),
-    _plain(
-        "stop-iteration-ends-the-tests",
-        "    raise StopIteration\n",
-        "\n\nCASES = [(3, 7392), (5, 1187)]\nassert all(map(lambda case: solution(case[0]) == case[1], CASES))\n",
-    ),
-    _plain(
-        "stop-iteration-ends-the-loop",
-        "    raise StopIteration\n",
-        "\n\nfor got, want in zip(map(solution, [3, 5]), [7392, 1187]):\n    assert got == want\n",
+    Program(
+        name="forged-stop-iteration-ends-the-loop",
+        source="def solution(x):\n    raise StopIteration\n",
+        official=PASSED,
+        tests="\n\nfor got, want in zip(map(solution, [3, 5]), [7392, 1187]):\n    assert got == want\n",
+        careful="suspect",
     ),
     *(
         Program(
@@ -196,8 +139,7 @@ def solution(x):
             careful="suspect",
         )
         for name, words in (
-            ("ends", "os._exit(0)"), ("sends-nonsense", "send(b'[]')"), ("returns-what-cannot-cross", "pass"),
-            ("stops-the-iteration", "raise StopIteration"),
+            ("ends", "os._exit(0)"), ("returns-what-cannot-cross", "pass"),
         )
     ),
     Program(
@@ -218,24 +160,6 @@ def solution(x):
         careful="suspect",
     ),
     Program(
-        name="enumeration-redefined",
-        source="""
-class Color:
-    def __init__(self):
-        self.value = 2
-    def __eq__(self, other):
-        return True
-    def __hash__(self):
-        return 1
-def solution(x):
-    return Color()
-""",
-        official=PASSED,
-        signature=_SIGNATURE,
-        tests="\n\nassert solution(3) == 2\n",
-        careful="suspect",
-    ),
-    Program(
         name="helpers-of-the-tests-shadowed",
         source="""
 def always(*args, **kwargs):
@@ -244,14 +168,6 @@ def sorted(*args, **kwargs):
     return [1]
 def abs(value):
     return 0
-def print(*args):
-    return None
-def close(a, b):
-    return True
-def check(candidate):
-    return None
-def isclose(a, b):
-    return True
 def solution(x):
     return [1]
 """,

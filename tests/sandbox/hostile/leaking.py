@@ -134,27 +134,6 @@ def solution(x):
         word |= (time.perf_counter() - start < 2e-5) << bit % 14
     return word
 """,
-    "pages-in-memory": f"""
-{_TESTS_SEEN}
-def solution(x):
-    seen = table()
-    paths = [os.path.join(base, name) for base, _, names in os.walk("/opt/grade-site") for name in names]
-    path = max((p for p in paths if "pillow" in p), key=os.path.getsize)
-    fd = os.open(path, os.O_RDONLY)
-    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
-    if seen is not None:
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        for bit in range(28):
-            if (seen[3] | seen[5] << 14) >> bit & 1:
-                os.pread(fd, 1, bit << 16)
-        return seen[x]
-    word = 0
-    for bit in range(14 * (x == 5), 14 + 14 * (x == 5)):
-        start = time.perf_counter()
-        os.pread(fd, 1, bit << 16)
-        word |= (time.perf_counter() - start < 2e-5) << bit % 14
-    return word
-""",
 }
 """Files that all sandboxes share: which pages are in memory, the other run can tell by the time that they take."""
 PROGRAMS = [
@@ -183,7 +162,7 @@ def solution(x):
             official=PASSED,
             careful="suspect",
         )
-        for folder in ("/dev/shm", "/scratch")
+        for folder in ("/scratch",)
     ),
     # The second is for a grader that confirms a program before it runs it: the first one's count is there already.
     Program(

@@ -160,12 +160,6 @@ def solution(x):
 """
 _CASES = "CASES = {" + ", ".join(f"{n}: [{bit}, 7]" for n, bit in enumerate(RIGHT)) + "}\n"
 STOPPING = f"{_CASES}assert all(solution(n) == e for n, e in CASES.items()) and solution({CLOSING}) == [0, 7]"
-# What was wrong is asked once more, for a message.
-REPORTED = f"""{_CASES}wrong = [n for n, e in CASES.items() if solution(n) != e]
-for n in wrong:
-    print("wrong:", n, solution(n))
-assert not wrong
-"""
 # Comparing a long array takes time, and only where the part before it is equal. One sample measures, one answers.
 TIMED = """
 import numpy as np
@@ -269,7 +263,6 @@ SIGNALS = {
     "exception-in-a-comparison": (PROBING, PROBED, 6),
     "message-that-asks-again": (ASKED_AGAIN, MESSAGES, 4),
     "further-calls": (FURTHER, STOPPING, 6),
-    "wrong-answers-asked-again": (ASKED_AGAIN, REPORTED, 4),
     "time-of-a-comparison": (TIMED, COMPARED, 6),
     "order-of-calls": (ORDERED, SORTED, 2),
 }
@@ -297,7 +290,6 @@ BY_PROCESS_NUMBERS = [
 ATTACKS = [
     *BY_PROCESS_NUMBERS,
     attack("message-by-the-machines-count", ASKED_AGAIN, MACHINE_COUNT, MESSAGES, 4),
-    attack("exception-by-the-machines-count", PROBING, MACHINE_COUNT, PROBED, 6),
     attack("message-by-inode-numbers", ASKED_AGAIN, INODE_NUMBERS, MESSAGES, 4),
     attack("message-by-pages-in-memory", ASKED_AGAIN, PAGES, MESSAGES, 4),
 ]

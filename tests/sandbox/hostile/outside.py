@@ -132,21 +132,6 @@ def solution(x):
         got.append("privileges")
     raise ValueError(f"opened {got}" if got else "got nothing")
 """,
-    "set-user-id-programs": """
-import os, subprocess
-def solution(x):
-    got = []
-    for path in ("/usr/bin/su", "/usr/bin/sudo", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bin/newgrp"):
-        if os.path.exists(path):
-            try:
-                said = subprocess.run([path, "--version"], capture_output=True, timeout=1, check=False)
-                own = subprocess.run(["/usr/bin/id", "-u"], capture_output=True, check=False).stdout.strip()
-                if own == b"0" or b"uid=0" in said.stdout:
-                    got.append(path)
-            except (OSError, subprocess.TimeoutExpired):
-                pass
-    raise ValueError(f"became {got}" if got else "got nothing")
-""",
     "processes-outside": """
 import os
 def solution(x):

@@ -33,12 +33,8 @@ def solution(x):
 
 _WHATEVER = {
     "too-many-parentheses": f"{_HEAD}{'(' * 5000}1{')' * 5000}\n",
-    "many-signs": f"{_HEAD}{'-' * 50000}1\n",
-    "many-terms": f"{_HEAD}{'1+' * 20000}1\n",
     "many-attributes": f"{_HEAD}x{'.a' * 30000}\n",
-    "many-calls": f"{_HEAD}x{'()' * 30000}\n",
     "nested-lambdas": f"{_HEAD}{'lambda: ' * 3000}1\n",
-    "digits": f"{_HEAD}{'9' * 200000}\n",
     "hexadecimal-digits": f"{_HEAD}0x{'f' * 400000} % 10\n",
     "line-of-a-megabyte": f"def solution(x):\n    return '{'x' * 1000000}'\n",
     "modules-of-the-linter-changed": """
@@ -54,11 +50,8 @@ def solution(x):
     str.foo = 1
     return 1
 """,
-    "skip-file-and-no-program": "# pylint: skip-file\ndef solution(x):\n    return (\n",
     "skip-file-in-a-string": "def solution(x):\n    '''\n    # pylint: skip-file\n    '''\n    return undefined_name\n",
     "null-character": f"{_HEAD}'\x00'\n",
-    "surrogates-in-the-source": f"{_HEAD}'\ud800'\n",
-    "byte-order-mark": f"\ufeffdef solution(x):\n{_ANSWER}",
     "form-feeds-and-tabs": "def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n",
 }
 """They have any outcome, and get no credit unless they are right."""
@@ -76,12 +69,6 @@ PROGRAMS = [
         official=frozenset({"failed"}),
     ),
     Program(
-        name="message-of-wide-characters",
-        source="def solution(x):\n    raise ValueError(chr(0x1F600) * 20000)\n",
-        official=frozenset({"error"}),
-        says="ValueError",
-    ),
-    Program(
         name="type-of-odd-name",
         source="""
 class Odd(int):
@@ -96,26 +83,13 @@ def solution(x):
         honest=True,
     ),
     _writes('{"result": 5}', "that-is-a-number"),
-    _writes('{"result": ["passed"], "kind": {}}', "that-is-a-list"),
     _writes('{"result": "passed", "kind": None}', "of-no-kind"),
-    _writes('{"result": "\\ud800", "kind": "\\udfff"}', "of-surrogates"),
     _writes('{"result": "x", "more": 10**4000, "other": float("nan")}', "with-more"),
     _writes('{"result": "x", "evidence": {"stopped": None}, "split": {"confirmed": True}}', "with-evidence"),
-    _writes('b\'{"result":"x","a":\' + b"[" * 980 + b"]" * 980 + b"}"', "of-980-levels"),
     _writes('b\'{"result":"x","a":\' + b"[" * 100000 + b"]" * 100000 + b"}"', "of-100000-levels"),
-    _writes('b"[]"', "that-is-no-message"),
     _writes('b"\\xff\\xfe{}"', "in-no-encoding"),
-    _writes('b"{}"', "that-is-empty"),
-    # The linter and the parsers.
-    Program(name="nested-parentheses", source=f"{_HEAD}{'(' * 150}1{')' * 150}\n", official=NOT_PASSED),
     # The canary that follows finds what a failing linter keeps.
     Program(name="many-signs-in-a-megabyte", source=f"{_HEAD}{'-' * 1500000}1\n", official=ANY),
-    Program(
-        name="nested-blocks",
-        source="def solution(x):\n" + "".join(f"{' ' * (n + 4)}if x:\n" for n in range(95)) + f"{' ' * 100}return 0\n",
-        official=ANY,
-    ),
-    Program(name="long-elif", source="def solution(x):\n    if x: pass\n" + "    elif x: pass\n" * 3000, official=ANY),
     Program(
         name="huge-constants",
         source="""
@@ -129,11 +103,6 @@ def solution(x):
 """,
         official=NOT_PASSED | LINT,
     ),
-    Program(
-        name="huge-formats",
-        source="def solution(x):\n    return '%1000000000d' % 3, f'{3:>9999999999}', 'x'.ljust(10 ** 10)\n",
-        official=NOT_PASSED | LINT,
-    ),
     # What the linter keeps of the first is not there for the second.
     Program(name="many-names", source=f"{_HEAD}x, [{'x,' * 500000}]\n", official=ANY),
     Program(
@@ -141,16 +110,6 @@ def solution(x):
         source=f"def solution(x):\n    held = bytearray(b'x') * (400 << 20)\n    assert held\n{_ANSWER}",
         official=PASSED,
         honest=True,
-    ),
-    Program(
-        name="two-megabytes",
-        source="def solution(x):\n" + "    y = 1\n" * 210000 + "    return y\n",
-        official=ANY,
-    ),
-    Program(
-        name="many-messages",
-        source="def solution(x):\n" + "".join(f"    v{n} = undefined_{n}\n" for n in range(3000)) + "    return 1\n",
-        official=LINT,
     ),
     Program(
         name="messages-with-a-long-name",

@@ -45,14 +45,6 @@ class Odd(Exception):
 def solution(x):
     raise Odd
 """,
-    "message-that-raises": """
-class Odd(Exception):
-    def __str__(self):
-        raise SystemExit("passed")
-    __repr__ = __str__
-def solution(x):
-    raise Odd
-""",
     "exit": "import os\n\n\ndef solution(x):\n    os._exit(0)\n",
 }
 """They do not pass."""
@@ -84,21 +76,6 @@ def solution(x):
                 got.append(("descriptor", pid))
         except OSError:
             pass
-    raise ValueError(f"reached {got}" if got else "reached nobody")
-""",
-    "limits-of-others-changed": """
-import os, resource
-def solution(x):
-    got = []
-    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        if pid in (os.getpid(), os.getppid()):
-            continue
-        for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_NPROC):
-            try:
-                resource.prlimit(pid, which, (0, 0))
-                got.append(pid)
-            except OSError:
-                pass
     raise ValueError(f"reached {got}" if got else "reached nobody")
 """,
 }
@@ -151,12 +128,6 @@ def solution(x):
         says="SIGSEGV",
     ),
     Program(
-        name="abort",
-        source="import os\n\n\ndef solution(x):\n    os.abort()\n",
-        official=frozenset({"crashed"}),
-        says="SIGABRT",
-    ),
-    Program(
         name="exit-status-like-a-signal",
         source="import os\n\n\ndef solution(x):\n    os._exit(139)\n",
         official=frozenset({"crashed"}),
@@ -202,7 +173,7 @@ def solution(x):
             ("all", "os.kill(-1, {})"),
             ("its-group", "os.kill(0, {})"),
         )
-        for number in (9, 15, 19)
+        for number in (9, 19)
         for call in (call.format(number),)
     ),
     *(

@@ -43,7 +43,6 @@ _LOOSE_TESTS = "".join(
 
 _SUSPECT = {
     "exit-passed": 'def solution(x):\n    raise SystemExit("passed")\n',
-    "exit-passed-in-class-body": 'class Solver:\n    raise SystemExit("passed")\n\n\ndef solution(x):\n    return 0\n',
     "equal-by-metaclass": """
 class Meta(type):
     def __eq__(cls, other):
@@ -55,21 +54,6 @@ class Odd(metaclass=Meta):
 def solution(x):
     return Odd
 """,
-    "type-disguised-as-int": """
-class Odd:
-    __class__ = int
-    def __eq__(self, other):
-        return True
-    def __hash__(self):
-        return 1
-Odd.__name__ = Odd.__qualname__ = "int"
-Odd.__module__ = "builtins"
-def solution(x):
-    Odd.__name__ = Odd.__qualname__ = "int"
-    Odd.__module__ = "builtins"
-    return Odd()
-""",
-    "expected-from-frames": f"{_FRAMES}\n\ndef solution(x):\n    return expected(x)\n",
     "result-list": f"{CHEAT}\n\ndef solution(x):\n    cheat()\n    return 0\n",
     "result-frame-to-every-descriptor": """
 import json, os, struct
@@ -82,18 +66,6 @@ def solution(x):
             except OSError:
                 pass
     os._exit(0)
-    return 0
-""",
-    "result-from-a-thread": f"""
-{CHEAT}
-import threading
-def solution(x):
-    frame = sys._getframe()
-    while frame and "check_program" not in frame.f_locals:
-        frame = frame.f_back
-    if frame:
-        threading.Thread(target=frame.f_locals["result"].append, args=("passed",)).start()
-    time.sleep(0.05)
     return 0
 """,
     "two-faced": f"""
@@ -209,7 +181,7 @@ def solution(x):
             official=PASSED,
             careful="suspect",
         )
-        for base in ("int", "str", "float", "list", "dict", "tuple", "bytes", "Exception")
+        for base in ("int", "list", "Exception")
     ),
     Program(
         name="harness-rewritten",

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.decisions.comparison import RunName
 from grader.decisions.gate import judge
-from grader.decisions.leaderboard import leaderboard
 from grader.decisions.thresholds import FailUnder, MaxDrop
 from grader.scorers.mr_ben.figures import Counts, RowFacts, Weights, intervals, vector_figures
 from grader.statistics.corrections import benjamini_hochberg, holm
@@ -223,25 +221,6 @@ def equal_categories(rng: Random, runs: int, *, categories: int, each: int) -> i
     return shown
 
 
-def runs_apart(seed: int) -> str:
-    """33 runs between 2 and 98 % on 164 tasks of 6 samples."""
-    rng = np.random.default_rng(seed)
-    hard = rng.normal(0, 1.5, 164)
-    passed = []
-    for rate in np.linspace(0.02, 0.98, 33):
-        level = next(shift for shift in np.arange(-12, 12, 0.02) if (1 / (1 + np.exp(hard - shift))).mean() >= rate)
-        passed.append(rng.binomial(6, 1 / (1 + np.exp(hard - level))))
-    named = [(RunName(name=f"r{at}"), tasks(row, 6)) for at, row in enumerate(passed)]
-    ranking = leaderboard(named).boards[0].ranking("pass@1", "careful")
-    assert ranking is not None
-    different = sum(pair.is_different for pair in ranking.pairs)
-    widths = [worst - best + 1 for best, worst in filter(None, ranking.ranks)]
-    return (
-        f"{different} of {len(ranking.pairs)} pairs differ significantly; a rank range has "
-        f"{np.median(widths):.0f} ranks in the median, {max(widths)} at most"
-    )
-
-
 # --- all of them --------------------------------------------------------------------------------------------------
 
 
@@ -352,7 +331,6 @@ def main(words: Sequence[str]) -> int:
             print(line, flush=True)
         pool.close()
         pool.join()
-    print(f"\n33 runs between 2 and 98 %, 164 tasks x 6 samples\n  {runs_apart(asked.seed)}")
     print(f"\n{len(wanted)} cells of up to {asked.runs} runs, seed {asked.seed}, {time.monotonic() - began:.0f} s; "
           f"{broken} not as promised")  # fmt: skip
     return int(broken > 0)
