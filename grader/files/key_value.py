@@ -79,10 +79,10 @@ class KeyValueFile:
         return self._try(_count, 0)
 
     def trim(self, most: int) -> None:
-        """Delete the oldest tenth if there are more than `most` values."""
-        if self.size() > most:
-            oldest = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY at LIMIT ?)"
-            self._try(lambda c: c.execute(oldest, (most // 10,)), None)
+        """Delete the oldest values, a tenth at a time, until the others need at most `most` bytes."""
+        oldest = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY at LIMIT ?)"
+        while (count := self.size()) and self._try(_used_bytes, 0) > most:
+            self._try(lambda c, tenth=count // 10 + 1: c.execute(oldest, (tenth,)), None)
 
     def clear(self) -> int:
         """Delete all values; return their number. Raises InfrastructureError."""
@@ -146,6 +146,13 @@ def _select(connection: sqlite3.Connection, query: str, keys: list[bytes]) -> li
 
 def _count(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]]) -> None:

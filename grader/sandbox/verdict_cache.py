@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import threading
 import time
+import zlib
 from typing import TYPE_CHECKING, cast
 
 from grader import resources
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 
 FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
-MAX_ROWS = 1_000_000
-"""About 600 MB, programs included; above this, the oldest tenth is removed."""
+MAX_BYTES = 600 << 20
+"""Size of the file, programs included; above this, the oldest verdicts are removed."""
 MEMORY_BYTES = 128 << 20
 """Size of a cache in memory. Programs that a policy writes anew rarely hit it; equal samples of one batch do."""
 ENTRY_BYTES = 200
 """What an entry in memory needs besides its answer."""
-TRIM_ROWS = MAX_ROWS // 20
-"""Number of new rows between two checks of the size, because a pool for rewards may never close its cache."""
+TRIM_BYTES = MAX_BYTES // 20
+"""New bytes between two checks of the size, because a pool for rewards may never close its cache."""
 
 
 def default_path() -> Path:
@@ -116,8 +117,8 @@ class VerdictCache:
         kept = self._file.find(map(bytes.fromhex, names))
         answers: dict[str, Answer] = {}
         for name in names:
-            with contextlib.suppress(ValueError, KeyError):
-                answer = compact_json.decode(kept[bytes.fromhex(name)])
+            with contextlib.suppress(ValueError, KeyError, zlib.error):
+                answer = compact_json.decode(zlib.decompress(kept[bytes.fromhex(name)]))
                 if isinstance(answer, dict):
                     answers[name] = answer
         return answers
@@ -125,7 +126,7 @@ class VerdictCache:
     def put(self, name: str, answer: Answer) -> None:
         """Store an answer. It is written within seconds, or at once by `flush`."""
         with self._lock:
-            self._pending[bytes.fromhex(name)] = compact_json.encode(answer)
+            self._pending[bytes.fromhex(name)] = zlib.compress(compact_json.encode(answer), 1)
             if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
                 self._flush()
 
@@ -137,9 +138,9 @@ class VerdictCache:
     def _flush(self) -> None:
         if self._pending:
             self._file.keep(self._pending.items())
-            self._untrimmed += len(self._pending)
-        if self._untrimmed >= TRIM_ROWS:
-            self._file.trim(MAX_ROWS)
+            self._untrimmed += sum(map(len, self._pending.values()))
+        if self._untrimmed >= TRIM_BYTES:
+            self._file.trim(MAX_BYTES)
             self._untrimmed = 0
         self._pending.clear()
         self._flushed = time.monotonic()
@@ -147,7 +148,7 @@ class VerdictCache:
     def close(self) -> None:
         """Write pending answers and close the file."""
         self.flush()
-        self._file.trim(MAX_ROWS)
+        self._file.trim(MAX_BYTES)
         self._file.close()
 
     def size(self) -> int:

@@ -63,14 +63,14 @@ def test_without_a_path_and_after_closing_nothing_is_kept(tmp_path):
         file.close()
 
 
-def test_the_oldest_tenth_goes_where_there_are_too_many(tmp_path):
+def test_the_oldest_go_until_the_others_need_no_more_than_the_limit(tmp_path):
     file = KeyValueFile(tmp_path / "file", "cache")
-    file.keep((number.to_bytes(2, "big"), b"v") for number in range(50))
-    file.trim(50)
-    assert file.size() == 50
-    file.trim(40)
-    assert file.size() == 46
-    assert file.clear() == 46
+    file.keep((number.to_bytes(2, "big"), bytes(5000)) for number in range(100))
+    file.trim(2 << 20)
+    assert file.size() == 100
+    file.trim(300_000)
+    assert 20 < file.size() <= 50
+    assert file.find([b"\x00\x00", b"\x00\x63"]) == {b"\x00\x63": bytes(5000)}
     file.close()
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-KEYS_AT_A_TIME = 64
+KEYS_AT_A_TIME = 16
 """Maximum number of cached results in memory."""
-MAX_CACHED_CHARACTERS = 256 << 10
-"""Larger results are not cached: answers of megabytes are rare, and faster to compute again than to read."""
+MAX_CACHED_CHARACTERS = 8 << 20
+"""Larger results are not cached."""
 _ASSEMBLY = resources.digest_of(assembly.__name__, extraction.__name__)
 """Read at once: the files may change while this process runs."""
 MAX_CHARACTERS = 32 << 10
