@@ -80,9 +80,8 @@ class KeyValueFile:
 
     def trim(self, most: int) -> None:
         """Delete the oldest values, a tenth at a time, until the others need at most `most` bytes."""
-        oldest = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY at LIMIT ?)"
         while (count := self.size()) and self._try(_used_bytes, 0) > most:
-            self._try(lambda c, tenth=count // 10 + 1: c.execute(oldest, (tenth,)), None)
+            self._try(partial(_delete_oldest, count=count // 10 + 1), None)
 
     def clear(self) -> int:
         """Delete all values; return their number. Raises InfrastructureError."""
@@ -153,6 +152,10 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )
     return int((pages - free) * size)
+
+
+def _delete_oldest(connection: sqlite3.Connection, count: int) -> None:
+    connection.execute("DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY at LIMIT ?)", (count,))
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]]) -> None:
