@@ -80,7 +80,7 @@ def test_answers_to_other_questions_in_a_summary_do_not_count(own: str, others: 
     texts = [
         "cognitive",
         "240 W",
-        "notify the parents of all pupils in writing and ask for an answer",
+        "notify the parents in writing and ask them",
         "4",
         "Law",
         "10",
@@ -196,11 +196,9 @@ PLACES = {"A": "in front of the box", "B": "inside the box"}
 BAGS = {letter: f"The color of the bag is {colour}." for letter, colour in COLOURS.items()}
 SIDES = {letter: f"The dog is on the {side} side of the bench." for letter, side in (("A", "left"), ("B", "right"))}
 YES_NO = {"A": "Yes", "B": "No"}
-HAT, PANTS, DOG = (
-    "Is the man wearing a hat?",
-    "What color are the pants?",
-    "Is the dog on the left or right side of the bench?",
-)
+HAT, PANTS = "Is the man wearing a hat?", "What color are the pants?"
+DOG = "Is the dog on the left or right side of the bench?"
+MISSING_LAMP = "There is a chair and a table. The lamp is not in the image."
 PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
     "another quantity is another answer": [
         (said, {"A": "20 cm", "B": "30 cm"}, "", None) for said in ("20 m", "2 cm", "-20 cm", "20 kg", "20.5")
@@ -252,7 +250,7 @@ PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
         ("The light is red, so yes, they may leave it like this.", YES_NO, "Is the lamp on?", "A"),
     ],
     "a question for what is missing is answered by a denial": [
-        ("There is a chair. The lamp is not there.", {"A": "a chair", "B": "a lamp"}, "Which is NOT there?", "B"),
+        (MISSING_LAMP, {"A": "a chair", "B": "a table", "C": "a lamp"}, "Which object is NOT in the image?", "C"),
     ],
     "what only one option has is enough": [
         ("A small blue bag can be seen.", BAGS, "What is the color of the bag?", "B"),
@@ -287,12 +285,7 @@ PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
         ("It is red, although the sign next to it is blue.", COLOURS, "", "A"),
     ],
     "a letter in a compound is no option, and an option's text may be a letter": [
-        (
-            "Since neither pre-A nor pre-C reacts with it, it can only be B.",
-            dict(zip("ABC", "ABC", strict=True)),
-            "",
-            "B",
-        ),
+        ("Neither pre-A nor pre-C reacts, so it is B.", {"A": "A", "B": "B", "C": "C"}, "", "B"),
         ("It must be option-B.", COLOURS, "", "B"),
         ("The smallest distance is that of **Q**.", {"A": "P", "B": "Q", "C": "R"}, "", "B"),
     ],
