@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.data.tables import Rows
-from grader.errors import GradeError, UsageError
+from grader.errors import GradeError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
@@ -17,10 +17,8 @@ from grader.scorers import declarations
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.items import (
     LARGE,
-    absent,
     cell,
     items_from,
-    official_reader,
     options_in,
     read_replies,
     sample_of,
@@ -55,12 +53,6 @@ def test_only_an_empty_cell_is_empty(value: object, text: str | None) -> None:
     assert cell(value) == text
 
 
-def test_a_row_becomes_an_item_with_its_question_options_and_groups() -> None:
-    (item,) = items(ROW)
-    assert (item.id, item.unit, item.options, item.gold) == ("1000007", "7", {"A": "None", "B": "nan"}, "B")
-    assert item.groups == {"l2-category": "logic_reasoning", "category": "ocr", "l1-category": "reasoning"}
-
-
 def test_the_options_of_vstar_stand_in_the_text_and_are_counted() -> None:
     text = f"Is (the A) it? (A) left (B) right side (C) top {VSTAR.prompt}"
     (item,) = items({"question_id": 3.0, "text": text, "label": "B", "category": "c"}, of=VSTAR)
@@ -81,14 +73,6 @@ def test_the_options_of_vstar_stand_in_the_text_and_are_counted() -> None:
 )
 def test_options_in_a_text_are_the_last_run_of_letters_from_a(text: str, options: dict[str, str]) -> None:
     assert options_in(text) == options
-
-
-def test_every_protocol_has_a_reader_and_other_names_are_refused() -> None:
-    for declared in (MMBENCH, VSTAR):
-        for protocol in declared.protocols.values():
-            assert official_reader(protocol.reader)("B", {"A": "x", "B": "y"}).letter == "B"
-    with pytest.raises(UsageError, match="The protocol's reader is missing; known: lmms-eval"):
-        official_reader("")
 
 
 def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
@@ -135,14 +119,6 @@ def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() 
     small = Steps()
     read_replies(made, {"1": ["B"]}, "vlmevalkit-2026-06", small)
     assert small.told == []
-
-
-def test_a_reply_that_is_not_there_is_no_answer_in_both_readings() -> None:
-    (item,) = items(ROW)
-    gone = absent(item, 2)
-    assert (gone.qid, gone.sample, gone.cluster, facts_of(gone)) == ("1000007", 2, "7", SampleFacts(gold="B"))
-    assert gone.official == gone.careful
-    assert (gone.official.outcome, gone.official.rule) == ("no_answer", "missing")
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,10 @@ from grader.results import Outcome, Reading, SampleResult, by_observation, write
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.careful.read import read_choice
-from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
+from grader.scorers.choice.facts import SampleFacts, UnitOutcome
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import LMMS_EVAL_VERSIONS, VLMEVALKIT_VERSIONS, read_lmms_eval, read_vlmevalkit
-from tests.scorers.choice.test_wordings import FIRST_ROUND, MISSED, SECOND_ROUND
-from tests.scorers.choice.test_wordings_third import MENDED, MISREAD, THIRD_ROUND
+from tests.scorers.choice.test_wordings import MISSED, WORDINGS
 
 
 def reading(word: str, answer: str | None = None) -> Reading:
@@ -46,11 +45,6 @@ def value(observe: Any, *samples: SampleResult, name: Any = "official") -> tuple
     """Value, observations and bounds of a figure."""
     row = means.metric("x", name, None, observe(list(samples), name))
     return None if row is None else (row.number, row.n, row.bounds)
-
-
-def test_a_question_of_several_samples_is_one_observation() -> None:
-    got = value(means.each_task, sample("1", "correct"), sample("1", "wrong", number=1), sample("2", "wrong"))
-    assert got == (25, 2, msgspec.UNSET)
 
 
 def test_unscored_questions_are_left_out_and_bounded() -> None:
@@ -126,21 +120,6 @@ def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questio
     assert math.fsum(filter(None, found.values())) / 2 == pytest.approx(0.5)
 
 
-def test_official_passes_are_those_in_the_file() -> None:
-    samples = [sample("1", "correct", unit="1"), sample("2", "missing", unit="1"), sample("3", "wrong", unit="3")]
-    assert value(cm.all_passes, *samples) == (50, 2, msgspec.UNSET)
-    assert value(cm.all_passes, *samples, name="careful") == (pytest.approx(100 / 3), 2, msgspec.UNSET)
-
-
-def test_each_group_has_its_figure_overall_first_then_by_name() -> None:
-    samples = [sample("1", "correct", "wrong", kind="b"), sample("2", "wrong", kind="a")]
-    rows = means.metric_rows(samples, "accuracy", means.each_task)
-    assert [(r.group, r.reading, r.value, r.n) for r in rows] == [
-        (None, "official", 50, 2), (None, "careful", 0, 2), ("kind=a", "official", 0, 1), ("kind=a", "careful", 0, 1),
-        ("kind=b", "official", 100, 1), ("kind=b", "careful", 0, 1),
-    ]  # fmt: skip
-
-
 WORDS = st.sampled_from(["correct", "wrong", "unscored", "no_answer", "missing"])
 
 
@@ -161,33 +140,12 @@ def test_circular_credit_never_exceeds_the_share_of_passes_and_bounds_enclose_it
         assert row.bounds[0] <= row.number <= row.bounds[1]
 
 
-def test_position_bias_leaves_out_the_unscored() -> None:
-    def made(gold: str, word: str, answer: str | None) -> SampleResult:
-        read = reading(word, answer)
-        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=write_facts(SampleFacts(gold=gold)))
-
-    samples = [made("A", "correct", "A"), made("B", "wrong", "A"), made("B", "unscored", None), made("A", "wrong", "C")]
-    assert cm.position_bias(samples).careful == {
-        "A": LetterCounts(chosen=2, right=2, accuracy=50),
-        "B": LetterCounts(chosen=0, right=1, accuracy=0),
-        "C": LetterCounts(chosen=1, right=0, accuracy=None),
-    }
-
-
-WORDINGS = [*FIRST_ROUND, *SECOND_ROUND, *MISSED, *THIRD_ROUND, *MENDED, *MISREAD]
-
-
 def test_every_rule_that_reads_a_wording_is_explained() -> None:
-    rules = {read_choice(text, options).rule for text, options, _ in WORDINGS}
-    rules |= {read_lmms_eval(text, version).rule for text, *_ in WORDINGS for version in LMMS_EVAL_VERSIONS}
+    texts = [*WORDINGS, *MISSED]
+    rules = {read_choice(text, options).rule for text, options, _ in texts}
+    rules |= {read_lmms_eval(text, version).rule for text, *_ in texts for version in LMMS_EVAL_VERSIONS}
     rules |= {
-        read_vlmevalkit(text, options, version).rule for text, options, _ in WORDINGS for version in VLMEVALKIT_VERSIONS
+        read_vlmevalkit(text, options, version).rule for text, options, _ in texts for version in VLMEVALKIT_VERSIONS
     }
     assert len(rules) > 30
     assert rules - set(GLOSSARY) == set()
-
-
-@pytest.mark.parametrize("text", GLOSSARY.values())
-def test_an_explanation_is_a_sentence(text: str) -> None:
-    assert text[0].isupper()
-    assert text.endswith(".")

@@ -84,14 +84,6 @@ def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path
     ]
 
 
-def test_data_and_predictions_of_first_passes_alone_are_said_to_be_that(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A"), row(2, "red|blue", "B")])
-    report = run(predictions(tmp_path, {"1": "A", "2": "A"}), data)
-    assert overall(report, "circular_accuracy") == (50, 50)
-    note = "Data and predictions have one pass per question: circular accuracy is that of a single pass."
-    assert report.notes == [note]
-
-
 def test_id_and_limit_choose_questions_with_all_their_passes(tmp_path: Path) -> None:
     rows = [*rolled(1, "red|blue", "A"), *rolled(2, "red|blue|green", "B"), *rolled(3, "red|blue", "A")]
     data = table(tmp_path / "q.tsv", sorted(rows, key=lambda r: int(r["index"])))

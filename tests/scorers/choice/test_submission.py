@@ -28,16 +28,7 @@ def test_the_prediction_is_the_last_column_and_the_index_a_number(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("=SUM(A1)", "=SUM(A1)"),
-        ("None", "None"),
-        ("01", "01"),
-        ("two\nlines", "two\nlines"),
-        ("bell\x07 and\x00 nul", "bell and nul"),
-        ("答案是B", "答案是B"),
-        ("x" * 40_000, "x" * 32_767),
-    ],
+    ("text", "kept"), [("None", "None"), ("01", "01"), ("a\nb\x07 \x00", "a\nb "), ("x" * 40_000, "x" * 32_767)]
 )
 def test_a_prediction_is_text_whatever_it_looks_like(tmp_path: Path, text: str, kept: str) -> None:
     path = write_submission(tmp_path / "s.xlsx", [{"index": "1", "prediction": text}])
