@@ -49,7 +49,4 @@ def test_a_damaged_cache_is_named(tmp_path: Path) -> None:
     assert messages(path) == [
         f"The verdict cache {path} was damaged; it is kept as verdicts.sqlite3.damaged, and a new one was created"
     ]
-
-
-def test_nothing_is_said_of_a_cache_that_works_or_is_not_wanted(tmp_path: Path) -> None:
-    assert messages(tmp_path / "verdicts.sqlite3") == messages(None) == []
+    assert messages(path) == messages(None) == []

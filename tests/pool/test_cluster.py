@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import grader
-from grader.errors import InfrastructureError
-from grader.observer import Silent
-from grader.options import from_arguments
-from grader.pool.samples import load
-from grader.pool.settings import ROWS
 from grader.results import Outcome, SampleResult
-from grader.scorers.asking import Asked
 from tests import clusters
 from tests.clusters import NODE, assert_gone, children, raylets, sandboxes
-from tests.serving.test_serve import served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,31 +107,6 @@ def remove_a_node(cluster: Any) -> None:
     cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
 
 
-def test_samples_that_no_node_can_run_are_unscored_and_a_node_that_comes_back_is_used(
-    cluster: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from grader.pool import cluster as nodes
-
-    monkeypatch.setattr(nodes, "SEARCH_SECONDS", 0.5)
-    options = {"benchmark": str(ROWS), "executor": "ray", "ray_address": cluster.address}
-    loaded = load(from_arguments(options | {"sandbox": "bubblewrap", "workers": 1}))
-    row = json.dumps(ROW).encode()
-    asked = [Asked(qid="a", text=QUICK.format(1), row="row", data=row)]
-    with nodes.Cluster(loaded, Silent()) as made:
-        assert sum(made.threads.values()) == 3 * (2 + 2 + 4)
-        outcomes = []
-        for pid in actors(cluster):
-            os.kill(pid, signal.SIGKILL)
-        deadline = time.monotonic() + 60
-        while outcomes[-1:] != [Outcome.PASSED] and time.monotonic() < deadline:
-            with contextlib.suppress(InfrastructureError):  # no node is left for a moment
-                outcomes += [result.careful.outcome for result in made.score(asked, "slow")]
-        assert outcomes[-1] is Outcome.PASSED
-        assert outcomes[0] is Outcome.UNSCORED
-        left = actors(cluster)
-    assert_gone(left)
-
-
 def test_a_killed_pool_leaves_no_sandbox_on_any_node(cluster: Any) -> None:
     with opened(cluster) as pool:
         pool.grade_samples([(ROW, QUICK.format("once"))])
@@ -151,29 +116,3 @@ def test_a_killed_pool_leaves_no_sandbox_on_any_node(cluster: Any) -> None:
         assert_gone(seen)
         # The next call starts another one.
         assert pool.grade_samples([(ROW, QUICK.format("again"))])[0].careful.credit == 1
-
-
-def test_a_server_offers_the_cluster(cluster: Any) -> None:
-    command = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "bubblewrap", "--executor", "ray"]
-    with served("--ray-address", cluster.address, command=command) as server:
-        body = {"samples": [{"row": ROW, "text": QUICK.format(1)}, {"row": ROW, "text": WRONG.format(1)}]}
-        answer = server.ask("POST", "/grade/batch", body)
-        assert [sample["careful"]["credit"] for sample in answer.body["samples"]] == [1, 0]
-        assert 'grade_pool_nodes{state="used"} 3.0' in server.ask("GET", "/metrics").body
-
-
-def test_a_process_that_is_connected_to_a_cluster_uses_it(cluster: Any) -> None:
-    import ray
-
-    ray.init(address=cluster.address, log_to_driver=False)
-    try:
-        with grader.Pool(benchmark="rows", executor="ray", sandbox="bubblewrap", shared=False) as pool:
-            assert pool.grade_samples([(ROW, QUICK.format(2))])[0].careful.credit == 1
-    finally:
-        ray.shutdown()
-
-
-def test_without_a_cluster_the_message_says_how_to_get_one() -> None:
-    pool = grader.Pool(benchmark="rows", executor="ray", ray_address="127.0.0.1:1", shared=False)
-    with pytest.raises(InfrastructureError, match="ray start --head"):
-        pool.start()

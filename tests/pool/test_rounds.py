@@ -202,13 +202,6 @@ def test_what_nobody_waits_for_is_not_scored(running: Rounds, scores: Scripted) 
     assert running.counts.expired == len(late + gone)
 
 
-def test_rounds_grow_while_they_are_quick(running: Rounds, scores: Scripted) -> None:
-    _, results = ask(running, *map(str, range(rounds.FEWEST * 3)))
-    running.start()
-    results()
-    assert [len(batch) for batch in scores.batches] == [rounds.FEWEST, 2 * rounds.FEWEST]
-
-
 class InLanes:
     """Programs whose text is `slow` or `idle` use up their time slice; those in other lanes wait for `go`."""
 
@@ -300,33 +293,3 @@ class Stripped:
 
     def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
         return self._scores.score([msgspec.structs.replace(one, text=one.text.strip()) for one in asked], lane)
-
-
-def test_an_endless_program_of_another_call_says_nothing() -> None:
-    """Once no sample of a task waits, what its endless programs did is forgotten."""
-    scores = InLanes()
-    scores.go.set()
-    running = Rounds(Stripped(scores), endless_after=1)
-    for number in range(3):
-        _, results = ask_text(running, "slow" + " " * number)
-        running.start()
-        assert results().flags is msgspec.UNSET
-    running.stop()
-
-
-def ask_text(running: Rounds, text: str) -> tuple[Waiting, Callable[[], SampleResult]]:
-    found: list[SampleResult] = []
-    done = threading.Event()
-
-    def give(result: SampleResult) -> None:
-        found.append(result)
-        done.set()
-
-    item = Waiting(Asked(qid="a", text=text), time.monotonic() + 60, give)
-    running.submit([item])
-
-    def result() -> SampleResult:
-        assert done.wait(30)
-        return found[0]
-
-    return item, result

@@ -133,22 +133,6 @@ def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_a_program_in_an_unusual_place_of_a_reply_has_a_verdict() -> None:
-    """A policy that could make its samples unscored by their form would never be told that they are wrong."""
-    row = {"inputs": ["3\n"], "outputs": ["6\n"]}
-    thought = "<think>so ```python\nx\n```?</think>\n```python\n{}"
-    texts = [
-        form.format(program)
-        for form in (thought, "Answer: ```python\n{}\n```")
-        for program in ("print(2 * int(input()))", "print(5)", "print(", "while print(end='') is None: pass")
-    ]
-    with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=0.3) as pool:
-        outcomes = [result.careful.outcome.value for result in pool.grade_samples([(row, text) for text in texts])]
-    assert outcomes == ["passed", "failed", "error", "timeout"] * 2
-
-
-@pytest.mark.bubblewrap
-@pytest.mark.xdist_group("bubblewrap")
 def test_a_slow_program_that_reads_its_input_has_a_verdict_with_the_usual_cache() -> None:
     """It is stopped twice before it runs to its end: after the time slice, and to see whether it is wrong already."""
     row = {"inputs": ["5\n"], "outputs": ["done\n"]}

@@ -10,7 +10,7 @@ import pytest
 import grader
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import starting
-from grader.pool.settings import PoolSettings, decode, encode, given_of, settings_of
+from grader.pool.settings import PoolSettings, given_of, settings_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,17 +34,11 @@ def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest
     assert settings.options.benchmark == str(tmp_path / "own")
 
 
-def test_settings_survive_the_way_to_the_process(tmp_path: Path) -> None:
-    settings = made(benchmark="vstar", data=tmp_path / "x", timeout=3.5, judge_model="m", weights={"mcc": 0.2})
-    assert decode(encode(settings)) == settings
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"limit": 3}, "limit is an option of a run over a prediction file"),
         ({"benchmrk": "vstar"}, "no option 'benchmrk'"),
-        ({"timeout": -1}, "timeout"),
         ({"ray_address": "host:6379"}, "needs executor='ray'"),
         ({"executor": "ray", "rounds": True}, "rounds=True is for one machine"),
     ],
@@ -54,9 +48,7 @@ def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) ->
         made(**given)
 
 
-@pytest.mark.parametrize(
-    "own", [{"linger": -1}, {"rounds": "yes"}, {"interactive": 3}, {"endless_after": -1}, {"endless_after": True}]
-)
+@pytest.mark.parametrize("own", [{"linger": -1}, {"rounds": "yes"}, {"endless_after": True}])
 def test_a_keyword_of_the_wrong_type_is_refused_before_the_process_starts(own: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(own))):
         grader.Pool(benchmark="rows", **own)
@@ -68,11 +60,8 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_folder_is_this_users_alone(temporary: Path) -> None:
-    assert starting.folder().stat().st_mode & 0o777 == 0o700
-
-
 def test_a_folder_that_others_can_enter_is_refused(temporary: Path) -> None:
+    assert starting.folder().stat().st_mode & 0o777 == 0o700
     starting.folder().chmod(0o755)
     with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
         starting.folder()
@@ -106,9 +95,7 @@ def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
     [
         ({"outputs": [float("nan")]}, "Out of range float values"),
         ({"outputs": [{1: 2}]}, "the key 1 is not a text"),
-        ({"outputs": [{0: 2}]}, "the key 0 is not a text"),
         ({"outputs": [{3}]}, "a value of type set"),
-        ({"outputs": [b"ab"]}, "a value of type bytes"),
         ({"inputs": ["\ud800"]}, "surrogates not allowed"),
         ({"outputs": [10**5000]}, "Exceeds the limit"),
     ],

@@ -59,31 +59,6 @@ PROGRAMS = [
         """,
         "assert solution(3) == 'up'\nassert solution(-3) == 'down'\nassert solution(1) in ('up', 'down')",
     ),
-    honest(
-        "enumeration-read-by-name-and-value",
-        """
-        from enum import Enum
-        class Colour(Enum):
-            RED = 1
-            BLUE = 2
-        def solution(x):
-            return Colour(x)
-        """,
-        "assert solution(1).name == 'RED'\nassert solution(2).value == 2",
-    ),
-    honest(
-        "data-class-read-by-attribute",
-        """
-        from dataclasses import dataclass, field
-        @dataclass
-        class Summary:
-            total: int
-            parts: list = field(default_factory=list)
-        def solution(x):
-            return Summary(sum(x), sorted(x))
-        """,
-        "summary = solution([3, 1])\nassert summary.total == 4\nassert summary.parts == [1, 3]",
-    ),
     # They return instances of its own classes, and of subclasses of the signature's.
     honest(
         "property-of-its-own-class",
@@ -162,15 +137,6 @@ PROGRAMS = [
         """,
         "assert solution(b'abcd') == b'ac'\nassert bytes(solution(b'xyz')) == b'xz'",
     ),
-    honest(
-        "mapping-proxy",
-        """
-        from types import MappingProxyType
-        def solution(x):
-            return MappingProxyType({"double": x * 2})
-        """,
-        "assert solution(4) == {'double': 8}\nassert solution(1)['double'] == 2",
-    ),
     # It raises.
     honest(
         "exception-with-a-cause",
@@ -226,20 +192,6 @@ PROGRAMS = [
         "grid = solution(2)\nassert len(grid) == 2\nassert grid[1] == [0, 0]\nassert grid[0][1] == 0",
     ),
     honest(
-        "iterable-of-its-own-class",
-        """
-        class Pairs:
-            def __init__(self, items):
-                self.items = items
-            def __iter__(self):
-                for a, b in zip(self.items, self.items[1:]):
-                    yield a, b
-        def solution(x):
-            return Pairs(x)
-        """,
-        "assert list(solution([1, 2, 3])) == [(1, 2), (2, 3)]\nassert [a + b for a, b in solution('ab')] == ['ab']",
-    ),
-    honest(
         "generator-that-is-sent-values",
         """
         def solution(x):
@@ -266,16 +218,6 @@ PROGRAMS = [
             return itertools.tee(n * n for n in x)
         """,
         "first, second = solution([1, 2])\nassert list(first) == [1, 4]\nassert list(second) == [1, 4]",
-    ),
-    honest(
-        "generators-in-a-list",
-        """
-        def multiples(n):
-            return (n * k for k in range(1, 4))
-        def solution(x):
-            return [multiples(n) for n in x]
-        """,
-        "assert [list(line) for line in solution([1, 2])] == [[1, 2, 3], [2, 4, 6]]",
     ),
     honest(
         "generator-over-an-argument-without-end",
@@ -312,36 +254,6 @@ PROGRAMS = [
         _NUMPY,
     ),
     honest(
-        "masked-array",
-        """
-        import numpy as np
-        def solution(x):
-            return np.ma.masked_less(x, 0)
-        """,
-        """
-        found = solution([1, -2, 3])
-        assert found.sum() == 4
-        assert np.ma.getmaskarray(found).tolist() == [False, True, False]
-        """,
-        _NUMPY,
-    ),
-    honest(
-        "view-of-the-argument",
-        """
-        import numpy as np
-        def solution(x):
-            corner = x[:1, :1]
-            corner += 10
-            return x.T
-        """,
-        """
-        grid = np.array([[1, 2], [3, 4]])
-        assert solution(grid).tolist() == [[11, 3], [2, 4]]
-        assert grid[0, 0] == 11
-        """,
-        _NUMPY,
-    ),
-    honest(
         "polynomial-that-is-called",
         """
         import numpy as np
@@ -366,14 +278,6 @@ PROGRAMS = [
         "first, second = solution(0), solution(10)\nassert first() == 1\nassert second() == 11\nassert first() == 2",
     ),
     honest(
-        "functions-of-functions",
-        """
-        def solution(x):
-            return lambda y: lambda z: x * 100 + y * 10 + z
-        """,
-        "assert solution(1)(2)(3) == 123\nhalf = solution(4)(5)\nassert half(6) == 456",
-    ),
-    honest(
         "object-that-is-called",
         """
         class Average:
@@ -389,14 +293,6 @@ PROGRAMS = [
             return average
         """,
         "average = solution([2])\nassert average(4) == 3\nassert average(6) == 4",
-    ),
-    honest(
-        "bound-method",
-        """
-        def solution(x):
-            return {"a": 1, "b": x}.get
-        """,
-        "find = solution(7)\nassert find('b') == 7\nassert find('c') is None\nassert find('c', 0) == 0",
     ),
     # They keep something from call to call.
     honest(

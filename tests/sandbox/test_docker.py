@@ -60,17 +60,6 @@ print(backend.identity, described.python, described.engine, "docker" in sys.modu
 """
 
 
-def test_loading_waits_for_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.observer import Silent
-    from grader.sandbox.interface import Limits
-
-    monkeypatch.setattr(docker, "_find", lambda _: docker._Found(id="sha256:1", python="3.12", engine="1"))
-    monkeypatch.setattr(docker, "connect", lambda: pytest.fail("it connects, and an engine may hang for a minute"))
-    backend = docker.Docker(Limits(), Silent())
-    backend.load()
-    assert "docker" in sys.modules
-
-
 @pytest.mark.docker
 @pytest.mark.xdist_group("docker")
 def test_an_image_that_is_built_is_known_without_the_sdk():

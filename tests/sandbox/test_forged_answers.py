@@ -155,15 +155,6 @@ def test_an_object_gives_the_same_items_each_time() -> None:
     assert phases.beside(OWN, again.format("[1, 2]"), reference=OWN) == phases.CONFIRMED
 
 
-def test_an_object_that_fails_while_it_is_iterated_fails_each_time() -> None:
-    source = (
-        "class Bad:\n    def __iter__(self):\n        yield 1\n        raise KeyError(7)\ndef solution(a): return Bad()"
-    )
-    tried = "    try:\n        list(R)\n    except KeyError:\n        continue\n    assert False"
-    test = f"R = solution(1)\nfor _ in range(2):\n{tried}"
-    assert phases.beside(source, test, reference=source) == phases.CONFIRMED
-
-
 @pytest.mark.parametrize(
     "node",
     [
@@ -198,11 +189,10 @@ LOOSE = "def solution(a):\n    found = Vec([0, 0])\n    found.EPS = 1e99\n    re
     ("compared", "test"),
     [
         ("all(abs(p - q) < self.EPS for p, q in zip(self.xs, other.xs))", EQUAL),
-        ("max(map(lambda p, q: abs(p - q) / self.EPS, self.xs, other.xs)) < 1", EQUAL),
         ("self.xs == other.xs", "assert near(solution(1), Vec([7392, 1]))"),
         ("max(map(lambda p, q: abs(p - q), self.xs, other.xs)) < getattr(self, 'EPS')", EQUAL),
     ],
-    ids=["comprehension", "lambda", "function", "getattr"],
+    ids=["comprehension", "function", "getattr"],
 )  # fmt: skip
 def test_a_constant_of_a_class_stays_what_it_is_wherever_it_is_read(compared: str, test: str) -> None:
     found = phases.replayed(LOOSE, test, NEAR.format(compared=compared))

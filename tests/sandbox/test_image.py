@@ -57,16 +57,6 @@ def test_where_no_registry_gives_the_official_base_the_other_one_is_taken_and_na
     assert said.messages[1:] == ["The registry did not provide it; the base is a Debian bookworm instead"]
 
 
-def test_a_debian_base_that_was_asked_for_speaks_of_no_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image.shutil, "which", lambda *_words, **_more: None)
-    said = Said()
-    with pytest.raises(InfrastructureError) as caught:
-        image.base_image(Engine(), said, "debian", None)
-    assert said.messages == []
-    assert "registry" not in str(caught.value)
-    assert "apt-get install debootstrap" in str(caught.value)
-
-
 def test_the_version_of_a_protocol_is_pulled_by_its_own_digest() -> None:
     said = Said()
     assert image.base_image(Engine(image.BASES["3.10"].pinned), said, "auto", "3.10") == image.BASES["3.10"].pinned
@@ -102,7 +92,3 @@ def test_a_base_from_a_mirror_has_its_signatures_checked(monkeypatch: pytest.Mon
         image.base_image(Engine(), Said(), "auto", "3.12")
     lines = (tmp_path / "said").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["--force-check-gpg"] * 2
-
-
-def test_each_wanted_python_has_an_image_of_its_own() -> None:
-    assert len({image.tag(), image.tag("3.10"), image.tag("3.12")}) == 3

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hostile import learning
 from hostile.arena import VARIANTS, Arena, arena, lend_numpy
-from hostile.learning import ATTACKS, BY_PROCESS_NUMBERS, CLOSING, RIGHT, SECOND_RUNS, Attack
+from hostile.learning import ATTACKS, CLOSING, RIGHT, SECOND_RUNS, Attack
 from hostile.program import fenced
 
 if TYPE_CHECKING:
@@ -21,8 +17,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.hostile
 
 LIMITS = ["--timeout", "3", "--workers", "1", "--memory", "512m"]
-TRIES = 10
-NAIVE = Path(__file__).parent / "hostile" / "naive.py"
 
 
 class EarnedError(AssertionError):
@@ -76,32 +70,6 @@ def earns_nothing(samples: list[dict[str, Any]]) -> None:
     assert all(official == "passed" and careful in {"suspect", "passed"} for official, careful in seen), seen
     if any(sample["careful"]["credit"] for sample in samples):
         raise EarnedError(seen)
-
-
-# --- the attacks work where a channel exists -------------------------------------------------------------------------
-
-
-def naive(attack: Attack) -> list[bool]:
-    """Return which samples pass before a judge that has the holes, with process numbers of its own."""
-    task = {"signature": learning.SIGNATURE, "tests": attack.tests, "samples": list(attack.samples)}
-    alone = ["bwrap", "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    command = [*alone, sys.executable, "-I", str(NAIVE)]
-    ran = subprocess.run(command, input=json.dumps(task), capture_output=True, text=True, timeout=120, check=True)
-    return list(json.loads(ran.stdout))
-
-
-@pytest.mark.bubblewrap
-@pytest.mark.parametrize("attack", [*BY_PROCESS_NUMBERS, SECOND_RUNS[0]], ids=lambda attack: attack.name)
-def test_the_attack_succeeds_before_a_judge_with_the_holes(attack: Attack) -> None:
-    """Else a sandbox that withstands it has shown nothing.
-
-    Each signal is shown with a counter that is the attack's own: whether one of the whole machine carries anything
-    depends on what else runs there. So does what a sample measures: one success in several tries shows the channel.
-    """
-    tries = (naive(attack) for _ in range(TRIES))
-    passed = next(filter(any, tries), [])
-    assert any(passed)
-    assert not passed[0] or len(passed) == 1
 
 
 @pytest.mark.parametrize("attack", ATTACKS + SECOND_RUNS, ids=lambda attack: attack.name)

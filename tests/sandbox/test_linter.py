@@ -51,21 +51,6 @@ SOURCES = {
     "silenced at a function's head": "import functools\n\n\nclass A:\n    @functools.cache\n    def __len__(self, a):  # pylint: disable=unexpected-special-method-signature\n        return 1\n\n    def __iter__(self):\n        return 1\n",
     "method that is there twice": "class A:\n    def f(self):\n        return 1\n\n    def f(self):\n        return self.nothing\n",
 }  # fmt: skip
-TOKENS = """
-import json, sys, tokenize
-sys.path.insert(0, sys.argv[1])
-from grade_sandbox.lint import linter
-linter = linter.Linter(sys.argv[2])
-linter.warm()
-read = []
-sound = tokenize.tokenize
-tokenize.tokenize = lambda readline: read.append(1) or sound(readline)
-counts = []
-for source in ("print(nowhere)\\n", "print(nowhere)  # pylint: disable=all\\n", "print('\u00e9')\\n"):
-    linter.messages(source)
-    counts.append(len(read))
-json.dump(counts, sys.stdout)
-"""
 FORKING = """
 import json, os, sys
 
@@ -238,8 +223,3 @@ def test_the_linter_keeps_little_of_each_program(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-c", GROWTH, inside.FOLDER, str(tmp_path)]
     _, before, after = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert after - before < 20 * 20
-
-
-def test_only_programs_that_may_have_instructions_for_pylint_are_split_into_tokens(tmp_path: Path) -> None:
-    command = [sys.executable, "-I", "-c", TOKENS, inside.FOLDER, str(tmp_path)]
-    assert json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) == [0, 1, 2]

@@ -102,16 +102,6 @@ def test_a_change_in_a_subfolder_changes_the_digest_and_reaches_both_backends(
             assert file.read() == changed.read_bytes()
 
 
-def test_byte_code_beside_the_sources_is_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy = tmp_path / "sandbox_image"
-    shutil.copytree(resources.folder("sandbox_image"), copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(resources, "folder", lambda _name: copy)
-    before = packages.code_digest()
-    packages.compile_all(copy, interpreters.own().path)
-    assert list(copy.rglob("*.pyc"))
-    assert packages.code_digest() == before
-
-
 def test_code_without_room_for_its_byte_code_is_not_used(cache: Path, tmp_path: Path, other: Interpreter) -> None:
     """Otherwise each start of a sandbox would compile it, also when there is room again."""
     full = tmp_path / "python"

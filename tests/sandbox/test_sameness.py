@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from answered import places, sameness
 from hypothesis import given
-from plain_data import DATA, NUMBERS, written
+from plain_data import DATA, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,14 +94,6 @@ def test_every_value_is_the_same_as_itself(value: Any) -> None:
 @given(DATA, DATA)
 def test_sameness_has_no_direction(one: Any, other: Any) -> None:
     assert bool(places(copy.deepcopy(one), copy.deepcopy(other))) == bool(places(other, one))
-
-
-@given(NUMBERS, NUMBERS)
-def test_numbers_that_are_equal_are_the_same(one: Any, other: Any) -> None:
-    one, other = (value.item() if isinstance(value, np.generic) else value for value in (one, other))
-    assert sameness.same_number(one, one)
-    if one == other:
-        assert sameness.same_number(one, other)
 
 
 def test_a_place_has_the_names_on_the_way_to_it_and_no_indexes() -> None:

@@ -95,9 +95,7 @@ def parts(value: Any) -> list[Any]:
         case dict():
             return [part for pair in value.items() for part in pair]
         case set() | frozenset():
-            return sorted(
-                value, key=lambda item: (sorted(repr(item)), "" if isinstance(item, frozenset) else repr(item))
-            )
+            return sorted(value, key=lambda item: sorted(outline(item, {})))
         case list() | tuple() | collections.deque():
             return list(value)
         case Node() | Slotted():
@@ -105,41 +103,20 @@ def parts(value: Any) -> list[Any]:
     return []
 
 
+def outline(value: Any, numbers: dict[int, int]) -> str:
+    """Return a value as text: exact types, contents, and which objects are one and the same."""
+    if isinstance(value, (list, dict, set, collections.deque, bytearray, Node, Slotted)):
+        if id(value) in numbers:
+            return f"#{numbers[id(value)]}"
+        numbers[id(value)] = len(numbers)
+    held = [outline(part, numbers) for part in parts(value)]
+    text = "" if held or isinstance(value, (Node, Slotted)) else repr(value)
+    more = getattr(value, "maxlen", None), getattr(value, "default_factory", None)
+    return f"{type(value).__name__}({', '.join(held)}{text}, {more})"
+
+
 def same(sent: Any, received: Any) -> bool:
-    """Equal in value, exact types, and in what is the same object as what; cycles included."""
-    partner: dict[int, int] = {}
-    waiting = [(sent, received)]
-    while waiting:
-        a, b = waiting.pop()
-        if type(a) is not type(b):
-            return False
-        if isinstance(a, (list, dict, set, collections.deque, bytearray, Node, Slotted)):
-            if partner.setdefault(id(a), id(b)) != id(b):
-                return False
-            if partner[id(a)] == id(b) and ("seen", id(a)) in partner:
-                continue
-            partner[("seen", id(a))] = 0  # type: ignore[index]
-        if isinstance(a, collections.deque) and a.maxlen != b.maxlen:
-            return False
-        if isinstance(a, collections.defaultdict) and a.default_factory is not b.default_factory:
-            return False
-        inner_a, inner_b = parts(a), parts(b)
-        if len(inner_a) != len(inner_b):
-            return False
-        waiting += zip(inner_a, inner_b, strict=True)
-        if not inner_a and not isinstance(a, (Node, Slotted)) and not identical(a, b):
-            return False
-    return len({key for key in partner if isinstance(key, int)}) == len(
-        {other for key, other in partner.items() if isinstance(key, int)}
-    )
-
-
-def identical(a: Any, b: Any) -> bool:
-    if isinstance(a, float):
-        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
-    if isinstance(a, complex):
-        return identical(a.real, b.real) and identical(a.imag, b.imag)
-    return bool(a == b)
+    return outline(sent, {}) == outline(received, {})
 
 
 # --- what crosses -----------------------------------------------------------------------------------------------
@@ -275,12 +252,6 @@ def test_wrappers_of_every_mapping_cross() -> None:
         held = collections.UserDict()
         held.data = mapping
         assert type(cross(held).data) is type(mapping)
-
-
-def test_a_range_of_any_length_crosses() -> None:
-    source = "def solution(a):\n    return range(a)"
-    test = "r = solution(10 ** 30)\nassert r[5] == 5 and r[-1] == 10 ** 30 - 1"
-    assert phases.beside(source, test, reference=source.replace("range(", "range(0, ")) == phases.CONFIRMED
 
 
 def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
@@ -420,15 +391,10 @@ def test_numpy_arrays_cross_with_type_and_shape(array: np.ndarray) -> None:
     received = cross(array)
     assert type(received) is np.ndarray
     assert (received.dtype, received.shape) == (array.dtype, array.shape)
+    assert received.flags.f_contiguous == array.flags.f_contiguous
     np.testing.assert_array_equal(received, array)
     if received.size and received.dtype != object:
         received.flat[0] = received.flat[-1]  # what arrives may be worked on
-
-
-def test_a_numpy_array_keeps_its_memory_order() -> None:
-    arrays = [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3)), np.arange(3), np.ones((2, 3, 4)).transpose(1, 0, 2)]
-    found = [(a.flags.c_contiguous, a.flags.f_contiguous) for a in cross(arrays)]
-    assert found == [(False, True), (True, False), (True, True), (True, False)]
 
 
 SCALARS = [

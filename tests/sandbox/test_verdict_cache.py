@@ -73,16 +73,6 @@ def test_everything_that_can_change_a_verdict_is_part_of_its_name(
     assert cache.key(job | {"id": 99}, identity, limits) == cache.key(job, identity, limits)
 
 
-def test_an_answer_with_lone_surrogates_is_kept_or_left_out_but_breaks_nothing(path: Path) -> None:
-    one = cache.VerdictCache(path)
-    one.put(name(1), {"run": {"result": "\ud800"}})
-    one.put(name(2), {"run": {"result": "fine"}})
-    one.flush()
-    assert get(one, 1) in (None, {"run": {"result": "\ud800"}})
-    assert get(one, 2) == {"run": {"result": "fine"}}
-    one.close()
-
-
 def _fill(path: Path, first: int, count: int, ready: Any) -> None:
     one = cache.VerdictCache(path)
     ready.wait(300)

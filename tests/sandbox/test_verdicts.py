@@ -260,12 +260,6 @@ def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(
 
 
 @WAYS
-def test_what_it_prints_reaches_tests_that_listen(way: phases.Way) -> None:
-    test = "import io, sys\nsys.stdout = io.StringIO()\nsolution(2)\nassert sys.stdout.getvalue() == 'got 2\\n'"
-    assert way("def solution(a):\n    print('got', a)", test) == CONFIRMED
-
-
-@WAYS
 def test_an_error_of_the_system_that_it_raises_is_its_own(way: phases.Way) -> None:
     assert reason(way, "def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
 
@@ -460,7 +454,6 @@ NUMPY_SECRET = "secret = int(np.random.randint(0, 1 << 29))\nassert solution(has
     ("source", "test"),
     [
         (BACK, f"import random\nrandom.seed(2024)\n{SECRET}"),
-        (BACK, f"import random\nrandom.seed(2024)\nrandom.random()\nrandom.setstate(random.getstate())\n{SECRET}"),
         (NUMPY_BACK, f"import numpy as np\nnp.random.seed(2024)\n{NUMPY_SECRET}"),
     ],
 )

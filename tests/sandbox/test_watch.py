@@ -8,7 +8,6 @@ import resource
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,40 +188,6 @@ def test_memory_is_counted_beyond_what_was_inherited() -> None:
         # Its page tables are its own.
         assert watch.memory_bytes([pid], 1 << 40) < 4 << 20
     assert watch.memory_bytes([pid], 0) == 0
-
-
-def delays(pid: int) -> dict[int, float]:
-    """Return thread -> how long it has been ready to run and was not let."""
-    return {number: thread.delay for number, thread in watch.threads(pid).items()}
-
-
-def test_every_thread_has_its_own_wait() -> None:
-    """Who joins a thread is asleep while that one works, or is kept from working."""
-    # All on one processor, however many there are.
-    here = f"import os\nos.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\n"
-    code = here + (
-        "import threading, time\n"
-        "def work():\n    end = time.monotonic() + 900\n    while time.monotonic() < end: pass\n"
-        "t = threading.Thread(target=work)\nt.start()\nt.join()\n"
-    )
-    rivals = [
-        subprocess.Popen(
-            [sys.executable, "-I", "-c", f"{here}starter = os.getppid()\nwhile os.getppid() == starter: pass"],
-            start_new_session=True,
-        )
-        for _ in range(2)
-    ]
-    child = subprocess.Popen([sys.executable, "-I", "-c", code], start_new_session=True)
-    try:
-        deadline = time.monotonic() + 600
-        # It waited itself while the interpreter started; from then on it joins the other.
-        while sum(delay for number, delay in delays(child.pid).items() if number != child.pid) < 0.3:
-            assert time.monotonic() < deadline, delays(child.pid)
-            time.sleep(0.1)
-    finally:
-        for process in (child, *rivals):
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0", b"\0\0\0\5{}", b"\xff\xff\xff\xff"])

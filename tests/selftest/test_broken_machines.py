@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -17,7 +16,6 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
 from grader.sandbox import bubblewrap, interpreters, packages
-from grader.scorers.execution import phases
 from grader.selftest import verdict
 from grader.selftest.run import grade as grade_probes
 from tests.selftest.made import plan
@@ -64,35 +62,6 @@ def test_a_sound_machine_passes_and_says_what_a_second_of_its_cpu_is_worth(tmp_p
     assert found.problems == []
     # Slower than a twentieth of the standard machine, or faster than twenty of them, is no machine but a mistake.
     assert 0.05 < found.cpu_ratio < 20
-
-
-def test_an_image_with_another_python_than_it_says_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = phases.executor_of_run
-    monkeypatch.setattr(
-        phases, "executor_of_run", lambda options, limits, observer, _: sound(options, limits, observer)
-    )
-    honest = bubblewrap.Bubblewrap.describe
-    monkeypatch.setattr(
-        bubblewrap.Bubblewrap, "describe", lambda self: msgspec.structs.replace(honest(self), python="3.10.14")
-    )
-    found = self_test(tmp_path, {"reference", "python"}, "v1")
-    assert {(problem.kind, problem.mend) for problem in found.problems} == {("python", verdict.IMAGE)}
-
-
-def test_an_image_without_a_package_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = packages.prepare
-
-    def without_pandas(*given: Any) -> Path:
-        site = tmp_path / "site"
-        shutil.copytree(sound(*given), site, copy_function=os.link)
-        shutil.rmtree(site / "pandas")
-        return site
-
-    monkeypatch.setattr(packages, "prepare", without_pandas)
-    found = self_test(tmp_path, {"reference", "canary"})
-    packaged = [problem for problem in found.problems if "NumPy" in problem.what]
-    assert {problem.mend for problem in packaged} == {verdict.IMAGE}
-    assert {problem.kind for problem in found.problems} == {"canary"}
 
 
 def test_a_clock_that_runs_wild_is_noticed(tmp_path: Path, broken: Broken) -> None:

@@ -15,11 +15,9 @@ from grader.errors import InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.regrading import second_opinion
 from grader.results import SelftestProvenance
 from grader.results.file import read_report
 from grader.scorers import declarations
-from grader.scorers.execution import probes
 from grader.selftest import verdict
 from grader.selftest.plan import sample_data
 from grader.selftest.run import busy, selftest
@@ -48,7 +46,6 @@ def tasks(path: Path, tests: dict[str, str]) -> Path:
 
 # One worker: to start a sandbox costs more than the few programs of a task.
 QUICK: dict[str, Any] = {"sandbox": "bubblewrap", "timeout": 0.5, "workers": 1}
-FLAKY = "import os\n\ndef test():\n    solution([[1]])\n    assert os.urandom(1)[0] % 2\n\ntest()\n"
 
 
 @pytest.mark.bubblewrap
@@ -83,54 +80,6 @@ def test_weak_tests_are_named_and_a_later_run_splits_its_metric_by_the_strength_
     assert "\n  a program without a body\n" in shown
 
 
-@pytest.mark.bubblewrap
-@pytest.mark.xdist_group("bubblewrap")
-def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = tasks(tmp_path / "tasks.jsonl", {"q1": FLAKY})
-    # A dozen programs: that none of their verdicts changes is one case in thousands.
-    monkeypatch.setattr(probes, "MUTANTS", 2)
-    monkeypatch.setattr(probes, "HOSTILE", {"ends its process": probes.HOSTILE["ends its process"]})
-    (tested,) = selftest([Options(data=data, **QUICK)], Silent(), repeats=2).tested
-    assert verdict.CHANGING in {problem.mend for problem in tested.problems}
-
-
-@pytest.mark.bubblewrap
-@pytest.mark.xdist_group("bubblewrap")
-def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = tasks(tmp_path / "tasks.jsonl", {"q1": ""})
-    monkeypatch.setattr(probes, "MUTANTS", 1)
-    monkeypatch.setattr(probes, "HOSTILE", {})
-    (tested,) = selftest([Options(data=data, memory=150 << 20, **QUICK)], Silent()).tested
-    # Only of the program that needs memory: on a machine with much load others may be late.
-    hungry = [problem for problem in tested.problems if "using 200 MB" in problem.what]
-    assert {problem.mend for problem in hungry} == {verdict.MEMORY}, [problem.what for problem in tested.problems]
-
-
-@pytest.mark.bubblewrap
-@pytest.mark.xdist_group("bubblewrap")
-def test_a_second_opinion_executes_again_and_changes_no_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(second_opinion, "_other", lambda _: "bubblewrap")
-    data = tasks(tmp_path / "tasks.jsonl", {"q3": ""})
-    row = json.loads(data.read_text())
-    right = f"```python\n{row['ground_truth_solution']}```"
-    predictions = tmp_path / "p.json"
-    predictions.write_text(json.dumps([{"qid": "q3", "predictions": ["no code", right]}]))
-    options = Options(data=data, cache=False, **QUICK)
-    graded = grade(predictions, options, Silent())
-    before = [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples]
-    opinion = second_opinion.ask(graded, options, Silent(), percent=1)
-    assert sorted(opinion.chosen.drawn) == [("q3", 0), ("q3", 1)]
-    assert opinion.changed == {}
-    assert [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples] == before
-    assert before[1] == ("passed", "passed")
-    later = grade(predictions, options, Silent()).report
-    assert (later.metrics, later.notes, later.provenance) == (
-        graded.report.metrics, graded.report.notes, graded.report.provenance,
-    )  # fmt: skip
-
-
 def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: Path) -> None:
     found = tmp_path / "selftest.json"
     assert run(["selftest", "-b", "vstar", "-q", "-o", str(found)]) == 0
@@ -146,15 +95,6 @@ def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: P
     assert named.passed
     assert named.same_data
     assert named.counts["wording"][0] == named.counts["wording"][1] > 100
-
-
-def test_an_output_that_cannot_be_written_is_refused_before_anything_is_graded(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    found = tmp_path / "none" / "selftest.json"
-    assert run(["selftest", "-b", "vstar", "-o", str(found)]) == 2
-    said = capfd.readouterr().err
-    assert said == f"error: -o {found}: the folder {found.parent} does not exist; create it first.\n"
 
 
 def test_a_gate_that_requires_a_self_test_is_not_decided_without_one(tmp_path: Path, capfd) -> None:  # type: ignore[no-untyped-def]
@@ -211,11 +151,6 @@ def test_results_beside_the_sample_are_not_taken_for_its_data(tmp_path: Path) ->
     (tmp_path / "sample" / "more.jsonl").write_text("")
     with pytest.raises(InputError, match=r"several files could be the data: more\.jsonl, tasks\.jsonl"):
         sample_data(declared)
-
-
-def test_data_without_answers_is_bad_input(tmp_path: Path) -> None:
-    assert run(["selftest", "--data", str(tmp_path)]) == 2
-    assert run(["selftest", "-b", "vstar", "--data", str(tmp_path / "none.jsonl")]) == 2
 
 
 def test_load_on_purpose_ends_with_its_block() -> None:

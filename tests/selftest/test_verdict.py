@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from grader.results import Outcome
-from grader.scorers.choice import items
 from grader.scorers.choice.careful import read as careful
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.metrics import pass_at_k
@@ -29,8 +28,7 @@ def test_a_sound_installation_reads_every_wording_and_credits_no_refusal(benchma
     assert all(tally.as_expected == tally.of > 0 for tally in found.tallies)
 
 
-@pytest.mark.parametrize("benchmark", ["vstar", "mmbench"])
-def test_letters_that_are_shifted_are_noticed(benchmark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_letters_that_are_shifted_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = careful.read_choice
 
     def shifted(text: str, options: dict[str, str], question: str = "") -> Any:
@@ -41,24 +39,11 @@ def test_letters_that_are_shifted_are_noticed(benchmark: str, monkeypatch: pytes
         return msgspec.structs.replace(found, letter=letters[letters.index(found.letter) - 1])
 
     monkeypatch.setattr(careful, "read_choice", shifted)
-    found = of_real(benchmark)
+    found = of_real("vstar")
     assert not found.passed
     assert {"wording", "wrong"} <= {problem.kind for problem in found.problems}
     assert {problem.reading for problem in found.problems} == {"careful"}
     assert {problem.mend for problem in found.problems} == {verdict.INSTALLATION}
-
-
-def test_a_verdict_that_is_inverted_is_noticed_in_both_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = items.verdict
-
-    def inverted(item: Any, read: Any) -> Any:
-        found = sound(item, read)
-        other = {Outcome.CORRECT: Outcome.WRONG, Outcome.WRONG: Outcome.CORRECT}.get(found.outcome, found.outcome)
-        return msgspec.structs.replace(found, outcome=other, credit=int(other is Outcome.CORRECT))
-
-    monkeypatch.setattr(items, "verdict", inverted)
-    found = of_real("vstar")
-    assert {problem.reading for problem in found.problems} == {"official", "careful"}
 
 
 def test_an_accuracy_over_the_wrong_number_of_questions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,16 +78,8 @@ def test_a_faultless_machine_has_no_problems() -> None:
     assert found.problems == []
     assert found.notes == []
     assert found.tasks == 8
-    assert {t.kind for t in found.tallies} == {
-        "reference",
-        "canary",
-        "calibration",
-        "python",
-        "stub",
-        "mutant",
-        "hostile",
-        "wrong",
-    }
+    kinds = {"reference", "canary", "calibration", "python", "stub", "mutant", "hostile", "wrong"}
+    assert {t.kind for t in found.tallies} == kinds
     assert not any(strength.is_weak for strength in found.strengths)
 
 
@@ -118,10 +95,8 @@ def test_pass_at_k_that_is_off_by_one_is_noticed(monkeypatch: pytest.MonkeyPatch
     ("kind", "outcome", "detail", "mend"),
     [
         ("reference", Outcome.OUT_OF_MEMORY, "", verdict.MEMORY),
-        ("canary", Outcome.ERROR, "MemoryError: ", verdict.MEMORY),
         ("reference", Outcome.TIMEOUT, "waited", verdict.TIME),
         ("canary", Outcome.ERROR, "ModuleNotFoundError: No module named 'numpy'", verdict.IMAGE),
-        ("python", Outcome.ERROR, "ImportError: 3.11.2", verdict.IMAGE),
         ("reference", Outcome.UNSCORED, "the supervisor was lost", verdict.SANDBOX),
         ("reference", Outcome.FAILED, "", verdict.DATA),
         ("reference", Outcome.SUSPECT, "judging its answers did not finish", verdict.TIME),
@@ -150,12 +125,6 @@ def test_a_hostile_program_that_the_careful_reading_credits_is_noticed() -> None
     made = plan("humaneval-v")
     found = verdict.judge(made, [changed(faultless(made), made, "hostile", careful=reading(True))])
     assert {problem.mend for problem in found.problems} == {verdict.CONTAINMENT}
-
-
-def test_a_hostile_program_may_pass_officially() -> None:
-    made = plan("humaneval-v")
-    found = verdict.judge(made, [changed(faultless(made), made, "hostile", official=reading(True))])
-    assert found.problems == []
 
 
 def test_readings_that_disagree_on_an_honest_program_are_noticed() -> None:

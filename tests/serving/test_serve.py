@@ -100,13 +100,6 @@ def test_a_batch_is_graded_as_the_pool_grades_it(server: Served) -> None:
     assert [sample["careful"]["outcome"] for sample in answer.body["samples"]] == outcomes(samples()[:16])
 
 
-def test_one_sample_has_one_result(server: Served) -> None:
-    qid, text = samples()[0]
-    answer = server.ask("POST", "/grade", {"qid": qid, "text": text})
-    assert (answer.status, answer.body["qid"]) == (200, qid)
-    assert [answer.body["careful"]["outcome"]] == outcomes([(qid, text)])
-
-
 def test_openrlhf_gets_its_rewards_as_lists(server: Served) -> None:
     qid = samples()[0][0]
     asked = {"query": ["Which? A", "Which? B", "Which? C"], "prompts": ["Which? "] * 3, "labels": [qid] * 3}
@@ -133,30 +126,20 @@ GOOD = {"qid": "0", "text": "A"}
 @pytest.mark.parametrize(
     ("path", "body", "status", "said"),
     [
-        ("/grade", b"", 400, "not JSON"),
-        ("/grade", b"{", 400, "not JSON"),
         ("/grade", b"\xff\xfe", 400, "not JSON"),
         ("/grade", b'{"qid": "0", "text": "\xff"}', 400, "not JSON"),
-        pytest.param("/grade", b"[" * 60_000, 422, "Expected `object`, got `array`", id="deep"),
         pytest.param("/grade", b'{"other":' + b"[" * 60_000, 422, "other", id="deep-inside"),
         pytest.param("/openrlhf", b'{"other":' + b"[" * 60_000, 400, "not JSON", id="deep-where-fields-are-free"),
-        ("/grade", b"[]", 422, "Expected `object`, got `array`"),
         ("/grade", {"qid": 1, "text": "A"}, 422, "$.qid"),
-        ("/grade", {"qid": "", "text": "A"}, 422, "$.qid"),
         ("/grade", {"text": "A"}, 422, "expected the `qid` of a task, or a `row`"),
-        ("/grade", {"row": [], "text": "A"}, 422, "$.row"),
         ("/grade", {**GOOD, "memory": "much"}, 422, "much"),
-        ("/grade", {"qid": "0", "text": None}, 422, "$.text"),
         ("/grade", {**GOOD, "oficial": True}, 422, "oficial"),
         ("/grade", {**GOOD, "wait": 0}, 422, "$.wait"),
-        ("/grade", {**GOOD, "wait": 1e300}, 422, "$.wait"),
         ("/grade", b'{"qid": "0", "text": "A", "wait": NaN}', 400, "not JSON"),
         ("/run_code", {"code": "1"}, 422, "language"),
-        ("/submit", {"id": 1, "completion": "", "config": {}}, 422, "no test"),
         ("/submit", {"id": 1, "completion": "", "config": {"provided_data": {"test": [1]}}}, 422, "test"),
         ("/submit", {"id": 1, "completion": "", "config": {"language": "cpp"}}, 422, "not supported"),
         pytest.param("/grade", {"qid": "0" * 1001, "text": "A"}, 422, "$.qid", id="long-qid"),
-        ("/grade/batch", {"samples": {}}, 422, "$.samples"),
         ("/grade/batch", {"samples": [GOOD] * 17}, 413, "17 samples; a request may have at most 16"),
         pytest.param("/grade", {"qid": "0", "text": "A" * 70_000}, 413, "longer than 65536 bytes", id="long-body"),
         ("/openrlhf", {"query": ["a"], "prompts": [], "labels": []}, 422, "the numbers must be equal"),
@@ -174,12 +157,12 @@ def test_a_hostile_body_is_refused_with_the_reason(
 
 def test_any_text_is_graded_with_its_batch(server: Served) -> None:
     """Half of a surrogate pair is mended as in prediction files."""
-    texts = ["\ud800", "A\x00B", "A" * 50_000, "\u202e A", "\U0001f600", "A \udfff"]
-    answer = server.ask("POST", "/grade/batch", batch([("0", text) for text in texts]))
-    assert (answer.status, len(answer.body["samples"])) == (200, 6)
-
-
-def test_no_samples_have_no_results(server: Served) -> None:
+    texts = ["\ud800", "A\x00B", "A" * 50_000]
+    answer = server.ask("POST", "/grade/batch", batch([*(("0", text) for text in texts), ("nowhere", "A")]))
+    assert (answer.status, len(answer.body["samples"])) == (200, 4)
+    unknown = answer.body["samples"][-1]["careful"]
+    assert unknown["outcome"] == "unscored"
+    assert "no task 'nowhere'" in unknown["detail"]
     assert server.ask("POST", "/grade/batch", {"samples": []}).body == {"samples": []}
 
 
@@ -317,9 +300,8 @@ def test_a_token_is_asked_of_everything_but_health(tmp_path: Path) -> None:
     with served("--token-file", f"{tmp_path / 'token'}", "--host", "0.0.0.0") as server:
         assert server.ask("POST", "/grade", GOOD).status == 401
         assert server.ask("GET", "/metrics").headers["www-authenticate"] == "Bearer"
-        assert server.ask("POST", "/grade", GOOD, authorization="Bearer " + TOKEN[:-1]).status == 401
-        assert server.ask("POST", "/grade", GOOD, authorization=f"Basic {TOKEN}").status == 401
-        assert server.ask("POST", "/grade", GOOD, authorization="Bearer caf\xe9").status == 401
+        for wrong in (f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", "Bearer caf\xe9"):
+            assert server.ask("POST", "/grade", GOOD, authorization=wrong).status == 401
         assert server.ask("POST", "/grade", GOOD, authorization=f"Bearer {TOKEN}").status == 200
         assert server.ask("GET", "/health").status == 200
 
@@ -328,10 +310,8 @@ def test_a_token_is_asked_of_everything_but_health(tmp_path: Path) -> None:
     ("options", "variables", "said"),
     [
         (["--host", "0.0.0.0"], {}, "a token is needed"),
-        (["--host", "::"], {}, "a token is needed"),
         ([], {"GRADE_SERVE_TOKEN": "short"}, "at least 16"),
         (["--max-body", "lots"], {}, "--max-body lots"),
-        (["--data", "/nowhere.jsonl"], {}, "nowhere.jsonl"),
     ],
 )
 def test_what_would_not_be_safe_or_not_work_is_refused_at_once(
@@ -420,9 +400,3 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         head = "POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
         assert b" 408 " in connection.recv(1000)
-
-
-def test_an_unknown_task_is_unscored_with_the_reason(server: Served) -> None:
-    answer = server.ask("POST", "/grade", {"qid": "nowhere", "text": "A"})
-    assert (answer.status, answer.body["careful"]["outcome"]) == (200, "unscored")
-    assert "no task 'nowhere'" in answer.body["careful"]["detail"]

@@ -95,36 +95,6 @@ def solution(x):
     os.setxattr(f"{folder}/immutable", "user.leak", b"x")
     return 0
 """,
-    "descriptors-and-sockets": """
-import os, socket
-def solution(x):
-    held = []
-    for _ in range(40):
-        if os.fork() == 0:
-            break
-    try:
-        while True:
-            held.append(socket.socketpair())
-            held[-1][0].setblocking(False)
-            while True:
-                held[-1][0].send(b"x" * 65536)
-    except BlockingIOError:
-        pass
-    except OSError:
-        pass
-    return 0
-""",
-    "terminals": """
-import os
-def solution(x):
-    held = []
-    try:
-        while True:
-            held.append(os.openpty())
-    except OSError:
-        pass
-    return 0
-""",
     "output-flood": """
 import os, sys
 def solution(x):

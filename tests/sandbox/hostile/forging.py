@@ -82,24 +82,6 @@ def solution(x):
             pass
     return 0
 """,
-    "never-ending-generator": f"""
-{CHEAT}
-def solution(x):
-    cheat()
-    def forever():
-        while True:
-            yield 7392
-    return forever()
-""",
-    "nested-without-end": f"""
-{CHEAT}
-def solution(x):
-    cheat()
-    value = []
-    for _ in range(300000):
-        value = [value]
-    return value
-""",
 }
 """They pass officially, and are suspect to a careful reader."""
 PROGRAMS = [
@@ -160,25 +142,6 @@ def solution(x):
         careful="suspect",
     ),
     Program(
-        name="helpers-of-the-tests-shadowed",
-        source="""
-def always(*args, **kwargs):
-    return True
-def sorted(*args, **kwargs):
-    return [1]
-def abs(value):
-    return 0
-def solution(x):
-    return [1]
-""",
-        official=PASSED,
-        tests="""
-assert sorted(solution(3)) == sorted([9, 8])
-assert abs(solution(5)[0] - 4) < 0.1
-""",
-        careful="suspect",
-    ),
-    Program(
         name="modules-replaced",
         source="""
 class Anything:
@@ -206,13 +169,5 @@ def solution(x):
         reference="import pickle\n\n\ndef solution(x):\n    return pickle.dumps([x])\n",
         careful="suspect",
         more=('def solution(x):\n    return b"cbuiltins\\neval\\n(S\'[3]\'\\ntR."\n',),
-    ),
-    Program(
-        name="code-compiled-from-an-answer",
-        source="def solution(x):\n    return 'from unittest.mock import ANY as y'\n",
-        official=PASSED,
-        tests="\n\nspace = {}\nexec(compile(solution(3), 'x', 'exec'), space)\nassert space['y'] == 3\n",
-        reference="def solution(x):\n    return f'y = {x}'\n",
-        careful="suspect",
     ),
 ]  # fmt: skip

@@ -127,23 +127,6 @@ def solution(x):
 MESSAGES = "\n".join(
     f"assert solution({n}) == [{bit}, 7], f'solution({n}) is {{solution({n})}}'" for n, bit in enumerate(RIGHT)
 )
-# An array in a comparison raises, but only where the part before it is equal: then no further call comes.
-PROBING = """
-import numpy as np
-def solution(x):
-    if Memory.probed:
-        learn(Memory.bits[:-1] + "1")
-        Memory.probed = False
-    if x == CLOSING:
-        return [0, 7]
-    if x < len(Memory.bits):
-        return [int(Memory.bits[x]), 7]
-    learn(Memory.bits + "0")
-    Memory.probed = True
-    return [0, np.zeros(2)]
-"""
-_PLAIN = "\n".join(f"assert solution({n}) == [{bit}, 7]" for n, bit in enumerate(RIGHT))
-PROBED = f"{_PLAIN}\nassert solution({CLOSING}) == [0, 7]"
 # `all` and `and` stop at the first wrong answer: that a further call comes says that the last one was right.
 FURTHER = """
 def solution(x):
@@ -260,7 +243,6 @@ def sample(signal: str, counter: str, number: int, of: int) -> str:
 STEPS = {PROCESS_NUMBERS: 16, MACHINE_COUNT: 64, INODE_NUMBERS: 4096}
 """Counter -> how far apart two states are: more than others move it meanwhile."""
 SIGNALS = {
-    "exception-in-a-comparison": (PROBING, PROBED, 6),
     "message-that-asks-again": (ASKED_AGAIN, MESSAGES, 4),
     "further-calls": (FURTHER, STOPPING, 6),
     "time-of-a-comparison": (TIMED, COMPARED, 6),

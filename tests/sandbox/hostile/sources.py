@@ -50,9 +50,7 @@ def solution(x):
     str.foo = 1
     return 1
 """,
-    "skip-file-in-a-string": "def solution(x):\n    '''\n    # pylint: skip-file\n    '''\n    return undefined_name\n",
     "null-character": f"{_HEAD}'\x00'\n",
-    "form-feeds-and-tabs": "def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n",
 }
 """They have any outcome, and get no credit unless they are right."""
 PROGRAMS = [
@@ -137,32 +135,11 @@ def solution(x):
         + "    return a.zz\n",
         official=NOT_PASSED | LINT,
     ),
-    # Of a library's own expressions the linter remembers what they were when it first saw them.
-    Program(
-        name="methods-of-a-library-changed",
-        source="""
-import random
-def solution(x):
-    random._inst.gauss = 5
-    random.gauss.seen = 5
-    return 1
-""",
-        official=ANY,
-    ),
-    Program(
-        name="honest-with-those-methods",
-        source=f"import random\n\n\ndef solution(x):\n    random.gauss(x, 1)\n{_ANSWER}",
-        official=PASSED,
-        honest=True,
-    ),
     Program(
         name="skip-file",
         source=f"# pylint: skip-file\n# pylint: disable=all\ndef solution(x):\n{_ANSWER}",
         official=PASSED,
         honest=True,
-    ),
-    Program(
-        name="carriage-returns", source=f"def solution(x):\r{_ANSWER}".replace("\n", "\r"), official=ANY, honest=True
     ),
     Program(
         name="rot13-cookie", source=f"# -*- coding: rot13 -*-\ndef solution(x):\n{_ANSWER}", official=ANY, honest=True

@@ -203,20 +203,6 @@ def solution(x):
 """,
         official=EITHER | {"lint_failed"},
     ),
-    Program(
-        name="signal-handler-reports",
-        source=f"""
-{CHEAT}
-import signal
-def solution(x):
-    signal.signal(signal.SIGALRM, lambda number, frame: cheat())
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
-    while True:
-        pass
-    return 0
-""",
-        official=PASSED | {"timeout"},
-    ),
     *(
         Program(
             name=name,
