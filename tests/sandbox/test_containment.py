@@ -32,8 +32,8 @@ def programs_of(name: str) -> list[Program]:
 MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources]
 DOCKER, ROOT, USER = VARIANTS
 # What is after our own Python code meets the same code in every sandbox: Docker's image brings another Python, and
-# test_hostile_scripts.py runs most of these programs in bubblewrap. The linter's memory is limited in two ways.
-PLACES = {tampering: [DOCKER], forging: [DOCKER], sources: [DOCKER, USER]}
+# test_hostile_scripts.py runs most of these programs in bubblewrap. Memory is limited in two ways, also the linter's.
+PLACES = {tampering: [DOCKER], forging: [DOCKER], sources: [DOCKER, USER], exhausting: [DOCKER, USER]}
 """Module -> the arenas that its programs meet, where these are not all."""
 RUNS = [
     pytest.param(
@@ -53,7 +53,7 @@ ATTACKS = [
 # As root and as an ordinary user, bubblewrap counts time and memory in the same way.
 COUNTING = pytest.mark.parametrize("place", [DOCKER, USER], indirect=True, scope="module")
 # Short, so that what sits out its limit does not make this suite long; honest programs need a hundredth of it.
-LIMITS = ["--timeout", "0.6", "--workers", "1", "--no-cache", "--memory"]
+LIMITS = ["--timeout", "0.5", "--workers", "1", "--no-cache", "--memory"]
 MEMORY = {"exhausting": "256m"}
 """Module -> its limit, where half of the others' will do: to fill more memory takes longer and shows the same."""
 

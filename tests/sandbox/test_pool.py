@@ -276,12 +276,3 @@ def test_the_error_of_any_worker_ends_both(breaks: str) -> None:
         with pytest.raises(InfrastructureError, match="nothing starts"):
             list(both.run(endless()))
     assert backend.started == 2
-
-
-def test_a_lost_linter_is_replaced() -> None:
-    backend = Backend()
-    with Pool(backend, 2, 10, overlaps=True) as pool:
-        both = overlap(pool, [job("first", "die once", lint=True), *lint_jobs(9)])
-        verdicts = {verdict.key: verdict.answer for verdict in (*both.run(jobs(3)), *both.rest())}
-    assert len(verdicts) == 13
-    assert None not in verdicts.values()
