@@ -110,7 +110,7 @@ WORDINGS = [
     ("Final answer: A\nFinal answer: A\nFinal answer: A\nFinal", COLOURS, "A"),
     ("Option A says red. Option B says blue. Option C says green. Option D says", COLOURS, NONE),
     (
-        "To work out the number of legs, we count 3 stools with 4 legs each, which gives 12, and then add th",
+        "To work out the number of legs, we count 3 stools with 4 legs each, which gives 12, and we add the ta",
         NUMBERS,
         NONE,
     ),
