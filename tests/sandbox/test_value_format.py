@@ -391,7 +391,8 @@ def test_numpy_arrays_cross_with_type_and_shape(array: np.ndarray) -> None:
     received = cross(array)
     assert type(received) is np.ndarray
     assert (received.dtype, received.shape) == (array.dtype, array.shape)
-    assert received.flags.f_contiguous == array.flags.f_contiguous
+    if array.flags.forc:
+        assert received.flags.f_contiguous == array.flags.f_contiguous
     np.testing.assert_array_equal(received, array)
     if received.size and received.dtype != object:
         received.flat[0] = received.flat[-1]  # what arrives may be worked on
