@@ -86,14 +86,9 @@ def test_rows_that_say_they_are_of_another_split_are_refused(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.parametrize("said", ["", "all", "train", "test"])
+@pytest.mark.parametrize("said", ["", "test"])
 def test_what_names_no_other_split_contradicts_nothing(said: str, tmp_path: Path) -> None:
     reference = own(tmp_path, DEV.replace("dev", said))
-    assert len(data.load(declarations.load(reference), "all", "p", None, None).rows) == 2
-
-
-def test_a_split_of_all_the_data_may_have_rows_of_several(tmp_path: Path) -> None:
-    reference = own(tmp_path, DEV.replace("dev", "test", 1))
     assert len(data.load(declarations.load(reference), "all", "p", None, None).rows) == 2
 
 
@@ -123,18 +118,6 @@ def test_letters_after_the_last_option_are_noted_where_they_were_chosen(
     assert notes == ([said] if lacking else [])
 
 
-def test_a_gap_in_the_letters_of_a_bundled_benchmark_is_noted_and_the_letters_after_the_last_are_not(
-    tmp_path: Path,
-) -> None:
-    path = predictions(tmp_path, "1")
-    (tmp_path / "q.tsv").write_text(GAP)
-    options = Options(benchmark="mmbench", data=tmp_path / "q.tsv")
-    note = f"The data has no option column 'C', which the benchmark's letters ({MMBENCH.letters}) name."
-    assert [line for line in check(path, options) if "option column" in line] == [note]
-    (tmp_path / "q.tsv").write_text(GAP.replace("\tD", "\tC"))
-    assert not [line for line in check(path, options) if "option column" in line]
-
-
 # --- tests ------------------------------------------------------------------------------------------------------
 
 
@@ -157,14 +140,6 @@ def test_tests_that_do_not_parse_are_the_datas_fault_and_all_named_by_grade_and_
         f'{given}:{n + 1}: task "q{n}": test_script is invalid Python' for n in (1, 2, 3)
     ]
     assert seen[0][0].endswith(": its line 2: '(' was never closed")
-
-
-@pytest.mark.filterwarnings("error")
-def test_an_odd_escape_in_a_test_is_no_fault_and_no_warning(tmp_path: Path) -> None:
-    given = tasks(tmp_path / "t.jsonl", 'assert solution("\\d") is 1')
-    assert check(predictions(tmp_path, "q0"), Options(data=given))[0].endswith(
-        ": 1 task of humaneval-v, 1 sample each (format: grade)"
-    )
 
 
 def test_a_declared_column_that_the_data_lack_is_named_with_the_nearest_one(tmp_path: Path) -> None:

@@ -36,7 +36,6 @@ class Files:
         """Bytes after which the next replies are cut off."""
         self.fail: list[int] = []
         """HTTP status of the next replies."""
-        self.knows_ranges = True
         self.url = ""
 
     def reply(self, request: http.server.BaseHTTPRequestHandler) -> None:
@@ -49,7 +48,7 @@ class Files:
         if body is None:
             request.send_error(404)
             return
-        begin = int(wanted[6:-1]) if wanted and self.knows_ranges else 0
+        begin = int(wanted[6:-1]) if wanted else 0
         if begin >= len(body):
             request.send_error(416)
             return
@@ -129,33 +128,12 @@ def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], 
     assert downloading.kept(declared, "test") is None
 
 
-def test_an_address_that_answers_with_an_error_names_the_way_out(
-    server: Files, declare: Callable[[str, str], Benchmark]
-) -> None:
-    declared = declare(f"{server.url}/nothing.tsv", "")
-    with pytest.raises(DataUnavailableError, match=r"HTTP 404\)\. .*--data FILE"):
-        downloading.fetch(declared, "test", Silent())
-
-
 def test_a_file_that_was_cut_off_goes_on_where_it_was(server: Files, tmp_path: Path) -> None:
     server.cut = [1_000_000, 500_000]
     assert get(large(server), tmp_path / "f").read_bytes() == LARGE
     first, second, third = server.ranges
     assert first is None
     assert 900_000 < int(second[6:-1]) <= 1_000_000 < int(third[6:-1]) <= 1_500_000
-
-
-def test_what_arrived_is_kept_for_the_next_time(server: Files, tmp_path: Path) -> None:
-    server.cut = [300_000] * downloading.ATTEMPTS
-    with pytest.raises(DataUnavailableError, match="the same command continues from there"):
-        get(large(server), tmp_path / "f")
-    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
-    assert int(server.ranges[-1][6:-1]) > 1_000_000
-
-
-def test_a_server_that_knows_no_ranges_is_read_from_the_beginning(server: Files, tmp_path: Path) -> None:
-    server.cut, server.knows_ranges = [100_000], False
-    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
 
 
 def test_without_a_checksum_nothing_is_put_together_from_two_times(server: Files, tmp_path: Path) -> None:
@@ -175,13 +153,6 @@ def test_a_beginning_that_does_not_fit_is_found_by_the_checksum_and_thrown_away(
 def test_errors_that_may_pass_are_tried_again(server: Files, tmp_path: Path) -> None:
     server.fail = [503, 500]
     assert get(large(server), tmp_path / "f").read_bytes() == LARGE
-
-
-def test_a_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
-    waits: list[float] = []
-    with pytest.raises(DataUnavailableError, match="could not be fetched"):
-        download(Source(url="http://127.0.0.1:9/x"), tmp_path / "f", Silent(), pause=waits.append)
-    assert waits == []
 
 
 def test_a_file_that_another_process_is_fetching_is_left_to_it(server: Files, tmp_path: Path) -> None:

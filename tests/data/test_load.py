@@ -51,11 +51,6 @@ def write_parquet(path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row | {"image": b"\xff"} for row in ROWS]), path)
 
 
-def write_parquet_folder(path: Path) -> None:
-    path.mkdir()
-    write_parquet(path / "test-00000-of-00001.parquet")
-
-
 def write_datasets_folder(path: Path) -> None:
     import datasets
 
@@ -63,40 +58,23 @@ def write_datasets_folder(path: Path) -> None:
     datasets.Dataset.from_list(ROWS).save_to_disk(str(path))
 
 
-def write_datasets_dictionary(path: Path) -> None:
-    import datasets
-
-    datasets.disable_progress_bars()
-    datasets.DatasetDict({"test": datasets.Dataset.from_list(ROWS)}).save_to_disk(str(path))
-
-
 FORMATS: dict[str, Callable[[Path], None]] = {
     "rows.jsonl": write_json_lines,
-    "rows.NDJSON": write_json_lines,
     "rows.json": lambda path: path.write_text(json.dumps(ROWS)) and None,
-    "marked.json": lambda path: path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROWS).encode()) and None,
     "rows.jsonl.gz": lambda path: path.write_bytes(gzip.compress("\n".join(map(json.dumps, ROWS)).encode())) and None,
     "rows.parquet": write_parquet,
-    "parquet-folder": write_parquet_folder,
     "datasets-folder": write_datasets_folder,
-    "datasets-dictionary": write_datasets_dictionary,
 }
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+def test_every_format_gives_the_same_rows_and_digest(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     FORMATS[name](path)
     loaded = data.load(HUMANEVAL_V, "test", "v2", path, COLUMNS)
     assert (loaded.rows, loaded.origin) == (ROWS, name)
-
-
-def test_the_same_rows_have_the_same_digest_whatever_the_format(tmp_path: Path) -> None:
-    digests = set()
-    for name, write in FORMATS.items():
-        write(tmp_path / name)
-        digests.add(data.load(HUMANEVAL_V, "test", "v2", tmp_path / name, COLUMNS).digest)
-    assert len(digests) == 1
+    (tmp_path / "same.json").write_text(json.dumps(ROWS))
+    assert data.load(HUMANEVAL_V, "test", "v2", tmp_path / "same.json", COLUMNS).digest == loaded.digest
 
 
 @pytest.mark.parametrize(
@@ -131,19 +109,6 @@ def test_a_reference_solution_changes_the_whole_and_not_what_runs_are_compared_b
     assert loaded[0].whole != loaded[1].whole
 
 
-def test_columns_that_nobody_asked_for_are_not_kept_and_not_in_the_digest(tmp_path: Path) -> None:
-    path = tmp_path / "rows.json"
-    path.write_text(json.dumps(ROWS))
-    one = data.load(HUMANEVAL_V, "test", "v2", path, ["qid"])
-    path.write_text(json.dumps([row | {"text": "other"} for row in ROWS]))
-    two = data.load(HUMANEVAL_V, "test", "v2", path, ["qid"])
-    assert one.rows == two.rows == [{"qid": "q1"}, {"qid": "q2"}]
-    assert one.digest == two.digest
-    path.write_text(json.dumps(ROWS[::-1]))
-    assert data.load(HUMANEVAL_V, "test", "v2", path, ["qid"]).digest != one.digest
-
-
-EVERYTHING = data.Wanted(None, None)
 CELLS = st.sampled_from(
     ["None", "NA", "nan", "NULL", "null", "true", "1", "1.0", "007", "-", " x ", 'a"b', "a,b", "é", "1e5"]
 )
@@ -167,18 +132,6 @@ def test_a_tables_cells_are_text_as_it_stands_and_an_empty_cell_is_none(
     assert cells(path) == [{"index": "1"} | dict(sorted(row.items())) for row in rows]
 
 
-def test_a_table_may_begin_with_a_mark_and_end_lines_as_windows_does(tmp_path: Path) -> None:
-    path = tmp_path / "rows.tsv"
-    path.write_bytes(b"\xef\xbb\xbfindex\tA\r\n1\tNone\r\n2\r\n")
-    assert cells(path) == [{"index": "1", "A": "None"}, {"index": "2"}]
-
-
-def test_a_cell_of_megabytes_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "rows.tsv"
-    path.write_text("index\timage\n1\t" + "A" * 5_000_000 + "\n")
-    assert len(cells(path)[0]["image"]) == 5_000_000
-
-
 # --- what is refused --------------------------------------------------------------------------------------------
 
 
@@ -194,19 +147,13 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("rows.json", b'{"qid": 1}', "rows.json:1: $: begins with '{\"qid\": 1}'; expected a list of objects"),
         ("rows.json", b'[\n{"qid": 1},\n1]', "rows.json:3: $[1]: expected an object"),
         ("rows.json", b'[{"qid": 1},\n{"qid" 2}]', 'rows.json:2: $[1]: expecting \':\' delimiter, found "2}]"'),
-        ("rows.json", b"", "rows.json:1: the file is empty"),
-        ("rows.jsonl", b"\n \n", "rows.jsonl:1: the file is empty"),
         ("rows.jsonl", b'{"qid": 1}\n{"text": "\\ud83d"}\n',
          "rows.jsonl:2: $: a lone surrogate (an escape such as \\ud83d without its other half)"),
-        ("rows.parquet", b"", "rows.parquet: the file is empty"),
         ("rows.tsv", b"", "rows.tsv:1: the file is empty"),
         ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, but should name the columns"),
         ("rows.tsv", b"a\tb\n1\t2\t3\n", "rows.tsv:2: 3 cells, the header has 2"),
-        ("rows.tsv", b'a\tb\n"1\n\n"\t2\n1\t2\t3\n', "rows.tsv:5: 3 cells, the header has 2"),
-        ("rows.tsv", b"a\tb\n\xff\t1\n", "rows.tsv:2: not UTF-8 (0xff, byte 4)"),
         ("rows.tsv", b"a\tb\n" + b"1\t2\n" * 9000 + b"\xff\t1\n", "rows.tsv:9002: not UTF-8 (0xff, byte 36004)"),
     ],
 )  # fmt: skip
@@ -225,8 +172,6 @@ def test_what_is_wrong_with_a_file_is_said(name: str, content: bytes, problem: s
                                    'q.csv:1: the column "b" is a duplicate: columns 2 and 4 have this name']),
         ("q.jsonl", b'{"index": 1, "label": "A"}\n{"index": 2, "label": "A", "label": "B"}\n',
          ['q.jsonl:2: $: the key "label" is a duplicate in one object']),
-        ("q.json", b'[{"index": 1, "o": {"A": 1,\n"A": 2}}]',
-         ['q.json:1: $[0]: the key "A" is a duplicate in one object']),
     ],
 )  # fmt: skip
 def test_a_column_or_key_that_stands_twice_is_refused(
@@ -237,31 +182,13 @@ def test_a_column_or_key_that_stands_twice_is_refused(
     assert problems(path) == expected
 
 
-def test_a_column_that_stands_twice_in_parquet_is_refused(tmp_path: Path) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
-    pyarrow.parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "q.parquet")
-    assert problems(tmp_path / "q.parquet") == ['q.parquet: the column "a" is a duplicate']
-
-
-def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
-    path = tmp_path / "q.csv"
-    path.write_text("index,A,,\n1,x,,\n")
-    assert cells(path) == [{"index": "1", "A": "x"}]
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ('index\tA\n1\tx\n2\t"y\n3\tz\n', "rows.tsv:3: a quote is opened here and never closed, so that the rest "
          "of the file is one cell"),
-        ('index\tA\n1\tx\n2\t"', "rows.tsv:3: a quote is opened here and never closed, so that the rest "
-         "of the file is one cell"),
         ('index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: 2 cells, the header has 3; it ends on "
          "line 3: is a quote opened and not closed?"),
-        ('index\t"A\n1\tx"\n2\ty\n', "rows.tsv:1: the names of the columns end on line 2: is a quote opened and not "
-         "closed?"),
         ('"index\tA\n1\tx\n', "rows.tsv:1: a quote is opened in the names of the columns and never closed"),
     ],
 )  # fmt: skip
@@ -273,7 +200,7 @@ def test_a_quote_that_is_never_closed_is_said_to_be(content: str, problem: str, 
 
 @pytest.mark.parametrize(
     ("end", "cell"),
-    [('x\t', None), ("", None), ('""\n', None), ('"x\ny"\t\r\n', "x\ny"), ('5" disk\n', '5" disk'), ('"a" b\n', "a b"),
+    [('x\t', None), ('""\n', None), ('"x\ny"\t\r\n', "x\ny"), ('5" disk\n', '5" disk'),
      ('"say ""x"""', 'say "x"'), ("x\n\n\n", "x")],
 )  # fmt: skip
 def test_a_table_may_end_with_any_cell_that_is_whole(end: str, cell: str | None, tmp_path: Path) -> None:
@@ -281,12 +208,6 @@ def test_a_table_may_end_with_any_cell_that_is_whole(end: str, cell: str | None,
     path.write_bytes(f"index\tA\tB\n1\t{end}".encode())
     expected = {"index": "1"} | ({"A": cell} if cell else {}) | ({"A": "x"} if end == "x\t" else {})
     assert cells(path) == [expected]
-
-
-def test_a_nan_that_pandas_wrote_is_an_empty_cell(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"index": 1, "C": NaN}\n')
-    assert data.read(path, data.ALL).rows == [{"index": 1, "C": None}]
 
 
 def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
@@ -301,13 +222,6 @@ def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
     assert rows.where(2) == f"{tmp_path}/rows.parquet: row 2"
 
 
-@pytest.mark.parametrize("content", [b'{"qid": "\xff"}\n', b"\xff\xfe{\x00", b'{"qid": "a\x00b"}'])
-def test_a_line_that_is_no_text_is_an_error_that_names_the_file(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(content)
-    assert problems(path)[0].startswith("rows.jsonl")
-
-
 @pytest.mark.parametrize("content", [b"PAR1", b"not parquet" * 10])
 def test_a_file_that_is_no_parquet_is_an_error_that_names_it(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
@@ -317,11 +231,6 @@ def test_a_file_that_is_no_parquet_is_an_error_that_names_it(content: bytes, tmp
 
 def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert problems(tmp_path) == [f"{tmp_path.name}: neither a folder written by `datasets` nor one of parquet files"]
-
-
-def test_a_damaged_datasets_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "state.json").write_text("{")
-    assert problems(tmp_path)[0].startswith(f"{tmp_path.name}: ")
 
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.errors import InputError
 from grader.inference import batch
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.messages import Image, Settings, user
-from tests.inference.made import plan, run, step
+from tests.inference.made import plan, step
 from tests.models.made import PIXEL
-from tests.models.server import ModelServer, say
+from tests.models.server import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,19 +116,3 @@ def test_a_later_step_is_written_once_the_one_before_has_its_reply(tmp_path: Pat
         assert (done.requests, done.later, line["body"]["messages"][0]["content"]) == (1, later, prompt)
         batch.take(put(tmp_path / "out.jsonl", reply(line["custom_id"], "a spiral")), whole, whole.conversations, log)
     assert batch.write(tmp_path / "in.jsonl", whole, whole.conversations, log).requests == 0
-
-
-def test_a_run_over_a_connection_goes_on_where_a_batch_ended(tmp_path: Path) -> None:
-    whole = plan(2)
-    with Log(tmp_path / "out_requests.jsonl") as log:
-        batch.write(tmp_path / "in.jsonl", whole, whole.conversations, log)
-        first = written(tmp_path / "in.jsonl")[0]
-        batch.take(put(tmp_path / "out.jsonl", reply(first["custom_id"])), whole, whole.conversations, log)
-    with ModelServer.playing(say("B")) as server:
-        run(whole, tmp_path / "out_requests.jsonl", server)
-    assert [asked.prompt for asked in server.asked] == ["ask q1"]
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path, log: Log) -> None:
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        batch.take(tmp_path / "none", plan(), plan().conversations, log)

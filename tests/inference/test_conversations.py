@@ -56,14 +56,6 @@ def test_a_greedy_turn_is_asked_at_temperature_zero_unless_temperatures_are_not_
     assert unsent.conversations[0].steps[0].settings.temperature is None
 
 
-def test_a_turn_for_the_coder_goes_to_it_only_where_there_is_one() -> None:
-    turns = (says("?"), says("!", stage="code", by_coder=True))
-    alone, apart = planned(*turns), planned(*turns, models={"model": "m", "coder": "c"})
-    assert [step.role for step in alone.conversations[0].steps] == ["model", "model"]
-    assert [step.role for step in apart.conversations[0].steps] == ["model", "coder"]
-    assert (alone.models, apart.models) == ({"model": "m"}, {"model": "m", "coder": "c"})
-
-
 def test_what_neither_text_nor_fields_show_is_noted() -> None:
     plan = planned(says("?", noted={"mode": "v2c"}, stop="\n"), image_detail="low", max_image_pixels=9)
     assert plan.conversations[0].steps[0].recorded_settings() == {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import msgspec
@@ -51,21 +50,6 @@ def test_a_line_is_there_when_append_returns_and_a_second_reader_finds_it(path: 
         assert log.usage == Usage(prompt_tokens=4, completion_tokens=2)
 
 
-def test_many_threads_append_whole_lines(path: Path) -> None:
-    with Log(path) as log:
-        threads = [
-            threading.Thread(target=lambda n=n: [log.append(record(f"q{n}", s, "x" * 5000)) for s in range(20)])
-            for n in range(16)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert len(path.read_text().splitlines()) == 320
-    with Log(path) as log:
-        assert len(log.replies) == 320
-
-
 @pytest.mark.parametrize("cut", [1, 2, 50, 10_000])
 def test_a_line_that_was_cut_off_is_dropped_and_the_next_one_begins_cleanly(path: Path, cut: int) -> None:
     with Log(path) as log:
@@ -96,14 +80,6 @@ def test_a_file_that_is_no_log_is_refused_and_stays_as_it_was(path: Path) -> Non
     with pytest.raises(InputError, match="not a record of `grade infer`"):
         Log(path)
     assert path.read_bytes() == text
-
-
-def test_a_reply_stays_and_a_later_one_of_the_same_sample_changes_nothing(path: Path) -> None:
-    with Log(path) as log:
-        log.append(record(content=None))
-        log.append(record(content="first"))
-        log.append(record(content="second"))
-        assert (log.replies["q", 0, "answer"].content, log.failures) == ("first", {})
 
 
 def test_a_second_run_on_the_same_file_is_refused_until_the_first_has_ended(path: Path) -> None:
@@ -138,10 +114,3 @@ def test_a_full_disk_is_told_and_leaves_no_half_of_a_line(path: Path) -> None:
     assert (done.stdout, done.stderr) == ("File too large\n", "")
     with Log(path) as log:
         assert set(log.replies) == {("q0", 0, "answer")}
-
-
-def test_nothing_is_written_after_the_end(path: Path) -> None:
-    log = Log(path)
-    log.close()
-    log.append(record())
-    assert path.read_bytes() == b""

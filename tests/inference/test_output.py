@@ -68,21 +68,3 @@ def test_reasoning_is_no_part_of_a_prediction_and_a_stop_text_ends_it_after_that
         (record,) = made(whole, server, tmp_path)
     assert record["predictions"] == ["```python\ndef solution(): pass"]
     assert json.loads((tmp_path / "out_requests.jsonl").read_text())["content"] == content
-
-
-def test_samples_with_prompts_of_their_own_have_records_of_their_own(tmp_path: Path) -> None:
-    steps = (step("describe", "description"), step("code for {description}", "code"))
-    conversations = tuple(Conversation(qid="q", sample=number, steps=steps) for number in range(2))
-    whole = Plan(conversations=conversations, models={"model": "m", "coder": "n"})
-    said = iter("ab")
-
-    def decide(request: Asked) -> Action:
-        return say(next(said)) if request.prompt == "describe" else say(request.prompt.upper())
-
-    with ModelServer(decide) as server:
-        records = made(whole, server, tmp_path)
-    assert sorted(record["prompt"] for record in records) == ["code for a", "code for b"]
-    assert {(record["qid"], record["coder_model"], *record["predictions"]) for record in records} == {
-        ("q", "n", "CODE FOR A"),
-        ("q", "n", "CODE FOR B"),
-    }

@@ -10,7 +10,7 @@ import pytest
 from grader.errors import UsageError
 from grader.inference import resume
 from grader.inference.log import Log
-from grader.inference.plan import Conversation, Plan
+from grader.inference.plan import Plan
 from tests.inference.made import plan, run, step
 from tests.models.server import ModelServer, fail, say
 
@@ -38,8 +38,6 @@ def refused(now: Plan, path: Path) -> list[str]:
     [
         (plan(3, 2, temperature=0.5), ["- temperature: 0.8 in the file, 0.5 now (q0, q1, q2)"]),
         (plan(3, 2), ["- temperature: 0.8 in the file, none now (q0, q1, q2)"]),
-        (plan(3, 2, temperature=0.8, max_tokens=9), ["- max-tokens: none in the file, 9 now (q0, q1, q2)"]),
-        (plan(3, 2, temperature=0.8, extra={"top_k": 2}), ["- top-k: none in the file, 2 now (q0, q1, q2)"]),
         (plan(3, 2, model="n", temperature=0.8), ["- model: m in the file, n now (q0, q1, q2)"]),
         (plan(3, 1, temperature=0.8), ["- -n: up to 2 samples in the file, 1 now (q0, q1, q2)"]),
         (plan(1, 2, temperature=0.8), ["- tasks that the data does not have (q1, q2)"]),
@@ -60,14 +58,6 @@ def test_another_prompt_and_another_seed_are_named(path: Path) -> None:
         "- seed: a different one in the file (q0, q1, q2 and 2 more)",
         "- prompt: a different text or image was sent (q0, q1, q2 and 2 more)",
     ]
-
-
-def test_other_stages_are_another_mode(path: Path) -> None:
-    with ModelServer.playing(say("A")) as server:
-        run(plan(1), path, server)
-    steps = (step("ask q0", "description", seed=0), step("{description}", "code"))
-    now = Plan(conversations=(Conversation(qid="q0", sample=0, steps=steps),), models={"model": "m"})
-    assert refused(now, path) == ["- mode: different requests were sent (q0)"]
 
 
 def test_the_same_run_more_samples_more_tasks_and_failures_are_no_difference(path: Path) -> None:

@@ -34,11 +34,6 @@ class TestPrompts:
         assert "single character" in after
         assert "Z" in after
 
-    def test_a_chinese_question_is_worded_in_chinese(self) -> None:
-        before, within, after = fence_of(choice_prompt("这是什么?", OPTIONS, "是狗", chinese=True))
-        assert "题目\uff1a\n这是什么?" in before
-        assert (within, "Z" in after) == ("是狗", True)
-
     def test_an_error_reason_prompt_asks_for_the_three_headings(self) -> None:
         prompt = error_reason_prompt(
             question="2+2*2?",
@@ -116,24 +111,3 @@ class TestTemplates:
             f"{path}:3: unknown placeholder {{prediction}}; {known}",
             f"{path}: the placeholder {{answer}} is missing",
         ]
-
-    def test_an_error_reason_template_has_the_fields_of_a_row(self, tmp_path: Path) -> None:
-        path = tmp_path / "prompt.txt"
-        path.write_text("{question}|{solution}|{first_error_step}|{error_reason}|{rectified_step}|{answer}")
-        prompt = error_reason_prompt(
-            question="q",
-            solution="s",
-            first_error_step="2",
-            error_reason="r",
-            rectified_step="f",
-            answer="a",
-            template=load_template(path, "error_reason"),
-        )
-        assert prompt.startswith("q|s|2|r|f|-----")
-
-    def test_a_file_that_cannot_be_read_is_told(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="cannot be read: No such file"):
-            load_template(tmp_path / "none", "choice")
-        (tmp_path / "binary").write_bytes(b"\xff{question}{options}{answer}")
-        with pytest.raises(InputError, match="is not UTF-8"):
-            load_template(tmp_path / "binary", "choice")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import InfrastructureError
-from grader.judge import JudgeReply, JudgeUsage
+from grader.judge import JudgeReply
 from grader.judge.client import ReplyCache, cache_key
 from grader.models.client import Patience
 from tests.conftest import ROOT
@@ -41,16 +41,6 @@ class TestTrouble:
             assert it.usage.calls == 3
         assert [asked.temperature for asked in server.asked] == [0, 0, 0]
 
-    def test_a_refused_question_says_why_and_the_others_are_answered(self) -> None:
-        def decide(asked: Asked) -> Action:
-            return fail(400, "too\nlong") if asked.prompt.endswith("q1") else say("A")
-
-        with ModelServer(decide) as server, judge(server) as it:
-            replies = it.ask(questions(3))
-            assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=22, completion_tokens=4)
-        assert replies["q1"] == JudgeReply(text=None, tries=1, error=f"{server.url} replied with HTTP 400: too long")
-        assert [replies["q0"].text, replies["q2"].text] == ["A", "A"]
-
 
 class TestVisible:
     def test_what_keeps_replies_away_is_said_while_it_lasts_and_that_it_ended(self) -> None:
@@ -71,18 +61,6 @@ class TestVisible:
         assert (trouble.startswith(said), again.startswith("The judge replies again. ")) == (True, True)
         assert "At most 1 is sent at once. A request is given up after 10 minutes at most." in trouble
         assert watcher.warnings == []
-
-    def test_that_it_failed_for_good_is_a_warning(self) -> None:
-        watcher = Watcher()
-        with ModelServer.playing(fail(500, "broken")) as server, judge(server, observer=watcher) as it:
-            it.ask(questions(20))
-        (warning,) = watcher.warnings
-        assert "requests in a row failed, the last: " in warning
-        assert warning.endswith("20 of 20 questions have no reply")
-
-    def test_reasoning_in_tags_is_no_part_of_the_reply(self) -> None:
-        with ModelServer.playing(say("<think>A or B?</think>\nB")) as server, judge(server) as it:
-            assert it.ask([question()])["q1"].text == "B"
 
     def test_a_token_limit_that_went_into_reasoning_is_told_with_the_option_that_raises_it(self) -> None:
         eaten = say(None, finish="length", reasoning="hm")
@@ -110,12 +88,6 @@ class TestHopeless:
         assert (made.questions, made.failed, made.unreadable) == (273, 273, 0)
         assert watcher.warnings == [f"{reason}; 273 of 273 questions have no reply"]
 
-    def test_refusals_after_a_reply_end_nothing(self) -> None:
-        with ModelServer.playing(say("A"), fail(400)) as server, judge(server, concurrency=1) as it:
-            it.ask(questions(20))
-            assert it.usage == JudgeUsage(calls=20, failed=19, prompt_tokens=11, completion_tokens=2)
-        assert len(server.asked) == 20
-
     def test_replies_that_cannot_be_read_are_counted_apart(self) -> None:
         def decide(asked: Asked) -> Action:
             return fail(400) if asked.prompt.endswith("q1") else say("hm")
@@ -139,30 +111,6 @@ class TestHopeless:
         )
         assert len(server.asked) <= 8
         assert (caught.value.__cause__, caught.value.__context__) == (None, None)
-
-    def test_answers_from_before_the_failure_are_in_the_cache(self, tmp_path: Path) -> None:
-        path = tmp_path / "c"
-        with ModelServer.playing(say("A"), say("A"), fail(401)) as server:
-            with judge(server, cache=ReplyCache(path), concurrency=1) as it, pytest.raises(InfrastructureError):
-                it.ask(questions(5))
-            with judge(server, cache=ReplyCache(path), concurrency=1) as it:
-                assert [reply.cached for reply in it.ask(questions(2)).values()] == [True, True]
-
-    def test_after_an_interrupt_nothing_more_is_asked(self) -> None:
-        class Interrupting(Watcher):
-            def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-                if steps:
-                    raise KeyboardInterrupt
-
-        def decide(asked: Asked) -> Action:
-            return say("A", delay=0 if asked.number == 0 else 3600)
-
-        with ModelServer(decide) as server:
-            with judge(server, concurrency=2, observer=Interrupting()) as it:
-                with pytest.raises(KeyboardInterrupt):
-                    it.ask(questions(500))
-                server.release.set()
-            assert len(server.asked) <= 3
 
     def test_ctrl_c_ends_the_process_at_once_and_keeps_what_was_answered(self, tmp_path: Path) -> None:
         slow = threading.Event()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 from grader.models.workers import Pace
 
@@ -39,35 +38,6 @@ def test_a_429_halves_the_limit_and_those_of_the_same_round_cut_once() -> None:
     later = enter(pace)
     pace.leave(later, crowded=True, calm=False)
     assert limit(pace) == 4
-
-
-def test_the_limit_never_falls_below_one_nor_rises_above_the_most() -> None:
-    pace = Pace(3)
-    for _ in range(5):
-        pace.leave(enter(pace), crowded=True, calm=False)
-    assert limit(pace) == 1
-    for _ in range(50):
-        pace.leave(enter(pace), crowded=False, calm=True)
-    assert limit(pace) == 3
-
-
-def test_a_round_of_replies_raises_the_limit_by_one() -> None:
-    pace = Pace(8)
-    pace.leave(enter(pace), crowded=True, calm=False)
-    assert limit(pace) == 4
-    for _ in range(5):
-        pace.leave(enter(pace), crowded=False, calm=True)
-    assert limit(pace) == 5
-
-
-def test_a_wish_to_wait_holds_every_slot() -> None:
-    pace = Pace(2)
-    began = time.monotonic()
-    pace.leave(enter(pace), crowded=True, calm=False, wait=0.2)
-    enter(pace)
-    assert time.monotonic() - began >= 0.2
-    pace.leave(began, crowded=True, calm=False, wait=600.0)
-    assert pace.status().held_seconds > 0
 
 
 def test_a_halt_ends_every_wait_and_the_first_reason_stays() -> None:

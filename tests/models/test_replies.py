@@ -39,11 +39,8 @@ def test_reasoning_is_read_under_both_of_its_names_and_kept_apart(field: str) ->
         ("", "stop", {"reasoning": "hm"}, "reasoning_only", "hm"),
         ("<think>hm</think>\n\n", "stop", {}, "reasoning_only", "hm"),
         (None, "stop", {}, "empty", ""),
-        ("  \n", "stop", {}, "empty", ""),
-        ([], "stop", {}, "empty", ""),
         ("Half an ans", "content_filter", {}, "filtered", ""),
         ("Half an ans", "error", {}, "down", ""),
-        ("Half an ans", "abort", {}, "down", ""),
     ],
 )
 def test_what_is_no_answer_is_a_failure_of_its_kind(
@@ -62,14 +59,6 @@ def test_a_reply_in_parts_is_joined_and_a_refusal_is_the_models_answer() -> None
     assert refused.content == "I cannot help"
 
 
-def test_of_several_choices_only_the_first_is_used() -> None:
-    whole = json.loads(body("A"))
-    whole["choices"].append(json.loads(body("B"))["choices"][0])
-    reply = read(json.dumps(whole).encode())
-    assert isinstance(reply, Reply)
-    assert (reply.content, reply.choices) == ("A", 2)
-
-
 @pytest.mark.parametrize(
     ("error", "kind"),
     [({"message": "overloaded", "code": 502}, "down"), ({"message": "slow", "code": 429}, "busy"), ("no", "down")],
@@ -85,12 +74,9 @@ def test_an_error_inside_a_200_is_no_answer(error: object, kind: str) -> None:
     [
         b"<html>",
         b"\xff\xfe",
-        b"[]",
-        b"{}",
         b"",
         b'{"choices": [{"message": {"content": 3}}]}',
         b'{"choices": [{"mess',
-        b'{"choices": [{}]}',
         b'{"choices": [], "x": ' + b"[" * 100_000,
     ],
 )
@@ -99,29 +85,14 @@ def test_what_is_no_chat_completion_is_told_apart(content: bytes) -> None:
         read(content)
 
 
-def test_a_reply_without_choices_is_empty_and_missing_counts_are_zero() -> None:
-    assert read(b'{"choices": []}') == Failure(kind="empty", reason="the reply has no choices")
-    assert read(b'{"choices": [{"message": {"content": "A"}}], "usage": {"prompt_tokens": null}}') == Reply(content="A")
-
-
-def test_reasoning_that_was_cut_off_is_an_answer_that_was_cut() -> None:
-    reply = read(body("<think>hm", "length"))
-    assert isinstance(reply, Reply)
-    assert (reply.content, reply.finish_reason) == ("<think>hm", "length")
-
-
 @pytest.mark.parametrize(
     ("content", "answer", "reasoning"),
     [
-        ("B", "B", ""),
         ("<think>hm</think>B", "B", "hm"),
         ("\n<think>\nhm\n</think>\n\nB", "B", "hm"),
-        ("<thinking>hm</thinking> B", "B", "hm"),
         ("hm\n</think>\n\nB", "B", "hm"),
         ("<think>hm", "<think>hm", ""),
         ("<think>a</think>b</think>c", "b</think>c", "a"),
-        ("I <think> so", "I <think> so", ""),
-        ("", "", ""),
     ],
 )
 def test_reasoning_in_tags_is_split_off_as_a_servers_parser_does(content: str, answer: str, reasoning: str) -> None:
@@ -149,7 +120,7 @@ for thread in threads:
 
 def test_the_first_replies_may_come_to_several_threads_at_once() -> None:
     """Without a decoder that is there before the threads are, about every second of these processes crashes."""
-    for _ in range(8):
+    for _ in range(4):
         done = subprocess.run(
             [sys.executable, "-c", FIRST_OF_ALL, body("B").decode()], capture_output=True, check=False
         )

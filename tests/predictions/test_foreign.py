@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import InputError
@@ -98,10 +98,6 @@ def test_a_workbook_of_vlmevalkit_is_read_cell_by_cell() -> None:
     assert file.records[6].where == "model_MMBench_DEV_EN.xlsx:9"
 
 
-def test_the_sheet_with_the_two_columns_is_taken_wherever_it_is() -> None:
-    assert answers(read(workbook([["notes"]], [["prediction", "index"], ["B", 1]]))) == {"1": ["B"]}
-
-
 def test_a_workbook_needs_no_suffix_and_no_file() -> None:
     data = workbook([["index", "prediction"], [1, "B"]])
     assert answers(read(data, "table")) == {"1": ["B"]}
@@ -118,22 +114,8 @@ def test_a_workbook_that_is_none_says_why() -> None:
     assert refusal(whole[:300], "cut.xlsx") == [
         "cut.xlsx:1: $: not a readable .xlsx workbook (File is not a zip file); was it cut off?"
     ]
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("a.txt", "text")
-    assert refusal(out.getvalue(), "other.zip") == [
-        "other.zip:1: $: not a readable .xlsx workbook "
-        "(\"There is no item named '[Content_Types].xml' in the archive\"); was it cut off?"
-    ]
     assert refusal(workbook([["id", "answer"], [1, "B"]], [[]]), "a.xlsx") == [
         "a.xlsx:1: $: no sheet has the columns index and prediction in its first row (found: id, answer; nothing)"
-    ]
-    assert refusal(workbook([["index", "prediction", "prediction"], [1, "B", "C"]]), "a.xlsx") == [
-        'a.xlsx:1: $: the column "prediction" is a duplicate'
-    ]
-    assert refusal(workbook([["index", "prediction"]]), "a.xlsx") == [
-        "a.xlsx:1: $: the file has no records; "
-        'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
     ]
 
 
@@ -141,15 +123,6 @@ def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setattr("grader.predictions.tables._UNPACKED_LIMIT", 1 << 10)
     assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
         "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
-    ]
-
-
-def test_rows_without_an_index_are_named() -> None:
-    rows: list[list[object]] = [["index", "prediction"], [None, "A"], [2.5, "B"], [True, "C"], [1, "D"]]
-    assert refusal(workbook(rows), "a.xlsx") == [
-        "a.xlsx:2: $.index: None is not a valid index",
-        "a.xlsx:3: $.index: 2.5 is not a valid index",
-        "a.xlsx:4: $.index: True is not a valid index",
     ]
 
 
@@ -174,24 +147,10 @@ def test_a_broken_table_says_on_which_line() -> None:
     assert refusal(b'index\tprediction\n1\tA\n2\t"B is cu\nt', "a.tsv") == [
         "a.tsv:3: $: not a tab-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
     ]
-    assert refusal(b'index\tprediction\n1\t"A" or B\n', "a.tsv") == [
-        "a.tsv:2: $: not a tab-separated table: '\t' expected after '\"'"
-    ]
-    assert refusal(b'index\t"prediction"\t"a"b\n1\tA\n', "a.tsv") == [
-        "a.tsv:1: $: not a tab-separated table: '\t' expected after '\"'"
-    ]
     assert refusal(b"index\tprediction\n1\tA\n\t\xe9\n", "a.tsv") == [
         "a.tsv:3: $: byte 22 of the file (0xe9) is not UTF-8"
     ]
     assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == ['a.tsv:3: $.index: "" is not a valid index']
-
-
-def test_a_long_cell_is_read_whole_and_the_csv_limit_left_alone() -> None:
-    import csv
-
-    before = csv.field_size_limit()
-    assert answers(read(b"index\tprediction\n1\t" + b"x" * 300_000, "a.tsv")) == {"1": ["x" * 300_000]}
-    assert csv.field_size_limit() == before
 
 
 def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
@@ -208,18 +167,6 @@ def test_json_rows_that_are_wrong_are_named() -> None:
         "a.json:3: $[2].index: [1] is not a valid index",
         "a.json:3: $[2].prediction: expected a text, found a list or an object",
     ]
-
-
-_CELL = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\t\n\" '=,"), max_size=20)
-
-
-@given(st.dictionaries(st.integers(0, 10**9), _CELL, min_size=1, max_size=5))
-@settings(max_examples=50)
-def test_any_answers_come_back_from_a_table_that_pandas_would_write(cells: dict[int, str]) -> None:
-    quoted = (f'"{index}"\t"{cell.replace(chr(34), chr(34) * 2)}"\n' for index, cell in cells.items())
-    content = '"index"\t"prediction"\n' + "".join(quoted)
-    file = read_predictions("-", stdin=io.BytesIO(content.encode()))
-    assert answers(file) == {str(index): [cell] for index, cell in cells.items()}
 
 
 _TABLES = {
@@ -256,27 +203,11 @@ def test_a_workbook_says_nothing_of_its_own_size() -> None:
         TABLE, lambda text: text.replace('r="2"', 'r="99999999999"').replace('r="A2"', 'r="A99999999999"')
     )
     assert refusal(endless, "a.xlsx") == ["a.xlsx:1048577: $: a sheet has at most 1,048,576 rows"]
-    for dimension in ("A1", "A1:ZZZ99999999999", "A1:A1"):
+    for dimension in ("A1", "A1:ZZZ99999999999"):
         told = repacked(
             TABLE, lambda text, it=dimension: re.sub('<dimension ref="[^"]*"', f'<dimension ref="{it}"', text)
         )  # type: ignore[misc]
         assert answers(read(told)) == {"1": ["B"], "2": [""]}
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_workbook_packed_as_none_is_is_refused_before_anything_is_unpacked(method: int) -> None:
-    """Python unpacks a piece of these without a limit: 40 kB of bzip2 have 50 GB."""
-    [problem] = refusal(repacked(TABLE, str, method), "a.xlsx")
-    assert problem == "a.xlsx:1: $: the workbook is compressed in a way that workbooks never are"
-
-
-def test_a_workbook_with_damaged_inside_is_an_input_error() -> None:
-    whole, out = zipfile.ZipFile(io.BytesIO(workbook([["index", "prediction"], [1, "B"]]))), io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name in whole.namelist():
-            archive.writestr(name, whole.read(name).replace(b"PartName", b"PartNaem"))
-    [problem] = refusal(out.getvalue(), "a.xlsx")
-    assert problem.startswith("a.xlsx:1: $: not a readable .xlsx workbook (")
 
 
 def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
@@ -293,16 +224,8 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
     assert refusal(b"qid,prediction\nq1,A\nq2,B, because\n", "a.csv") == [
         "a.csv:3: $: 2 columns, but 3 in this row (a comma or a line break outside quotes?)"
     ]
-    assert refusal(b'qid,prediction\nq1,"A\n', "a.csv") == [
-        "a.csv:2: $: not a comma-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
-    ]
-    assert refusal(b"qid,prediction\n,A\n", "a.csv") == ['a.csv:2: $.qid: "" is not a valid qid']
     assert refusal(b"id,answer\n1,A\n", "a.csv") == [
         'a.csv:1: $: the file has the columns "id", "answer": rename the id of the task to "qid", and the answer to "prediction"'
-    ]
-    heading = refusal(b"\xef\xbb\xbfQuestion ID,prediction\n1,A\n", "a.csv")
-    assert heading == [
-        'a.csv:1: $: the file has the columns "Question ID", "prediction": rename the id of the task to "qid"'
     ]
     assert "begins with" in refusal(b"Dear reader, hello\nThis is prose.\n", "a.csv")[0]
     assert "separated by semicolons" in refusal(b"qid;prediction\n1;A\n", "a.csv")[0]
@@ -339,40 +262,22 @@ def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: R
     assert program.completion.strip() == "def solution(x):\n    return x + 1"
 
 
-def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
-    content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": ["x"]})
-    assert refusal(content, "a.jsonl") == [
-        'a.jsonl:2: $: expected a sample of EvalPlus with "task_id" and "completion" or "solution"',
-        "a.jsonl:3: $.task_id: None is not an id",
-        "a.jsonl:3: $.solution: expected a string, found a list",
-    ]
-
-
 # gzip
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.json.gz", b'[{"qid": "1", "predictions": ["A"]}]'),
         ("a.jsonl.gz", b'{"qid": "1", "predictions": ["A"]}\n'),
-        ("a.csv.gz", b"qid,prediction\n1,A\n"),
         ("a.xlsx.gz", workbook([["index", "prediction"], [1, "A"]])),
     ],
-    ids=["json", "jsonl", "csv", "xlsx"],
+    ids=["jsonl", "xlsx"],
 )
 def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
     assert answers(read(gzip.compress(content), name)) == {"1": ["A"]}
     half = len(content) // 2
     assert answers(read(gzip.compress(content[:half]) + gzip.compress(content[half:]), name)) == {"1": ["A"]}
     assert answers(read_predictions("-", stdin=io.BytesIO(gzip.compress(content)))) == {"1": ["A"]}
-
-
-def test_gzip_that_is_damaged_says_so() -> None:
-    whole = gzip.compress(b'[{"qid": "1", "predictions": ["A"]}]')
-    for damaged in (whole[:-5], whole[:12] + b"xx" + whole[14:], b"\x1f\x8b"):
-        [problem] = refusal(damaged, "a.gz")
-        assert problem.startswith("a.gz:1: $: the file is not a readable gzip file (")
 
 
 def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,36 +306,6 @@ def test_samples_of_lmms_eval_before_0_4_name_their_question_in_doc() -> None:
     assert answers(file) == {"17": ["<think>B?</think>A"], "241": ["<think>B?</think>A"]}
     assert (file.format, file.warnings) == ("lmms-eval", [])
     assert "target" in file.records[0].fields
-
-
-def test_samples_of_todays_lmms_eval_name_it_in_what_the_task_logged() -> None:
-    logged = {"question_id": 17, "category": "c", "score": 1.0, "prediction": "A", "ground_truth": "A"}
-    sample = {
-        "doc_id": 0,
-        "target": "A",
-        "filtered_resps": "The answer is A",
-        "vstar_c_acc": logged,
-        "vstar_overall_acc": logged,
-    }
-    other = {
-        **sample,
-        "doc_id": 1,
-        "resps": ["raw"],
-        "vstar_overall_acc": {**logged, "question_id": 18},
-        "vstar_c_acc": 0,
-    }
-    assert answers(read(lines(sample, other), "a.jsonl")) == {"17": ["The answer is A"], "18": ["raw"]}
-
-
-def test_samples_of_lm_evaluation_harness_take_the_tasks_id_and_are_read_once_for_all_filters() -> None:
-    logged = [
-        {"doc_id": number, "doc": {"task_id": f"HumanEval/{number}"}, "resps": [["    return 1"]], "filter": name}
-        for name in ("create_test", "other")
-        for number in (0, 1)
-    ]
-    file = read(lines(*logged))
-    assert answers(file) == {"HumanEval/0": ["    return 1"], "HumanEval/1": ["    return 1"]}
-    assert file.warnings == []
 
 
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
@@ -478,11 +353,6 @@ def test_an_executed_file_gives_its_predictions_to_be_graded_again() -> None:
         ("q1", ["a", "b"], ["p", "r"], {"prompts": ["p", "r"]}),
         ("q2", ["c", "d"], ["p", "p"], {"prompt": "p"}),
     ]
-
-
-def test_a_field_named_results_in_a_file_of_ours_is_kept() -> None:
-    file = read(b'[{"qid": "q1", "predictions": ["a"], "results": 3}]', "preds.json")
-    assert (file.format, file.records[0].fields) == ("grade", {"results": 3})
 
 
 # Mr-Ben

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 
 from grader.errors import InputError
-from grader.predictions.inspect_logs import is_archive
 from grader.predictions.read import read_predictions
 
 if sys.version_info >= (3, 14):
@@ -95,13 +93,6 @@ def test_a_message_in_parts_gives_its_text_without_reasoning(written: Any) -> No
     assert first_text(written(made)) == "one\ntwo"
 
 
-def test_a_run_that_did_not_finish_is_read_with_a_warning(tmp_path: Path) -> None:
-    path = packed(tmp_path / "log.eval", log(status="started"), headers=("_journal/start.json",))
-    found = read_predictions(path)
-    assert len(found.records) == 3
-    assert found.warnings == ["the inspect_ai log is from a run that did not finish (status started)"]
-
-
 def test_a_log_without_samples_and_a_damaged_one_say_so(written: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is an inspect_ai log without samples"):
         read_predictions(written(log(samples=[])))
@@ -114,11 +105,3 @@ def test_a_log_without_samples_and_a_damaged_one_say_so(written: Any, tmp_path: 
     broken.write_text(json.dumps(log(samples=[{"id": []}])))
     with pytest.raises(InputError, match=r"is not a readable inspect_ai log \(.*\$\.samples"):
         read_predictions(broken)
-
-
-def test_a_workbook_is_no_log() -> None:
-    from openpyxl import Workbook
-
-    book, data = Workbook(), io.BytesIO()
-    book.save(data)
-    assert not is_archive(data.getvalue())

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import subprocess
@@ -87,19 +86,6 @@ def test_json_lines_are_recognised_by_content_and_not_by_suffix() -> None:
     assert read(ONE, "preds.jsonl").format == "grade"
 
 
-def test_one_line_with_one_record_is_json_lines() -> None:
-    assert [r.qid for r in read(b'{"qid": "q1", "predictions": ["a"]}').records] == ["q1"]
-
-
-def test_a_dash_is_standard_input() -> None:
-    file = from_stdin(ONE)
-    assert (file.name, file.path, file.records[0].where) == ("<stdin>", None, "<stdin>:1")
-
-
-def test_a_byte_order_mark_is_accepted() -> None:
-    assert read(b"\xef\xbb\xbf" + ONE).records[0].predictions == ["a"]
-
-
 def test_records_of_one_qid_are_joined_in_file_order_with_a_prompt_for_each_prediction() -> None:
     records = [
         {"qid": "q1", "predictions": ["a", "b"], "prompt": "first", "model": "m"},
@@ -112,22 +98,6 @@ def test_records_of_one_qid_are_joined_in_file_order_with_a_prompt_for_each_pred
         ("q2", ["x", "y", "z"], None, {}),
     ]
     assert file.merged == {"q1": 2}
-
-
-def test_integer_qids_join_with_the_same_digits_as_text() -> None:
-    file = read(b'[{"qid": 7, "predictions": ["a"]}, {"qid": "7", "predictions": ["b"]}]')
-    assert [(r.qid, r.predictions) for r in file.records] == [("7", ["a", "b"])]
-
-
-def test_a_qid_of_thirty_digits_is_its_digits() -> None:
-    assert (
-        read(b'[{"qid": 123456789012345678901234567890, "predictions": ["a"]}]').records[0].qid
-        == "123456789012345678901234567890"
-    )
-
-
-def test_nul_characters_in_a_string_are_kept() -> None:
-    assert read(rb'[{"qid": "q1", "predictions": ["a\u0000b"]}]').records[0].predictions == ["a\0b"]
 
 
 def test_half_characters_become_replacement_characters_with_a_warning() -> None:
@@ -145,13 +115,8 @@ def test_nan_in_a_carried_field_becomes_null() -> None:
     assert file.records[0].fields == {"score": None, "more": [None, {"x": None}, None, 1.5]}
 
 
-def test_a_prediction_may_be_empty_and_a_qid_may_be_anything_else() -> None:
-    file = read('[{"qid": " ü\\n", "predictions": [""]}]'.encode())
-    assert [(r.qid, r.predictions) for r in file.records] == [(" ü\n", [""])]
-
-
 def test_a_large_file_needs_little_more_memory_than_its_size() -> None:
-    size = 30_000_000
+    size = 10_000_000
     text = "def solution(x):\n    return x + 1  # a comment\n" * 20
     with Path("large.json").open("w") as out:
         out.write("[")
@@ -233,32 +198,18 @@ def test_every_bad_line_of_json_lines_is_reported() -> None:
 
 REFUSED = [
     (b"", "1: $: the file is empty"),
-    (b" \r\n\t", "1: $: the file is empty"),
-    (b"\xef\xbb\xbf", "1: $: the file is empty"),
-    (b"[]", f"1: $: the file has no records; {WANTED}"),
     (ONE[:-8], '1: $[0]: the file ends before the value does (was it cut off?)'),
-    (ONE[:-1] + b",\n]", '2: $[1]: expecting value, found "]" after a comma'),
-    (ONE + b"\nx", '2: $: "x" after the end of the value'),
     (ONE + b"\n" + ONE, '2: $: \'[{"qid": "q1", "pred...\' after the end of the value (one array around all records, or one record on each line, can be read)'),
-    (b'{\n"qid": "a"\n}\n{\n"qid": "b"\n}', '4: $: \'{\\n"qid": "b"\\n}\' after the end of the value (one array around all records, or one record on each line, can be read)'),
     (b'[{"qid": "q1" "predictions": []}]', '1: $[0]: expecting \',\' delimiter, found \'"predictions": []}]\''),
-    (b'[{qid: "q1"}]', '1: $[0]: expecting property name enclosed in double quotes, found \'qid: "q1"}]\''),
     (b"[{'qid': 'q1'}]", "1: $[0]: single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)"),
-    (b'[{"qid": None}]', "1: $[0]: Python's None; JSON writes null"),
     (b'[{"qid": "a\nb"}]', '1: $[0]: a raw control character (0x0a) in a string; JSON writes it \\u000a'),
-    (b'[{"qid":\n"C:\\x"}]', '2: $[0]: invalid \\escape, found \'\\x"}]\''),
-    (b'[{"qid": 1' + b"0" * 5000 + b"}]", '1: $[0]: cannot be read: Exceeds the limit (4300 digits) for integer string conversion'),
     (b'[{"qid": "q1", "predictions": ["a",\n"b\xff"]}]', '2: $[0]: byte 38 of the file (0xff) is not UTF-8'),
-    (b'\xef\xbb\xbf[{"q\xff": "q1"}]', "1: $[0]: byte 7 of the file (0xff) is not UTF-8"),
     (b"[" * 100_000, '1: $[0]: nested too deeply'),
     (ONE[:-2] + b',\n"x": ' + b"[" * 150 + b"]" * 150 + b"}]", '1: $[0].x: nested deeper than 100 levels'),
     (ONE.decode().encode("utf-16"), "1: $: the file is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
-    (ONE.decode().encode("utf-16-le"), "1: $: the file is UTF-16 or UTF-32, or not text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (b"\x1f\x8b\x08", "1: $: the file is not a readable gzip file (Compressed file ended before the end-of-stream marker was reached); was it cut off?"),
-    (gzip.compress(gzip.compress(ONE)), "1: $: the file is compressed twice (gzip); unpack it first (gunzip)"),
     (b"\x80\x04\x95", "1: $: the file is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json"),
     (b"hello \x1b[31m", f'1: $: the file begins with "hello \\x1b[31m"; {WANTED}'),
-    (b'"text"', f"1: $: the file begins with '\"text\"'; {WANTED}"),
 ]  # fmt: skip
 
 
@@ -271,11 +222,8 @@ def test_a_file_that_cannot_be_read_says_where_and_why(content: bytes, message: 
     ("content", "message"),
     [
         ('{"q1": "a", "q2": "b"}', f"found one object with the keys \"q1\", \"q2\"; {WANTED}; this converts it: jq 'to_entries | map({{qid: .key, predictions: [.value]}})' preds.json"),
-        ('{\n "q1": ["a", "b"]}', f"found one object with the keys \"q1\"; {WANTED}; this converts it: jq 'to_entries | map({{qid: .key, predictions: .value}})' preds.json"),
         ('{"model": "m", "data": [{"qid": "q1", "predictions": ["a"]}]}', f"found one object with the keys \"model\", \"data\"; {WANTED}; this converts it: jq '.[\"data\"]' preds.json"),
         ('{\n "qid": "q1",\n "predictions": ["a"]\n}', "a single record on several lines; put it in a list: [{...}]"),
-        ('{"model": {"name": "m"}}', f'found one object with the keys "model"; {WANTED}'),
-        ("{}", f"found one object; {WANTED}"),
         ('{"schema": 1, "benchmark": "humaneval-v", "metrics": [], "samples": []}', 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'),
     ],
 )  # fmt: skip
@@ -294,20 +242,6 @@ def test_a_duplicate_key_is_found_wherever_it_is() -> None:
         'preds.json:3: $[1]: the key "qid" is a duplicate in one object',
         "preds.json:3: $[1].predictions[0]: expected a string, found the integer 1",
     ]
-
-
-def test_problems_before_a_cut_are_reported_with_the_cut() -> None:
-    content = b'[{"qid": "a", "predictions": "x"},\n{"qid": "b", "predictions": ["y"'
-    assert refusal(content).splitlines() == [
-        'preds.json:1: $[0].predictions: expected a list of strings, found a bare string; wrap it in a list: ["..."]',
-        "preds.json:2: $[1]: the file ends before the value does (was it cut off?)",
-    ]
-
-
-def test_the_same_problem_of_many_records_is_one_line() -> None:
-    (line,) = refusal(json.dumps([{"qid": n} for n in range(70)]).encode()).splitlines()
-    assert line.startswith('preds.json:1: $[0]: no "predictions"; ')
-    assert line.endswith(" (also at line 1: $[1], line 1: $[2] and 67 more places)")
 
 
 def test_reading_stops_after_a_thousand_problems_and_says_so() -> None:
@@ -340,10 +274,9 @@ class Steps:
         raise AssertionError(text)
 
 
-@pytest.mark.parametrize("writer", ["array", "lines"])
-def test_the_progress_of_a_large_file_is_told_by_the_megabyte(writer: str) -> None:
+def test_the_progress_of_a_large_file_is_told_by_the_megabyte() -> None:
     records = [{"qid": f"q{n}", "predictions": ["x" * 900]} for n in range(21_000)]
-    Path("large.json").write_text(_WRITERS[writer](list(records)))
+    Path("large.json").write_text(json.dumps(records))
     steps = Steps()
     assert len(read_predictions("large.json", observer=steps).records) == len(records)
     size = Path("large.json").stat().st_size >> 20
@@ -438,13 +371,6 @@ def test_a_file_for_another_benchmark_gets_one_line() -> None:
     ]
 
 
-def test_many_unknown_qids_are_not_all_listed() -> None:
-    file = read(json.dumps([{"qid": f"x{n}", "predictions": ["A"]} for n in range(1010)]).encode())
-    lines = unknown_problems(file, check_against(file, ["x0"]), ["x0"])
-    assert (len(lines), lines[-2]) == (1002, "... and 9 more unknown qids")
-    assert lines[-1].startswith("1,009 of 1,010 qids are unknown.")
-
-
 # Properties
 
 _FIELDS = st.dictionaries(
@@ -481,13 +407,6 @@ def test_any_records_come_back_merged(records: list[dict[str, object]], writer: 
 
 
 @given(_RECORDS, st.data())
-def test_no_part_of_a_file_is_taken_for_the_whole(records: list[dict[str, object]], data: st.DataObject) -> None:
-    whole = json.dumps(records).encode()
-    with pytest.raises(InputError):
-        from_stdin(whole[: data.draw(st.integers(0, len(whole) - 1))])
-
-
-@given(_RECORDS, st.data())
 def test_damage_is_an_input_error_or_harmless(records: list[dict[str, object]], data: st.DataObject) -> None:
     whole = bytearray(json.dumps(records, ensure_ascii=False).encode())
     for place in data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=3)):
@@ -499,13 +418,3 @@ def test_damage_is_an_input_error_or_harmless(records: list[dict[str, object]], 
         problems = error.problems
     assert all(problem.startswith("<stdin>:") for problem in problems)
     "".join(problems).encode()
-
-
-@given(
-    st.text(alphabet=st.characters(codec=None, categories=["Cs", "Lu", "So"]) | st.sampled_from('\\u"d8'), max_size=12)
-)
-def test_whatever_python_wrote_can_be_written_as_utf8(text: str) -> None:
-    file = from_stdin(json.dumps([{"qid": "q1", "predictions": [text], "x": {text: text}}]).encode())
-    shown = json.loads(json.dumps(text))  # Python joins two halves that stand together
-    assert file.records[0].predictions == ["".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in shown)]
-    msgspec.json.encode(file.records)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.errors import InputError, UsageError
+from grader.errors import InputError
 from grader.options import Options
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.select import chosen, fingerprint, select
@@ -60,27 +60,12 @@ def test_a_part_is_noted() -> None:
     assert selected(WHOLE, limit=1)[1] == ["Partial run: --limit or --id selects 1 of 4 qids."]
 
 
-def test_an_id_that_the_benchmark_does_not_have_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"^--id 9: the benchmark has no such question\. `grade show vstar` lists"):
-        selected(WHOLE, ids=("1", "9"), benchmark="vstar")
-
-
 def test_a_missing_prediction_is_an_error_or_counts_as_wrong() -> None:
     with pytest.raises(InputError, match=r'1 of 4 questions without a prediction: "2"; --missing wrong'):
         selected(file(q1="a", q11="b", q12="d"))
     predictions, notes = selected(file(q1="a", q11="b", q12="d"), missing="wrong")
     assert predictions == {"1": ["a"], "11": ["b"], "2": [], "12": ["d"]}
     assert notes == ["1 of 4 questions have no prediction and count as wrong."]
-
-
-def test_what_is_missing_of_tasks_that_are_not_graded_is_not_missed() -> None:
-    assert selected(file(q1="a"), ids=("1",))[0] == {"1": ["a"]}
-
-
-def test_a_prediction_of_no_task_is_refused_and_named_before_what_is_missing() -> None:
-    with pytest.raises(InputError) as caught:
-        selected(file(q1="a", q77="b"))
-    assert caught.value.problems == ['p.json:2: $.qid: the benchmark has no question "77"']
 
 
 def test_a_fingerprint_tells_predictions_apart() -> None:

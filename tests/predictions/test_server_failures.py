@@ -10,7 +10,7 @@ import pytest
 
 from grader.predictions.file import Ending, endings
 from grader.predictions.read import read_predictions
-from grader.predictions.server_failures import failure_of_error, read_failure
+from grader.predictions.server_failures import read_failure
 from tests.growth import runs_of, too_slow
 
 FAILURES = {
@@ -18,68 +18,41 @@ FAILURES = {
     "[LMMS_EVAL_BUDGET_EXCEEDED]": "budget exceeded",
     "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error code: 429 - {'error': {'message': 'Rate limit reached": "rate limit",
     "[LMMS_EVAL_REQUEST_FAILED after 3 retries] Request timed out.": "timeout",
-    "[LMMS_EVAL_REQUEST_FAILED after 3 retries] unknown error": "request failed",
     # VLMEvalKit
-    "Failed to obtain answer via API. ": "request failed",
     "Failed to obtain answer via API.": "request failed",
-    "Fail to obtain answer via API.": "request failed",
-    "Failed to obtain answer.": "request failed",
     "Failed to obtain answer via bailingMM API.": "request failed",
-    "Failed to obtain answer BlueLM API. ": "request failed",
     "Failed to obtain answer via API. Input string longer than context window. ": "refused request",
     "Failed to obtain answer via API. Error code: 500 - {'error': {'message': 'boom', 'type': 'server_error'}}": "server error",
-    "Failed to obtain answer via API. Throttling.RateQuota": "rate limit",
-    "Failed to obtain answer: <class 'openai.APITimeoutError'> Request timed out.": "timeout",
     # openai, anthropic
     "Error code: 429 - {'error': {'message': 'Rate limit reached for gpt-4o in organization org-x on tokens per min "
     "(TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s.', 'type': 'tokens', 'param': None, "
     "'code': 'rate_limit_exceeded'}}": "rate limit",
-    "openai.RateLimitError: Error code: 429 - {'error': {'message': 'You exceeded your current quota', 'type': 'x'}}":
-        "rate limit",
-    "Error code: 529 - {'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'Overloaded'}}": "rate limit",
     "Error code: 400 - {'object': 'error', 'message': \"This model's maximum context length is 4096 tokens.\", 'type': "
     "'BadRequestError', 'param': None, 'code': 400}": "refused request",
-    "Error code: 502 - <html><head><title>502 Bad Gateway</title></head></html>": "server error",
-    "Error code: 429": "rate limit",
     "Request timed out.": "timeout",
-    "Connection error.": "no connection",
     "You exceeded your current quota, please check your plan and billing details. For more information on this error, "
     "read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.": "rate limit",
     # litellm, google, requests, httpx
-    "litellm.RateLimitError: RateLimitError: OpenAIException - Rate limit exceeded, retry after 20 s": "rate limit",
     'litellm.RateLimitError: RateLimitError: MistralException - {"object":"error","message":"Rate limit exceeded",'
     '"type":"rate_limited","param":null,"code":"1300"}': "rate limit",
     "429 RESOURCE_EXHAUSTED. {'error': {'code': 429, 'message': 'Resource exhausted.', 'status': 'RESOURCE_EXHAUSTED'}}":
         "rate limit",
-    "503 UNAVAILABLE. {'error': {'code': 503, 'message': 'The model is overloaded.', 'status': 'UNAVAILABLE'}}": "server error",
-    "429 Client Error: Too Many Requests for url: https://api.example.com/v1/chat/completions": "rate limit",
     "Server error '503 Service Unavailable' for url 'http://x/v1'\nFor more information check: https://httpstatuses.com/503":
         "server error",
     "HTTPSConnectionPool(host='api.openai.com', port=443): Max retries exceeded with url: /v1/chat/completions (Caused by "
     "NewConnectionError('<urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new connection'))":
         "no connection",
-    "HTTPConnectionPool(host='localhost', port=8000): Read timed out. (read timeout=60)": "timeout",
     "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))": "no connection",
     # bodies and pages
     '{"error": {"message": "Rate limit reached", "type": "requests", "param": null, "code": "rate_limit_exceeded"}}':
         "rate limit",
-    '[{"error": {"code": 429, "message": "Resource exhausted", "status": "RESOURCE_EXHAUSTED"}}]': "rate limit",
-    '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}': "rate limit",
     '{"object": "error", "message": "Internal server error", "type": "InternalServerError", "code": 500}': "server error",
-    '{"error": "rate limit exceeded"}': "rate limit",
     "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center>"
     "<hr><center>nginx</center></body>\r\n</html>": "server error",
-    "<!DOCTYPE html><html><head><title>api.example.com | 504: Gateway time-out</title></head><body>x</body></html>": "timeout",
     "upstream connect error or disconnect/reset before headers. reset reason: connection timeout": "no connection",
     # what scripts write
-    "Error: 429 Too Many Requests": "rate limit",
     "HTTP 429: rate limit exceeded, retry after 20 s": "rate limit",
-    "API error (429): Rate limit reached for requests": "rate limit",
-    "Error 503: Service Unavailable": "server error",
     "API request failed with status code 500": "server error",
-    "429 Too Many Requests": "rate limit",
-    "Too Many Requests": "rate limit",
-    "Rate limit exceeded. Please try again later.": "rate limit",
     "Internal Server Error": "server error",
     "$ERROR$": "request failed",
 }  # fmt: skip
@@ -88,37 +61,23 @@ ANSWERS = [
     "",
     "B",
     "The server returns 429, which means that the rate limit was exceeded, so the answer is B.",
-    "429 is the status for a rate limit.",
-    "HTTP 429 means too many requests: (B)",
     "Error code: 429 means a rate limit, so the correct option is C.",
     "Rate limit exceeded is what the screenshot says. The answer is A.",
     "The image shows the message \"Failed to obtain answer via API.\"",
     "Failed to obtain answer via API. The correct option is B.",
-    "Failed to obtain answer from the picture: B",
-    "[LMMS_EVAL_BUDGET_EXCEEDED] is what the log in the picture says.",
     "The log says [LMMS_EVAL_REQUEST_FAILED after 5 retries] Request timed out.",
-    "Request timed out. That is the message in the dialog, so B.",
-    "Connection error in step 3",
     "A connection error.",
     "Error: the second step multiplies where it should add.",
-    "Error: connection of the two circuits is wrong",
     "TimeoutError",
     "**Solution Correctness**: incorrect\n**First Error Step**: 3\n**Error Reason**: rate limit of the reaction",
     '{"error": "The step multiplies instead of adding", "step": 3}',
-    '{"error": "Step 3 has a wrong rate limit"}',
     '{"error": {"message": "no error"}, "answer": "B"}',
-    '{"answer": "B", "error": null}',
     "```python\ndef solution():\n    raise TimeoutError('Request timed out.')\n```",
     "def solution(x):\n    return {'error': {'message': 'rate limit', 'code': 429}}",
     "<html><head><title>My page</title></head><body>B</body></html>",
     "<html><head><title>502 Bad Gateway</title></head></html>\nThe answer is (B).",
     "Internal Server Error is shown, because the gateway has no upstream.",
-    "Service unavailable signs hang at the door",
     "429",
-    "503",
-    "500 meters",
-    "I'm sorry, I can't help with that.",
-    "Overloaded",
     "Budget exceeded",
     "[SAFETY_BLOCKED:finish_reason=2]",
     "Error code: 400 - {'error': {'message': 'The response was filtered due to the prompt triggering Azure OpenAI\\'s "
@@ -163,12 +122,6 @@ def test_the_text_is_shown_on_one_short_line() -> None:
     assert "\n" not in found.text
     assert len(found.text) < 200
     assert found.sentence.startswith("the model's server failed (server error): Error code: 500")
-
-
-def test_an_error_beside_an_empty_prediction_says_its_kind() -> None:
-    assert failure_of_error("Error code: 429 - {'error': {}}").kind == "rate limit"
-    assert failure_of_error("ReadTimeout").kind == "timeout"
-    assert failure_of_error("reasoning took all tokens").kind == "request failed"
 
 
 def test_endings_are_read_one_by_one_or_for_all() -> None:

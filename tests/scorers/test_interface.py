@@ -14,10 +14,10 @@ from grader.results import Metric, Report, SampleResult
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
-from grader.scorers.interface import in_group, mean_credit
+from grader.scorers.interface import in_group
 from grader.scorers.means import metric_rows
 from grader.scorers.registry import names, scorer, scorer_of
-from tests.made_runs import mr_ben, of_sample, report, sample
+from tests.made_runs import of_sample, report, sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,13 +79,6 @@ def test_the_figures_of_the_bundled_samples_are_means_of_observations(benchmark:
     assert_every_mean_is_reproduced(made)
 
 
-def test_no_figure_of_mr_ben_is_a_mean_of_observations() -> None:
-    made = of_sample("mr-ben")
-    assert not any(is_mean(made, metric.name) for metric in made.metrics)
-    with pytest.raises(KeyError):
-        observations(made, "mr_score", "careful")
-
-
 def test_the_figures_of_programming_tasks_are_means_of_observations() -> None:
     made = tasks("PPFF", "LLLL", "PPPP", "FFFL", groups=("c=a", "c=b", "c=a", "d=x"), ks=(1, 2, 4))
     assert {metric.name for metric in made.metrics} == {"pass@1", "pass@2", "pass@4", "parse_success_rate"}
@@ -130,20 +123,6 @@ def test_tasks_stand_in_the_reports_order_with_their_own_pass_at_k() -> None:
     assert observations(made, "parse_success_rate", "careful") == {"t0": 1, "t1": None, "t2": 1, "t3": 1}
 
 
-def test_the_readings_are_told_apart() -> None:
-    made = report([sample("q", "wrong", official="correct"), sample("r", "unscored", official="wrong")])
-    assert observations(made, "accuracy", "official") == {"q": 1, "r": 0}
-    assert observations(made, "accuracy", "careful") == {"q": 0, "r": None}
-
-
-def test_a_circular_group_is_one_observation() -> None:
-    made = report(
-        [sample(f"g.{turn}", "wrong" if turn == 2 else "correct", unit="g") for turn in range(4)], scorer="circular"
-    )
-    assert observations(made, "circular_accuracy", "careful") == {"g": 0}
-    assert observations(made, "vanilla_accuracy_all_passes", "careful") == {"g": 0.75}
-
-
 def test_a_group_holds_what_is_labelled_so() -> None:
     several = SampleResult(
         qid="q", sample=0, official=sample("q", "correct").official, careful=sample("q", "correct").careful,
@@ -164,9 +143,3 @@ def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
         assert each.observe(name) is None
         with pytest.raises(KeyError):
             each.observations(report([]), name, "careful")
-
-
-def test_the_mean_credit_leaves_out_what_is_unscored() -> None:
-    made = mr_ben([("s", "q", False, False, True, True), ("s", "q", False, False, True, None)])
-    assert mean_credit(made.samples, "careful") == 1
-    assert mean_credit(made.samples[1:], "careful") is None

@@ -172,13 +172,6 @@ def two_halves(one: str, two: str, length: int) -> str:
     return run_of(one)(length // 2) + run_of(two)(length // 2)
 
 
-def test_the_words_of_the_expressions_are_found() -> None:
-    assert mentioned(r"a(?:bc|[d-f~]{3,}+)(?=x)(?<!yy)(?>\s*)z*?", 0) == {"a", "bc", "d", "~", "x", "yy", " ", "z"}
-    assert {"`", "~"} <= set(words_of("execution"))
-    assert len(words_of("choice")) > 500
-    assert len(words_of("mr_ben")) > 200
-
-
 @pytest.mark.parametrize("name", [name for name in sorted(READERS) if READERS[name][1]])
 def test_a_run_of_any_word_is_read_in_linear_time(name: str) -> None:
     assert too_slow(READERS[name][0], runs_of(chosen_words(name)), LENGTH) == []

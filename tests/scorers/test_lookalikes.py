@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -68,11 +67,6 @@ def test_data_and_predictions_name_the_benchmark_that_was_meant_and_never_the_on
             "The data looks like that of humaneval-v, but the predictions look like those of vstar: is --data right?",
         ),
         ("vstar", "mmbench", "The data looks like that of mmbench: did you mean -b mmbench, or another --data?"),
-        (
-            "mr-ben",
-            "vstar",
-            "The data looks like that of vstar, but the predictions look like those of mr-ben: is --data right?",
-        ),
     ],
 )
 def test_where_only_the_data_is_wrong_the_benchmark_is_not_doubted(
@@ -99,18 +93,3 @@ def test_predictions_alone_name_every_benchmark_whose_ids_they_could_have(root: 
     look = "gsm8k, mmbench, mmlu-pro, mmmu, mmstar, pope or vstar"
     assert text == f"wrong\nThe predictions look like those of {look}: did you mean one of these (-b NAME)?"
     assert said("humaneval-v", predictions_of(root, "humaneval-v"), None) == "wrong"
-
-
-def test_ids_that_are_nobodys_are_no_hint(root: Path, tmp_path: Path) -> None:
-    path = tmp_path / "predictions.json"
-    path.write_text(json.dumps([{"qid": "Zebra!", "predictions": ["x"]}]))
-    assert said("vstar", path, None) == "wrong"
-
-
-@pytest.mark.parametrize("name", [name for name in declarations.names() if declarations.load(name).id_pattern])
-def test_the_ids_of_every_bundled_sample_match_its_pattern(root: Path, name: str) -> None:
-    import re
-
-    pattern = declarations.load(name).id_pattern
-    records = read_predictions(root / "benchmarks" / name / "sample" / "predictions.json").records
-    assert all(re.fullmatch(pattern, record.qid) for record in records)

@@ -72,38 +72,12 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     assert any(note in n for n in report.notes)
 
 
-@pytest.mark.bubblewrap
-@pytest.mark.usefixtures("own_cache")
-def test_a_failing_servers_text_is_no_failed_program(tmp_path: Path) -> None:
-    change = {0: {"predictions": ["[LMMS_EVAL_BUDGET_EXCEEDED]"]}}
-    report = _run(tmp_path, "humaneval-v", change, ids=("q1",), k=(1,), sandbox="bubblewrap", workers=1)
-    (sample,) = report.samples
-    assert (sample.careful.outcome, sample.careful.rule) == (Outcome.UNSCORED, "server_failure")
-    assert sample.official.outcome is not Outcome.UNSCORED
-    assert report.metric("pass@1", "careful") is None
-    official = report.metric("pass@1", "official")
-    assert official is not None
-    assert official.value == 0
-
-
 def test_an_empty_prediction_with_an_error_beside_it_is_a_failure_and_one_without_is_none(tmp_path: Path) -> None:
     change = {0: {"predictions": [""], "error": "Request timed out."}, 1: {"predictions": [""]}}
     report = _run(tmp_path, "vstar", change)
     first, second = report.samples[:2]
     assert (first.careful.outcome, second.careful.outcome) == (Outcome.UNSCORED, Outcome.NO_ANSWER)
     assert first.careful.detail == "the model's server failed (timeout): Request timed out."
-
-
-def test_an_options_own_text_is_an_answer(tmp_path: Path) -> None:
-    shutil.copytree(BENCHMARKS / "mmbench" / "sample", tmp_path / "sample")
-    data = tmp_path / "q.tsv"
-    data.write_text(
-        "index\tquestion\tA\tB\tanswer\n1\tWhat does the screen say?\tBad Gateway\tNot Found\tA\n", encoding="utf-8"
-    )
-    path = tmp_path / "p.json"
-    path.write_text('[{"qid": "1", "predictions": ["Bad Gateway"]}]', encoding="utf-8")
-    report = grade(path, Options(benchmark="mmbench", data=data), Silent()).report
-    assert [s.careful.outcome for s in report.samples] == [Outcome.CORRECT]
 
 
 def test_a_question_with_a_lost_pass_is_in_the_bounds_alone(tmp_path: Path) -> None:
@@ -149,12 +123,6 @@ def test_predictions_without_text_are_counted_in_a_note(tmp_path: Path, benchmar
     ]
 
 
-@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
-def test_the_samples_of_the_benchmarks_have_no_failures(tmp_path: Path, benchmark: str) -> None:
-    report = _run(tmp_path, benchmark, {})
-    assert not any(sample.careful.rule == "server_failure" for sample in report.samples)
-
-
 def task(**row: object) -> Task:
     return Task(id="q", row=row)
 
@@ -162,12 +130,6 @@ def task(**row: object) -> Task:
 @pytest.mark.parametrize(("qid", "family"), [("q1", "q1"), ("q1-2", "q1"), ("q12-3", "q12"), ("other", "")])
 def test_a_task_of_humaneval_v_belongs_to_the_family_in_its_id(qid: str, family: str) -> None:
     assert family_of(task(qid=qid), declarations.load("humaneval-v").columns) == family
-
-
-def test_a_family_is_a_column_or_a_part_of_it() -> None:
-    assert family_of(task(puzzle=7), Columns(id="id", cluster="puzzle")) == "7"
-    assert family_of(task(puzzle=None), Columns(id="id", cluster="puzzle")) == ""
-    assert family_of(task(), Columns(id="id")) == ""
 
 
 BENCHMARK = """id = "mine"

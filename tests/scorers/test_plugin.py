@@ -119,13 +119,6 @@ def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
     assert "--set margin: the scorer numeric has no such setting; it has tolerance" in unknown.stderr
 
 
-def test_it_is_scored_again_without_its_predictions_being_read_anew(grade, tmp_path):
-    grade("after.json", "-b", "sums")
-    first = json.loads((tmp_path / "after_results.json").read_text())
-    grade("after.json", "-b", "sums", "--score-only")
-    assert json.loads((tmp_path / "after_results.json").read_text()) == first
-
-
 def test_a_gate_decides_on_it_and_two_runs_are_compared(grade, tmp_path):
     grade("before.json", "-b", "sums")
     gates = ("--fail-under", "accuracy:kind=hard=100", "--baseline", "before_results.json", "--max-drop", "60")
@@ -160,21 +153,6 @@ def test_it_is_listed_shown_and_checked(grade):
     assert "a quarter of ten" in shown
     assert "3 questions of sums" in grade("check", "after.json", "-b", "sums").stdout
     assert "numeric" in grade("list").stdout
-
-
-def test_a_misspelled_scorer_is_answered_with_what_there_is(grade, tmp_path):
-    path = tmp_path / "sums" / "benchmark.toml"
-    path.write_text(path.read_text().replace('"numeric"', '"numerc"'))
-    refused = grade("after.json", "-b", "sums", code=2)
-    assert "unknown scorer; the scorers are execution, multiple_choice, circular," in refused.stderr
-    assert "Did you mean 'numeric'?" in refused.stderr
-
-
-def test_a_field_that_the_scorer_does_not_declare_is_refused(grade, tmp_path):
-    path = tmp_path / "sums" / "benchmark.toml"
-    path.write_text(path.read_text().replace("tolerance = 0.5", 'tolerance = 0.5\nletters = "AB"'))
-    refused = grade("after.json", "-b", "sums", code=2)
-    assert "unknown field `letters`" in refused.stderr
 
 
 def test_data_that_its_scorer_refuses_is_an_error_with_its_place(grade, tmp_path):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.statistics.intervals import Mean, effective_number, mean, p_beyond, wilson
-
-if TYPE_CHECKING:
-    from random import Random
+from grader.statistics.intervals import Mean, mean, p_beyond, wilson
 
 
 @pytest.mark.parametrize(
@@ -34,25 +30,11 @@ def test_the_wilson_interval_is_scipys(passed: int, n: int) -> None:
     assert wilson(passed / n, n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
-@given(st.integers(1, 5000), st.data())
-def test_the_interval_holds_the_proportion_and_stays_within_0_and_1(n: int, data: st.DataObject) -> None:
-    proportion = data.draw(st.integers(0, n)) / n
-    low, high = wilson(proportion, n)
-    assert 0 <= low <= proportion + 1e-12
-    assert proportion - 1e-12 <= high <= 1
-
-
 def test_zeros_and_ones_get_the_wilson_interval_in_percent() -> None:
     low, high = wilson(0.25, 8)
     assert mean([0, 1, 0, 0, 0, 1, 0, 0]) == Mean(
         value=25, stderr=pytest.approx(100 * math.sqrt(0.25 * 0.75 / 7)), ci95=(100 * low, 100 * high), n=8
     )
-
-
-@given(st.integers(1, 400), st.data())
-def test_zeros_and_ones_count_as_what_they_are(n: int, data: st.DataObject) -> None:
-    passed = data.draw(st.integers(0, n))
-    assert effective_number([(1.0, 1)] * passed + [(0.0, 1)] * (n - passed)) == pytest.approx(n)
 
 
 def test_other_values_get_wilsons_interval_with_more_observations() -> None:
@@ -67,15 +49,6 @@ def test_other_values_get_wilsons_interval_with_more_observations() -> None:
         ci95=(pytest.approx(100 * low), pytest.approx(100 * high)),
         n=3,
     )
-
-
-def test_wilsons_interval_of_a_broken_number_solves_his_equation() -> None:
-    from scipy.optimize import brentq
-
-    def distance(share: float) -> float:
-        return (0.3 - share) ** 2 - 1.959963984540054**2 * share * (1 - share) / 41.7
-
-    assert wilson(0.3, 41.7) == pytest.approx((brentq(distance, 0, 0.3), brentq(distance, 0.3, 1)))
 
 
 @pytest.mark.parametrize("n", [40, 100, 191, 500])
@@ -107,13 +80,6 @@ def test_variants_that_do_not_agree_are_nearly_independent() -> None:
     assert width[1] == pytest.approx(width[0], rel=0.15)
 
 
-@given(st.lists(st.integers(0, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60), st.randoms())
-@settings(deadline=None, max_examples=30)
-def test_the_order_of_values_does_not_matter(values: list[float], random: Random) -> None:
-    shuffled = random.sample(values, len(values))
-    assert mean(shuffled) == mean(values)
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 @settings(deadline=None, max_examples=40)
 def test_an_interval_holds_the_mean_and_stays_on_the_scale(values: list[float]) -> None:
@@ -130,11 +96,3 @@ def test_values_without_spread_have_an_interval_and_no_standard_error(values: li
     assert made.stderr is None
     assert made.ci95[0] < made.value <= made.ci95[1]
     assert made.ci95[1] - made.ci95[0] > 1
-
-
-def test_one_right_observation_is_hardly_known() -> None:
-    assert mean([1]) == Mean(value=100, stderr=None, ci95=pytest.approx((20.654931, 100)), n=1)
-
-
-def test_no_observation_has_no_mean() -> None:
-    assert mean([]) is None

@@ -81,11 +81,6 @@ def test_yes_or_no_has_precision_recall_and_f1_by_group(tmp_path: Path) -> None:
 FAILED = ["Error code: 429 - rate limit"]
 
 
-def test_yes_or_no_without_a_scored_answer_has_no_careful_metric(tmp_path: Path) -> None:
-    report = graded("pope", tmp_path, [{"qid": str(n), "predictions": FAILED} for n in range(4)])
-    assert {m.name for m in report.metrics if m.reading == "careful"} == set()
-
-
 def test_yes_or_no_has_bounds_if_answers_are_unscored_and_they_leave_a_gate_undecided(tmp_path: Path) -> None:
     """The gold answers are yes, no, no, yes. Each of the two scored answers is wrong."""
     texts = {"0": FAILED, "1": FAILED, "2": ["yes"], "3": ["no"]}
@@ -107,16 +102,6 @@ def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path
     assert found["maj@3"] == pytest.approx(200 / 3)
 
 
-def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
-    sample = ROOT / "benchmarks" / "gsm8k" / "sample"
-    rows = [json.loads(line) for line in (sample / "questions.jsonl").read_text().splitlines()]
-    data = tmp_path / "test.jsonl"
-    data.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "index"}) + "\n" for row in rows))
-    answers = shutil.copy(sample / "predictions.json", tmp_path)
-    report = grader.grade(answers, benchmark="gsm8k", data=data)
-    assert [s.careful.answer for s in report.samples] == ["7", "60", "1200"]
-
-
 @pytest.mark.parametrize(
     ("rule", "text", "wanted"),
     [
@@ -125,12 +110,9 @@ def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
         ("lm-eval-flexible", "first 12, then $1,200.", "$1,200."),
         ("lm-eval-flexible", "none", None),
         ("pope", "There is not a dog. Yes", "no"),
-        ("pope", "There isn't a dog", "yes"),
         ("exact", "  Paris ", "Paris"),
         ("vlmevalkit-yes-no", "**Yes**, there is. Nothing else.", None),
-        ("vlmevalkit-yes-no", "Yes, there is.", "yes"),
         ("vlmevalkit-yes-no", "No-one, no.", "no"),
-        ("vlmevalkit-yes-no", "Yes/No", None),
         ("vlmevalkit-yes-no", "There are 1,000 yes-men", None),
         ("hendrycks-math", r"\\boxed{1} and \\boxed{\\frac{1}{2}}.", r"\\frac{1}{2}"),
         ("hendrycks-math", r"\\boxed{1", None),
@@ -143,18 +125,14 @@ def test_an_official_rule_reads_as_its_source(rule: str, text: str, wanted: str 
 @pytest.mark.parametrize(
     ("text", "gold", "right"),
     [
-        ("The answer is 72.", "72", True),
         (r"so $\\boxed{\\frac{3}{4}}$", "0.75", True),
         ("12 + 60 = 72", "72", True),
         ("It costs $1,200.00", "1200", True),
         ("The answer is 72 km.", "72", True),
-        ("The answer is 71.", "72", False),
         ("There are 3 boxes and 72 pens.", "72", None),
         ("Of 90 pens, 18 are sold, so 72 pens are left in 3 boxes.", "72", True),
-        ("It is 72, not 71.", "72", True),
         ("The answer is 72.\n\nQuestion: What is 1 + 1?\nAnswer: 2", "72", True),
         ("<think>72", "72", None),
-        ("", "72", None),
     ],
 )
 def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, comparer: Comparer) -> None:
@@ -193,11 +171,9 @@ def test_a_text_is_equal_but_for_case_and_spelling(text: str, gold: list[str], r
     [
         (r"So it is $\boxed{(x+1)^2}$.", "x^2+2x+1", True),
         (r"The answer is $2\sqrt{2}$.", r"\sqrt{8}", True),
-        (r"\boxed{\frac12}", "0.5", True),
         (r"\boxed{(1, 2)}", "(2, 1)", False),
         (r"\boxed{x-1}", "x1", False),
         (r"\boxed{" + "\\frac{" * 3_000, "3", None),
-        ("<think>3", "3", None),
     ],
 )
 @needs_math
@@ -205,12 +181,6 @@ def test_an_expression_is_equal_if_algebra_says_so(
     text: str, gold: str, right: bool | None, comparer: Comparer
 ) -> None:
     assert accepted(text, [gold], "expression", comparer) == right
-
-
-@needs_math
-def test_after_an_expression_that_takes_too_long_the_next_one_is_compared(comparer: Comparer) -> None:
-    assert comparer.equal("9^{9^{9^{9^{9}}}}!", "3") is None
-    assert comparer.equal("x+x", "2x") is True
 
 
 @needs_math
@@ -245,26 +215,6 @@ def test_expressions_are_graded_by_the_official_rule_and_carefully(tmp_path: Pat
 )  # fmt: skip
 def test_math_s_official_rule_compares_rewritten_texts(answer: str, gold: str, same: bool) -> None:
     assert RULES["hendrycks-math"].same(answer, gold) == same
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"rule": 'rule = "nonsense"'}, "unknown"),
-        ({"answer": 'answer = "missing"'}, "missing"),
-    ],
-)
-def test_a_wrong_declaration_is_one_clear_error(change: dict[str, str], message: str, tmp_path: Path) -> None:
-    text = (ROOT / "benchmarks" / "pope" / "benchmark.toml").read_text()
-    text = text.replace('rule = "pope"', change.get("rule", 'rule = "pope"'))
-    text = text.replace('answer = "answer"', change.get("answer", 'answer = "answer"'))
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "benchmark.toml").write_text(text)
-    answers = tmp_path / "answers.json"
-    answers.write_text('[{"qid": "0", "predictions": ["Yes"]}]')
-    data = ROOT / "benchmarks" / "pope" / "sample" / "questions.tsv"
-    with pytest.raises(GradeError, match=message):
-        grader.grade(answers, benchmark=str(tmp_path / "own"), data=data)
 
 
 def own(folder: Path, declared: str, rows: list[dict[str, object]], replies: dict[str, list[str]]) -> Report:
@@ -316,20 +266,12 @@ def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple
     assert [s.official.rule for s in report.samples] == ["mmmu", "mmmu", "mmmu", "parenthesised"]
 
 
-def test_a_text_that_says_that_it_has_no_answer_is_none(tmp_path: Path) -> None:
-    rows = [row for row in ROWS_BY_KIND if row["id"] == "t"]
-    for reply, outcome in (("I don't know.", "no_answer"), ("I can't read it.", "no_answer"), ("A cat.", "wrong")):
-        assert own(tmp_path, BY_ROW, rows, {"t": [reply]}).samples[0].careful.outcome.value == outcome
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"answer_type": "colour"}, 'q.tsv:2: n: the kind "colour" in column answer_type is not one of number, exp'),
-        ({"choices": "['a', 'b']"}, 'q.tsv:2: n: the answer "" in column answer_option is not one of A, B'),
         ({"answer": ""}, "q.tsv:2: n: no answer in column answer"),
         ({"id": ""}, "q.tsv:2: no id in column id"),
-        ({"choices": str(list(range(27)))}, "27 options, but letters = "),
     ],
 )
 def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, tmp_path: Path) -> None:
@@ -338,20 +280,11 @@ def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, t
     assert message in str(caught.value)
 
 
-def test_questions_that_are_all_empty_are_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(GradeError, match=r"q\.tsv: no row has a value in column question"):
-        own(tmp_path, BY_ROW, [row | {"question": ""} for row in ROWS_BY_KIND], {"n": ["3"]})
-
-
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
         ('rule = "mine"', "benchmark.toml: protocols.p: rule = 'mine' is unknown; the rules are gsm8k, "),
         ('rule = "exact"', "benchmark.toml: protocols.p: add a `reader` for rows with options"),
-        (
-            'rule = "exact"\nprotocols.p.reader = "mine"',
-            "benchmark.toml: protocols.p: reader 'mine' is unknown; known: ",
-        ),
         ('rule = "exact"\ntogether.pair.id_pattern = "x"', "name `columns`, or an `id_pattern` with groups"),
     ],
 )
@@ -390,10 +323,7 @@ protocols.p.rule = "vlmevalkit-yes-no"
         ("So 1,200 is the final result", "1200", False),
         ("The sum is 1,200 units", "1200", True),
         ("It is a Red Fox, I think", "red fox", True),
-        ("x", "x", True),
-        ("The answer is 12.345", "12.34", False),
         ("It rises. Final answer: 7\nor -2", "7", True),
-        ("rises", "falls", False),
         ("1.5.7", ".7", True),
         ("=", "3", False),
     ],
@@ -404,28 +334,22 @@ def test_an_open_question_of_mmmu_is_read_as_by_its_source(reply: str, gold: str
     assert rule.same(rule.read(reply), gold) is right
 
 
-def test_equal_numbers_are_one_answer_of_the_majority(tmp_path: Path) -> None:
-    texts = {"0": ["#### 9", "#### 7.0", "#### 9.5", "#### 7"], "1": ["#### 60"] * 4, "2": ["#### 1,200"] * 4}
-    report = graded("gsm8k", tmp_path, [{"qid": q, "predictions": p} for q, p in texts.items()], protocol="gsm8k")
-    assert {m.reading: m.value for m in report.metrics if m.name == "maj@4"}["careful"] == 100
-
-
 @pytest.mark.parametrize(
     ("reply", "right"),
     [
         ("The capital of France is Paris.", True),
-        ("It is Paris", True),
         ("The capital of France is Lyon.", False),
         ("The capital of France is not Paris.", None),
         ("It was Paris, today it is Lyon.", None),
     ],
 )
-def test_a_sentence_that_only_adds_words_of_the_question_is_the_answer(reply: str, right: bool | None) -> None:
+def test_a_sentence_that_only_adds_words_of_the_question_is_the_answer(
+    reply: str, right: bool | None, comparer: Comparer
+) -> None:
     question = "What is the capital of France?"
     said = read_answer(reply, question, "text")
     assert said.answer is not None
-    with Comparer() as comparer:
-        assert is_accepted(said.answer, ["Paris"], "text", comparer, question) is right
+    assert is_accepted(said.answer, ["Paris"], "text", comparer, question) is right
 
 
 def test_every_official_rule_is_explained() -> None:

@@ -8,8 +8,6 @@ import ast
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grader.scorers.execution.assembly import Signature, assemble, head, official_completion, read_signature
 from grader.scorers.execution.extraction import Rules, parse
@@ -33,11 +31,8 @@ def fenced(code: str) -> str:
         pytest.param("if True:\n    def f():\n        pass\ntry:\n    class A:\n        pass\nexcept E:\n    pass", "def f():\n    pass\nclass A:\n    pass", id="defs under if and try"),
         pytest.param("def f():\n    def g():\n        pass\n    return g", "def f():\n\n    def g():\n        pass\n    return g", id="an inner function is not repeated"),
         pytest.param("async def f():\n    pass", "", id="an async function is lost"),
-        pytest.param("async def f():\n    def g():\n        pass", "def g():\n    pass", id="what stands in an async function is not"),
-        pytest.param("f = lambda: 1", "", id="a lambda is lost"),
         pytest.param("@cache\ndef f(a, /, *, b=1, **c) -> int:\n    # why\n    return 1", "@cache\ndef f(a, /, *, b=1, **c) -> int:\n    return 1", id="comments are lost, decorators kept"),
         pytest.param("def f(:\n    pass", "def f(:\n    pass", id="what does not parse stays"),
-        pytest.param("", "", id="nothing"),
     ],
 )  # fmt: skip
 def test_the_official_completion(content: str, completion: str) -> None:
@@ -47,11 +42,6 @@ def test_the_official_completion(content: str, completion: str) -> None:
 def test_a_tree_too_deep_to_visit_stays_as_it_is() -> None:
     content = "x = " + "+".join(["1"] * 3000)
     assert official_completion(content, parse(content)) in {content, ""}
-
-
-@given(st.text(alphabet="def f():\n import os x=1#'\"`~", max_size=60))
-def test_any_block_has_a_completion(content: str) -> None:
-    assert isinstance(official_completion(content, parse(content)), str)
 
 
 def test_the_program_is_signature_pass_completion_and_tests() -> None:
@@ -68,18 +58,6 @@ def test_a_body_alone_gets_the_signature(block: str) -> None:
     made = assemble(f"```{block}```", SIGNATURE, "humaneval-v-v1")
     assert made.completion == 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    return sum(a)'
     assert ast.parse(head(SIGNATURE, made.completion))
-
-
-def test_a_body_that_does_not_fit_the_signature_stays_as_it_is() -> None:
-    assert (
-        assemble("```\n  return sum(a)```", SIGNATURE, "humaneval-v-v1").completion == f"{SIGNATURE}\n  return sum(a)"
-    )
-
-
-def test_a_text_without_code_becomes_the_stub() -> None:
-    made = assemble("I cannot help with that.", SIGNATURE, "humaneval-v-v2")
-    assert made.completion == STUB
-    assert (made.recovered, made.lost) == (None, "")
 
 
 @pytest.mark.parametrize(
@@ -121,13 +99,9 @@ def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
 @pytest.mark.parametrize(
     ("text", "stubs", "classes"),
     [
-        pytest.param("def solution(a):", ("solution",), (), id="one line"),
         pytest.param(SIGNATURE, ("solution",), (), id="with a docstring"),
-        pytest.param("import numpy as np\n\ndef solution(a):\n    import math\n", ("solution",), (), id="begins with an import"),
         pytest.param("class Node:\n    def __init__(self, v):\n        self.v = v\n\ndef solution(r: Node):\n", ("solution",), ("Node",), id="with a class"),
-        pytest.param("def helper(x):\n    return x\n\ndef solution(a):\n", ("solution",), (), id="with a function that is given"),
         pytest.param("def first(x):\n    pass\n\ndef second(x):\n    '''Doc.'''\n\ndef solution(a):\n", ("first", "second", "solution"), (), id="with other stubs"),
-        pytest.param("N = 3\n@cache\ndef solution(a):\n", ("solution",), (), id="with a constant and a decorator"),
         pytest.param("def solution(a:", (), (), id="that does not parse"),
     ],
 )  # fmt: skip
@@ -140,27 +114,16 @@ def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: t
     ("text", "tested", "classes"),
     [
         pytest.param("class A:\n", ("A",), (), id="nothing but a name"),
-        pytest.param("class A:\n    'Doc.'\n", ("A",), (), id="only a docstring"),
         pytest.param("class A:\n    def f(self):\n        return 1\n    def g(self):\n        pass\n", ("A",), (), id="half of it"),
-        pytest.param("class A:\n    class B:\n        pass\n    def f(self):\n        ...\n", ("A",), (), id="with a class of its own"),
         pytest.param("class N:\n    def __init__(self, v):\n        self.v = v\nclass A:\n    def f(self):\n        pass\n", ("A",), ("N",), id="after one that is given"),
-        pytest.param("class A:\n    def f(self):\n        pass\ndef solution(a):\n", ("A",), (), id="before a function"),
         pytest.param("class A:\n    'Doc.'\ndef solution(a):\n", (), ("A",), id="without methods, before a function"),
         pytest.param("class A(Exception):\n", (), ("A",), id="an exception"),
-        pytest.param("class A(enum.Enum):\n    X = 1\n", (), ("A",), id="an enumeration"),
         pytest.param("class A(Generic[T]):\n    def f(self):\n        pass\n", ("A",), (), id="generic"),
     ],
 )  # fmt: skip
 def test_which_classes_the_candidate_must_write(text: str, tested: tuple[str, ...], classes: tuple[str, ...]) -> None:
     declared = read_signature(text)
     assert (declared.tested_classes, declared.classes) == (tested, classes)
-
-
-def test_a_class_is_taken_from_a_block_that_the_official_rules_do_not_find() -> None:
-    code = "class A:\n    def f(self):\n        return 1\n"
-    made = assemble(f"~~~py\n{code}~~~\n", "class A:\n    def f(self):\n        pass\n", "humaneval-v-v2")
-    assert made.recovered is not None
-    assert ast.dump(ast.parse(made.recovered)) == ast.dump(ast.parse(code))
 
 
 # --- what the official assembly loses ---------------------------------------------------------------------------
@@ -172,14 +135,11 @@ USES_N = "def solution(a):\n    return N * a"
     ("code", "recovered", "lost"),
     [
         pytest.param(f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "top-level N", id="a constant"),
-        pytest.param(f"N: int = 3\n{USES_N}", f"N: int = 3\n{USES_N}", "top-level N", id="an annotated constant"),
         pytest.param(f"A, B = 1, 2\nfor i in range(3):\n    A += i\n{USES_N}", f"A, B = (1, 2)\nfor i in range(3):\n    A += i\n{USES_N}", "top-level A, B, i", id="a table that is computed"),
         pytest.param(f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "top-level N", id="demonstrations are not kept"),
         pytest.param(f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "top-level N", id="a main guard is not kept"),
-        pytest.param("solution = lambda a: a", "solution = lambda a: a", "top-level solution", id="a lambda"),
         pytest.param("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "top-level statements", id="an async function"),
         pytest.param("def solution(a):\n    return a", None, "", id="nothing is lost"),
-        pytest.param("def solution(a):\n    return a\nprint(solution(1))", None, "", id="only a demonstration is lost"),
     ],
 )  # fmt: skip
 def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, lost: str) -> None:
@@ -207,11 +167,9 @@ def test_a_solution_that_the_official_extraction_does_not_find_is_found(predicti
     "held",
     [
         "if True:\n    def solution(a):\n        return 1",
-        "try:\n    pass\nfinally:\n    def solution(a):\n        return 1",
         "try:\n    import nothing\nexcept ImportError:\n    def solution(a):\n        return 1",
-        "match 1:\n    case 1:\n        def solution(a):\n            return 1",
     ],
-    ids=["if", "finally", "except", "match"],
+    ids=["if", "except"],
 )
 def test_a_solution_that_the_official_assembly_keeps_is_the_only_one(held: str) -> None:
     """A second block is no second guess."""
@@ -239,10 +197,7 @@ def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
     ("code", "rebinds"),
     [
         ("def solution(a):\n    return 0\nsolution = lambda a: a", True),
-        ("def solution(a):\n    return 0\nif True:\n    solution = print", True),
         ("import math\nmath = 3\ndef solution(a):\n    return math", True),
-        ("class Node:\n    pass\nNode.x, Node = 1, dict\ndef solution(a):\n    return Node", True),
-        ("def solution(a):\n    return 0\nfor solution in [len]:\n    x = 1", True),
         ("N = 3\ndef solution(a):\n    return N", False),
         ("def solution(a):\n    solution = 3\n    return solution\nN = 2", False),
         ("def solution(a):\n    return 0\nif __name__ == '__main__':\n    solution = print", False),

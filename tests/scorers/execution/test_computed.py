@@ -56,16 +56,6 @@ def test_a_program_is_assembled_once_and_then_the_same(
     assert opened(cache).program(text, SIGNATURE, rules) == first
 
 
-def test_other_rules_signatures_and_texts_are_other_programs(cache: VerdictCache) -> None:
-    known = opened(cache)
-    text, other = "```python\n    return 1\n```", "def solve(a):\n"
-    made = [known.program(text, SIGNATURE, "humaneval-v-v1"), known.program(text, other, "humaneval-v-v1")]
-    made += [known.program(text, SIGNATURE, "plain"), known.program(f"{text}x", SIGNATURE, "humaneval-v-v1")]
-    cache.flush()
-    assert cache.size() == 4
-    assert made[0] != made[1]
-
-
 def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.MonkeyPatch) -> None:
     known = opened(cache)
     known.program("", SIGNATURE, "plain")
@@ -73,18 +63,3 @@ def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.Mo
     known.program("", SIGNATURE, "plain")
     cache.flush()
     assert cache.size() == 2
-
-
-def test_a_stored_result_of_another_kind_is_computed_again(cache: VerdictCache) -> None:
-    settler = Settler(Local(Named(), None, cache, Limits()), Silent())  # type: ignore[arg-type]
-    settler.computed({"a": 1}, str, lambda: "text")
-    cache.flush()
-    assert settler.computed({"a": 1}, int, lambda: 7) == 7
-
-
-def test_long_texts_are_not_stored(cache: VerdictCache) -> None:
-    known = opened(cache)
-    text = f"```python\n# {'x' * settling.MAX_CHARACTERS}\ndef solution(a):\n    return 1\n```"
-    assert known.program(text, SIGNATURE, "humaneval-v-v1") == assembly.assemble(text, SIGNATURE, "humaneval-v-v1")
-    cache.flush()
-    assert cache.size() == 0

@@ -130,11 +130,6 @@ def confirm(
         return confirmation, [found[candidate] for candidate in candidates]
 
 
-def test_the_same_answers_to_the_same_task_are_judged_once(pool: Scripted) -> None:
-    confirm(pool, "aaa", "bbb", "cc")
-    assert pool.kinds == ["record", "answer", "answer", "answer", "judge", "judge"]
-
-
 def test_a_replay_that_diverges_is_not_given_the_tests_as_a_partner(pool: Scripted) -> None:
     pool.kind = "diverged"
     _, (found,) = confirm(pool, "aaa")
@@ -185,27 +180,8 @@ def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) 
     assert other.split.likeness is None  # The scripted judge says nothing of it.
 
 
-def test_a_known_solution_that_fails_is_named_and_the_task_is_judged_as_one_without(pool: Scripted) -> None:
-    pool.kind = "assertion"
-    confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
-    assert confirmation.broken_references == {"plain": "why"}
-    assert confirmation.without_reference == []
-    assert [job["judge"]["task"].get("expected") for kind, job in pool.jobs if kind == "judge"] == [None, []]
-
-
 @pytest.mark.parametrize("kind", ["answer", "judge"])
 def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: str) -> None:
     pool.lost = {kind}
     _, (found,) = confirm(pool, "aaa")
     assert (found.split, found.lost) == (None, "the sandbox died")
-
-
-def test_answers_wait_on_disk_and_come_back_as_they_were() -> None:
-    from grader.sandbox.answer import Answers, Evidence
-
-    given = [Answers(evidence=Evidence(**EVIDENCE), hello="{}", replies=["\ud800 x", str(n)]) for n in range(3)]
-    with Spool() as spool:
-        for number, answers in enumerate(given):
-            spool.put(f"k{number}", answers)
-        assert [spool.get(f"k{number}") for number in (2, 0, 1)] == [given[2], given[0], given[1]]
-        assert spool.get("other") is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from decimal import Decimal
 from typing import Any
 
@@ -59,17 +58,6 @@ def test_what_evalplus_compares_as_sets_is_right_in_both_readings() -> None:
     assert both([1, 2], (2, 1, 1), qid="Mbpp/2", function="similar_elements") == (True, True)
 
 
-def test_long_arrays_are_compared_to_their_end() -> None:
-    one, other = (ARRAY([0] * 5000 + [last] + [0] * 5000) for last in (1, 2))
-    assert near_values(one, one.copy())
-    assert not near_values(one, other)
-
-
-def test_a_deque_may_hold_arrays() -> None:
-    assert near_values([[1, 2]], deque([ARRAY([1, 2])]))
-    assert not near_values(deque([ARRAY([1, 3])]), deque([ARRAY([1, 2])]))
-
-
 def test_a_named_tuple_is_a_tuple() -> None:
     given = answered(json.dumps({"v": {"r": 0}, "n": [["record", "P", ["x", "y"], [1, {"r": 1}]], ["list", [2]]]}))
     assert same_values([1, [2]], given)
@@ -81,12 +69,6 @@ def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
     given = answered(json.dumps(reply))
     assert not same_values([1, 2], given)
     assert near_values([1, 2], given)
-
-
-def test_a_value_of_numpy_is_the_one_of_python() -> None:
-    assert near_values(True, numpy.bool_(True))
-    assert near_values([True, 2, 0.5], [numpy.bool_(True), numpy.int64(2), numpy.float32(0.5)])
-    assert not near_values(True, numpy.int64(1))
 
 
 ODD = [

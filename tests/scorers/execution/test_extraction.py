@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import pytest
@@ -29,32 +28,22 @@ def block(code: str, fence: str = "```python") -> str:
     ("prediction", "v1", "v2"),
     [
         pytest.param(block(ONE), f"\n{ONE}", f"\n{ONE}", id="one python block"),
-        pytest.param(f"Here:\n{block(ONE)}Done.", f"\n{ONE}", f"\n{ONE}", id="one python block in prose"),
-        pytest.param(f"```python\n{ONE}", f"\n{ONE}", f"\n{ONE}", id="one python block never closed"),
-        pytest.param("```python```", "", "", id="an empty block"),
         pytest.param(
             f"```\nx\n```\n{block(ONE)}", f"\n{ONE}", f"\n{ONE}", id="python wins over an earlier plain block"
         ),
         pytest.param(block(ONE, "```python3"), f"3\n{ONE}", f"3\n{ONE}", id="python3 leaves its 3"),
         pytest.param(block(HELPER) + block(ONE), f"\n{HELPER}\n{ONE}", f"\n{ONE}", id="two blocks"),
-        pytest.param(block(ONE) + block(HELPER), f"\n{ONE}\n{HELPER}", f"\n{ONE}", id="two blocks, solution first"),
         pytest.param(block(ONE) + block(TWO), f"\n{ONE}\n{TWO}", f"\n{TWO}", id="two solutions"),
-        pytest.param(
-            block(HELPER) + block("x = 1\n"), f"\n{HELPER}\nx = 1\n", f"\n{HELPER}", id="two without solution"
-        ),
         pytest.param(f"{block(ONE)}```python\n{TWO}", f"\n{ONE}", f"\n{ONE}", id="the second never closed"),
         pytest.param(f"```python\n{ONE}```python\n{TWO}", "", NOTHING, id="neither closed"),
         pytest.param(
             block(ONE) + "```python\nx\n```\n```\ny\n```\n", f"\n{ONE}", f"\n{ONE}", id="a piece with further fences"
         ),
         pytest.param(f"``` python\n{ONE}```", f"\n{ONE}", f"\n{ONE}", id="a blank before python"),
-        pytest.param(f"``` python\n{ONE}", f"\n{ONE}", f"\n{ONE}", id="a blank before python, never closed"),
         pytest.param(f"{ONE}```", ONE, ONE, id="only a closing fence"),
         pytest.param(f"```\n{ONE}", "", "", id="only an opening fence loses the code"),
-        pytest.param(f"a\n```\n{ONE}```\nb", f"\n{ONE}", f"\n{ONE}", id="a plain block"),
         pytest.param(block(ONE, "```py"), f"py\n{ONE}", f"py\n{ONE}", id="another language name stays in the code"),
         pytest.param(ONE, NOTHING, NOTHING, id="a bare program is thrown away"),
-        pytest.param("", NOTHING, NOTHING, id="nothing"),
     ],
 )
 def test_the_official_rules_in_their_order(prediction: str, v1: str, v2: str) -> None:
@@ -76,29 +65,18 @@ def test_every_text_has_a_code_block_and_it_is_the_texts_own(prediction: str) ->
             assert content == NOTHING or content in prediction
 
 
-@given(TEXTS)
-def test_the_versions_differ_only_where_there_are_several_python_blocks(prediction: str) -> None:
-    if prediction.count("```python") < 2:
-        assert extract(prediction, "humaneval-v-v1") == extract(prediction, "humaneval-v-v2")
-
-
 STUBS = ("solution",)
 
 
 @pytest.mark.parametrize(
     ("prediction", "taken"),
     [
-        pytest.param(ONE, ONE, id="a bare program"),
         pytest.param(f"~~~python\n{ONE}~~~\n", ONE, id="tildes"),
-        pytest.param(f"````\n{ONE}````\n", ONE, id="four backticks"),
         pytest.param(f"```text\nno code\n```\n```py\n{ONE}```\n", ONE, id="a prose block first"),
         pytest.param(f"```py\n{ONE}```\n```py\n{TWO}```\n", TWO, id="the last that defines it"),
         pytest.param(f"```py\n{ONE}```\n```py\n{HELPER}```\n", ONE, id="the last one is only a helper"),
         pytest.param(f"```\n{ONE}", ONE, id="never closed"),
-        pytest.param(f"  ```python\n{ONE}  ```\n", ONE, id="indented fence"),
         pytest.param("def solution means: return the sum", None, id="prose with its name"),
-        pytest.param("The answer is 5.", None, id="prose"),
-        pytest.param("```python\nx = 1\n```", None, id="a block without the function"),
         pytest.param("def solution(a:\n    return 1", None, id="a program that does not parse"),
         pytest.param("x" * MAX_SOURCE + ONE, None, id="longer than any honest answer"),
         pytest.param(f"```py\n{ONE}{LONG}```\n", ONE + LONG, id="a block that is too long to be parsed"),
@@ -114,13 +92,6 @@ def test_a_code_block_is_found_however_long_it_is(length: int) -> None:
     code = f"{ONE}# {'x' * length}\n"
     for text in (f"```python\n{code}```\n", f"```\nx = 1\n```\nso:\n```python\n{code}```\n"):
         assert extract_plain(text, STUBS) == code
-
-
-@given(TEXTS | st.text())
-def test_what_a_careful_reader_takes_defines_the_function(prediction: str) -> None:
-    taken = extract_careful(prediction, STUBS)
-    if taken is not None:
-        assert any(isinstance(n, ast.FunctionDef) and n.name == "solution" for n in ast.parse(taken).body)
 
 
 BACKTRACKING = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -141,10 +112,6 @@ def test_fenced_blocks_are_found_as_without_possessive_repetitions(text: str) ->
 )
 def test_source_that_breaks_the_parser_is_no_program(source: str) -> None:
     assert parse(source) is None
-
-
-def test_a_warning_of_the_parser_reaches_nobody() -> None:
-    assert parse("x = '\\d'\nif x is 'a': pass") is not None
 
 
 def test_v2_looks_for_the_solution_in_the_prose_behind_a_block_too() -> None:

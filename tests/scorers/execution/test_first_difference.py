@@ -18,10 +18,6 @@ def first(expected: str, given: str) -> tuple[str, str]:
     return made.calls.first.expected, made.calls.first.returned
 
 
-def test_short_texts_are_whole() -> None:
-    assert first("1\n2\n", "1\n3\n") == ("1\n2\n", "1\n3\n")
-
-
 def test_of_long_texts_the_part_around_the_first_difference_is_shown() -> None:
     expected, given = first("x\n" * 5000 + "right" + "y" * 9000, "x\n" * 5000 + "wrong")
     start = "[9,750 equal characters] ..." + "x\n" * 125

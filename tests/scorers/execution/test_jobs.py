@@ -43,16 +43,3 @@ def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
     made = tasks.make("q1", SIGNATURE, "", {}, solution).reference
     assert made is not None
     assert made.endswith(CODE)
-
-
-def test_samples_are_numbered_within_their_task() -> None:
-    known = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
-    made = [(a.task.id, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, PROTOCOL)]
-    assert made == [("q2", 0), ("q2", 1), ("q1", 0)]
-
-
-def test_the_same_text_of_a_task_is_assembled_once() -> None:
-    texts = [f"```python\n{CODE}\n```", f"```python\n{CODE} + 1\n```", f"```python\n{CODE}\n```"]
-    first, other, again = jobs.attempts({"q1": TASK}, {"q1": texts}, PROTOCOL)
-    assert again.program is first.program
-    assert (again.sample, other.head == first.head) == (2, False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 
 import msgspec
 import pytest
@@ -66,30 +65,11 @@ def test_every_figure_is_there_in_both_readings_overall_and_by_group() -> None:
     }  # fmt: skip
 
 
-def test_one_sample_a_task_has_the_interval_of_a_proportion() -> None:
-    samples = [sample for n in range(253) for sample in task(f"q{n}", "P" if n < 93 else "F")]
-    row = figure(metrics(samples, (1,)), "pass@1")
-    assert row == Metric(
-        name="pass@1",
-        reading="official",
-        value=pytest.approx(9300 / 253),
-        stderr=pytest.approx(100 * math.sqrt(93 / 253 * 160 / 253 / 252)),
-        ci95=pytest.approx((31.06, 42.86), abs=0.01),
-        n=253,
-    )
-
-
 def test_the_official_parse_rate_divides_by_the_last_records_samples_times_the_records() -> None:
     samples = task("a", "LPPP") + task("b", "PL")
     rows = metrics(samples, (1,))
     assert figure(rows, "parse_success_rate").value == pytest.approx(100 * (1 - 2 / (2 * 2)))
     assert figure(rows, "parse_success_rate", "careful").value == pytest.approx(100 * (1 - 2 / 6))
-
-
-def test_the_parse_rate_of_equal_tasks_is_the_share_of_samples_that_parse() -> None:
-    rows = metrics(task("a", "LPFP") + task("b", "PLLP"), (1,))
-    row = figure(rows, "parse_success_rate")
-    assert (row.value, row.n) == (pytest.approx(62.5), 2)
 
 
 def test_unscored_samples_are_left_out_and_the_bounds_say_what_they_could_do() -> None:
@@ -102,14 +82,6 @@ def test_unscored_samples_are_left_out_and_the_bounds_say_what_they_could_do() -
     assert three.bounds == pytest.approx(((75 + 100) / 2, 100))
 
 
-def test_without_unscored_samples_there_are_no_bounds() -> None:
-    assert all(row.bounds is msgspec.UNSET for row in metrics(task("a", "PF"), (1,)))
-
-
-def test_where_everything_is_unscored_there_is_no_figure() -> None:
-    assert metrics(task("a", "UU"), (1,)) == []
-
-
 def test_the_share_of_right_calls_has_bounds_too() -> None:
     calls = Calls(n=4, same=1)
     first, second = task("a", "FU"), task("b", "U")
@@ -117,10 +89,6 @@ def test_the_share_of_right_calls_has_bounds_too() -> None:
     row = figure(metrics(samples, (1,)), "calls_right", "careful")
     assert (row.value, row.n, row.bounds, row.dropped) == (25, 1, (6.25, 81.25), 1)
     assert [m for m in metrics(second, (1,)) if m.name == "calls_right"] == []
-
-
-def test_without_a_linter_there_is_no_parse_success_rate() -> None:
-    assert {row.name for row in execution.metrics(task("a", "PF"), (1, 2), has_linter=False)} == {"pass@1", "pass@2"}
 
 
 def test_unscored_samples_are_no_parse_successes_and_leave_bounds() -> None:
@@ -177,17 +145,3 @@ def test_a_value_is_within_its_bounds_and_known_where_they_coincide() -> None:
     assert (found.value, found.bounds, found.n, found.dropped) == (100, (25, 100), 1, 3)
     lost = task("a", "PPPP") + task("b", "FFFU") + task("c", "FFFF") + task("d", "FFFF")
     assert figure(metrics(lost, (4,)), "pass@4").value == pytest.approx(100 / 3)
-
-
-def test_variants_of_a_task_are_one_cluster_of_its_intervals() -> None:
-    samples = [s for n in range(12) for s in task(f"q{n}", "PF" if n % 4 else "FF")]
-    apart = figure(metrics(samples, (1,)), "pass@1")
-    families = [msgspec.structs.replace(s, family=f"f{int(s.qid[1:]) % 4}") for s in samples]
-    together = figure(metrics(families, (1,)), "pass@1")
-    assert (together.value, together.n) == (apart.value, apart.n)
-    assert together.ci95[0] < apart.ci95[0]
-    assert together.ci95[1] > apart.ci95[1]
-    assert together.stderr > apart.stderr
-
-
-# --- which k ----------------------------------------------------------------------------------------------------

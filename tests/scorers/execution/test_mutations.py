@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from grader.scorers.execution.mutations import mutants
 
 SOURCE = '''def solution(numbers, low=0):
@@ -38,21 +36,9 @@ def test_every_kind_of_change_is_made_once_a_place() -> None:
     }
 
 
-def test_mutants_are_programs_and_all_different_from_each_other_and_the_original() -> None:
-    sources = [mutant.source for mutant in mutants(SOURCE, 100)]
-    assert len({*sources, ast.unparse(ast.parse(SOURCE))}) == len(sources) + 1
-    for source in sources:
-        compile(source, "mutant", "exec")
-
-
 def test_the_same_mutants_are_made_at_every_call_and_no_more_than_asked() -> None:
     first = mutants(SOURCE, 5)
     assert first == mutants(SOURCE, 5)
     assert len(first) == 5
     assert first[0].title.startswith("line 1")
     assert first[-1].title.startswith("line 7")
-
-
-def test_the_original_stays_as_it_is_and_bad_source_has_no_mutants() -> None:
-    assert mutants("def f(:", 5) == []
-    assert mutants("def f(): pass", 5) == []

@@ -11,7 +11,7 @@ from grader.benchmark import Split
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Asking
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns, ExecutionProtocol
-from grader.scorers.execution.prompts import SAMPLING, turns
+from grader.scorers.execution.prompts import turns
 from grader.scorers.execution.scorer import Execution
 from grader.scorers.execution.tasks import make
 
@@ -72,11 +72,6 @@ def test_a_mode_or_a_description_that_is_not_there_is_refused() -> None:
         turns("t2c", first_version=False, signature=SIGNATURE, description=None)
 
 
-def test_one_sample_is_greedy_and_several_are_sampled() -> None:
-    assert SAMPLING.settings(1).fields() == {"temperature": 0.0, "top_p": 0.95, "max_tokens": 2048}
-    assert SAMPLING.settings(6).fields() == {"temperature": 0.8, "top_p": 0.95, "max_tokens": 2048}
-
-
 def own(prompts: str = "") -> ExecutionBenchmark:
     return ExecutionBenchmark(
         id="own",
@@ -99,10 +94,3 @@ def test_a_benchmark_without_published_prompts_is_asked_plainly_or_with_a_templa
     assert turn.text({}) == f"Finish:\n{SIGNATURE}"
     with pytest.raises(UsageError, match="own has no modes"):
         Execution().turns(own(), task, Asking(protocol="p", mode="t2c"))
-
-
-def test_a_template_does_not_replace_several_requests() -> None:
-    task = make("q", SIGNATURE, "assert True", {})
-    asking = Asking(protocol="p", mode="v2t2c", template="x", template_name="t")
-    with pytest.raises(UsageError, match="a template replaces a single one"):
-        Execution().turns(own("humaneval-v-v2"), task, asking)

@@ -79,14 +79,6 @@ APART = "passes officially, but not when the tests get only its answers: "
     [
         (Split(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
         (
-            Split(evidence=evidence(stopped="cpu", cpu=4.0)),
-            f"{APART}the confirming run did not finish (used 4.0 s of CPU time)",
-        ),
-        (
-            Split(evidence=evidence(stopped="memory")),
-            f"{APART}the confirming run did not finish (out of memory)",
-        ),
-        (
             Split(evidence=evidence(status=-11)),
             f"{APART}the confirming run did not finish (the process was ended by SIGSEGV)",
         ),
@@ -107,18 +99,12 @@ FAILURES = [
     pytest.param(ran("", "AssertionError"), Outcome.FAILED, "a test's assertion failed", "", id="assertion"),
     pytest.param(ran("1 != 2", "AssertionError"), Outcome.FAILED, "1 != 2", "1 != 2", id="assertion with a text"),
     pytest.param(ran("no x", "NameError"), Outcome.ERROR, "NameError: no x", "no x", id="exception"),
-    pytest.param(ran("", "KeyError"), Outcome.ERROR, "KeyError", "", id="exception without a text"),
     pytest.param(ran("out of 2", "timeout", stopped="cpu", cpu=2.04), Outcome.TIMEOUT, "used 2.0 s of CPU time", "out of 2", id="time-out in time"),
-    pytest.param(ran(None, stopped="cpu", cpu=3.0), Outcome.TIMEOUT, "used 3.0 s of CPU time", "out of 2", id="time-out ignored"),
     pytest.param(ran(None, stopped="blocked", wall=2.5, waited=0.4), Outcome.TIMEOUT, "waited for 2.1 s without working", "out of 2", id="asleep"),
-    pytest.param(ran(None, stopped="wall", wall=20.0), Outcome.TIMEOUT, "not finished after 20 s", "out of 2", id="wall"),
     pytest.param(ran("fine", "X", stopped="cpu", cpu=2.0), Outcome.TIMEOUT, "used 2.0 s of CPU time", "fine", id="time-out with other words"),
     pytest.param(ran(None, stopped="memory"), Outcome.OUT_OF_MEMORY, "killed: more memory than the limit", "out of 2", id="memory watch"),
-    pytest.param(ran(None, oom=True, status=-9), Outcome.OUT_OF_MEMORY, "killed: more memory than the limit", "out of 2", id="kernel killed for memory"),
     pytest.param(ran(None, status=-11), Outcome.CRASHED, "the process was ended by SIGSEGV", "out of 2", id="signal"),
-    pytest.param(ran(None, status=-42), Outcome.CRASHED, "the process was ended by signal 42", "out of 2", id="signal without a name"),
     pytest.param(ran(None, status=0), Outcome.CRASHED, "the process ended itself (status 0) before the tests were done", "out of 2", id="ended itself"),
-    pytest.param(ran(None, status=None), Outcome.CRASHED, "the process ended itself (status None) before the tests were done", "out of 2", id="unknown end"),
     pytest.param(ran(None, stopped="garbage"), Outcome.CRASHED, "the process wrote something other than a result", "out of 2", id="garbage"),
 ]  # fmt: skip
 
@@ -151,13 +137,6 @@ def test_a_program_stopped_by_the_gate_did_not_run(lint: Lint, detail: str) -> N
     assert official_result(Executed(lint=lint), V1) == f"pylint fail:\n{detail}"
 
 
-def test_the_v1_prefix_is_in_the_result_not_in_the_detail() -> None:
-    executed = ran("failed: boom", "ValueError")
-    result = sample_result(attempt(), executed, Apart(), "", V1)
-    assert official_result(executed, V1) == "failed: boom"
-    assert result.official.detail == "ValueError: boom"
-
-
 @pytest.mark.parametrize(
     "executed", [ran("no N", "NameError"), Executed(lint=Lint(messages=["Undefined variable 'N'"]))]
 )
@@ -167,13 +146,6 @@ def test_a_program_that_passes_with_its_dropped_code_is_credited_carefully(execu
     assert result.careful == Reading(
         outcome=Outcome.PASSED, credit=1, detail="passes once the program keeps top-level N", rule="recovered"
     )
-
-
-def test_a_program_that_fails_with_its_dropped_code_as_well_stays_what_it_was() -> None:
-    result = read(
-        ran("no N", "NameError"), Split(evidence=evidence(), reason="a test fails"), "N = 3\ndef solution(a): pass"
-    )
-    assert result.careful == result.official
 
 
 REBINDS = "def solution(a):\n    return 0\nsolution = lambda a: a"

@@ -46,12 +46,6 @@ def test_a_bound_method_counts_as_its_object() -> None:
     assert found[1][3]["f"] == {"x": ["ans", 2]}
 
 
-def test_no_object_is_released_before_a_later_call_needs_it() -> None:
-    found = ordered(call(BOX, 1), call(BOX, 2, d=[0]))
-    assert found is not None
-    assert not any("d" in one for one in found[1])
-
-
 def test_calls_that_cannot_come_otherwise_stay_as_they_are() -> None:
     assert ordered(call(BOX), call(["op", "len"], answer(0))) is None
 

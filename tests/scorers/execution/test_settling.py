@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.observer import Silent
-from grader.sandbox.answer import Executed, Lint
 from grader.scorers.execution import jobs
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
-from grader.scorers.execution.sample import Accepted, Sample
 from tests.scorers.execution.test_confirming import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
 
 if TYPE_CHECKING:
@@ -170,20 +168,6 @@ def test_results_of_earlier_runs_are_used_beside_new_ones(kinds: set[str]) -> No
     assert collections.Counter(pool.kinds) == collections.Counter(other.kinds)
 
 
-def test_the_last_result_of_the_linter_is_not_missed() -> None:
-    """It can come after `arriving` has looked for a candidate and before it asks whether the linter has ended."""
-    (attempt,) = jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL)
-    sample = Sample(attempt)
-    sample.key = "k"
-
-    def ends() -> bool:
-        accepted.note("k", Executed(lint=Lint()))
-        return True
-
-    accepted = Accepted([sample], ends)
-    assert list(accepted.arriving()) == [sample.completion]
-
-
 def test_a_program_answers_when_the_linter_has_accepted_it_and_never_if_it_refuses_it() -> None:
     """A program with a `while` loop, which may never end, is linted and answers first."""
     pool = Overlapping()
@@ -195,12 +179,6 @@ def test_a_program_answers_when_the_linter_has_accepted_it_and_never_if_it_refus
     assert place["answer"][-1] < place["judge"][0]
     for source in pool.of("answer"):
         assert place["lint"][pool.of("lint").index(source)] < place["answer"][pool.of("answer").index(source)]
-
-
-def test_a_task_whose_programs_are_all_refused_is_not_in_the_note_on_tasks_that_cannot_be_recorded() -> None:
-    for pool in (Overlapping(), Overlapping(overlaps=False)):
-        phases, _ = graded(pool, {"odd": [program("undefined")], "plain": [program("a")]})
-        assert phases.unrecordable == {}
 
 
 def test_one_phase_at_a_time_is_shown_and_the_one_beside_it_when_it_is_done() -> None:

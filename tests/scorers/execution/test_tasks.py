@@ -35,11 +35,6 @@ def test_groups_are_the_task_type_and_the_aspects_that_a_task_has() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("extra", [{}, {"task_type": None}, {"task_type": "", "capability_aspects": {}}])
-def test_a_task_without_labels_is_in_no_group(extra: dict[str, Any]) -> None:
-    assert tasks_from(rows(ROW | extra), HUMANEVAL_V)["q1"].groups == {}
-
-
 def test_every_row_that_lacks_something_is_named() -> None:
     with pytest.raises(InputError) as caught:
         tasks_from(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -50,30 +48,13 @@ def test_official_parse_equals_the_official_expressions(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "parsed"),
-    [
-        (full_response("incorrect", "Step 2"), (" incorrect\n", " Step 2\n", " The sign is wrong.")),
-        ("Solution Correctness: correct", ("", "", "")),
-        ("Solution Correctness: correct\nFirst Error Step: N/A", (" correct\n", "", "")),
-        ("The Solution Correctness counts.\nSolution Correctness: correct\nFirst Error Step: 1", ("", "", "")),
-        ("solution correctness: correct\nfirst error step: N/A\nerror reason: N/A", ("", "", "")),
-    ],
-)
-def test_official_parse_loses_a_field_and_the_later_ones(text: str, parsed: tuple[str, str, str]) -> None:
-    assert parse_official(text) == parsed
-
-
-@pytest.mark.parametrize(
     ("field", "gate", "score"),
     [
         (" Step 3\n", "3", "3"),
         (" **Step 3.**\n", "3", "3"),
         (" 3\n", "3", " 3\n"),
-        ("3", "3", "3"),
-        (" 3.\n", "", ""),
         (" Step 03", "", ""),
         (" Step 3: the formula", "", ""),
-        (" Step 30", "", ""),
         ("", "", ""),
     ],
 )
@@ -112,28 +93,20 @@ def test_careful_reading_is_whole() -> None:
     [
         full_response("incorrect", "Step 3"),
         "## Solution Correctness\n\n**Incorrect**\n\n## First Error Step\nStep 3: the formula\n## Error Reason\nbad",
-        "1. Solution Correctness: incorrect\n2. First Error Step: 3.\n3. Error Reason: x",
-        "first error step = 3\nsolution_correctness = wrong",
         "SOLUTION CORRECTNESS - Incorrect\nFIRST ERROR STEP - #3",
-        "**Solution Correctness** incorrect\n**First Error Step** Step 3",
         "| Solution Correctness | incorrect |\n| First Error Step | Step 3 |",
         "- **Solution Correctness (correct/incorrect):** incorrect\n- **First Error Step (if any):** Step 3",
-        "Solution Correctness: incorrect; First Error Step: Step 3; Error Reason: z",
         "<solution_correctness>incorrect</solution_correctness><first_error_step>3</first_error_step>",
         '{"solution_correctness": "incorrect", "first_error_step": 3, "error_reason": "x"}',
         '```json\n{\n  "solutionCorrectness": false,\n  "firstErrorStep": "Step 3"\n}\n```',
         "解答正确性\uff1a不正确\n首个错误步骤\uff1a第三步\n错误原因\uff1a公式",
-        "Is the solution correct? No\nFirst incorrect step: Step 3",
         "Final Verdict: The solution is incorrect.\nFirst incorrect step: Step 3\nExplanation: bad",
         "The solution is incorrect because a sign is lost. The first error occurs in Step 3.",
-        "<think>Solution Correctness: correct</think>Solution Correctness: incorrect\nFirst Error Step: Step 3",
         "I weigh it.</think>\nSolution Correctness: incorrect\nFirst Error Step: Step 3",
         full_response("correct", "N/A", "N/A")
         + "\n\nWait, I missed a sign.\n\n"
         + full_response("incorrect", "Step 3"),
         full_response("incorrect", "Step 3") + "\n\nQuestion: What is 2 + 2?\n" + full_response("correct", "N/A"),
-        "Step 1:\n- Correctness: correct\nStep 3:\n- Correctness: incorrect\n" + full_response("incorrect", "Step 3"),
-        "First Error Step: Step 3\nError Reason: A sign.",
     ],
 )
 def test_any_style_of_headings_is_read(text: str) -> None:
@@ -145,22 +118,16 @@ def test_any_style_of_headings_is_read(text: str) -> None:
     ("field", "correctness"),
     [
         ("correct", "correct"),
-        ("**Correct**.", "correct"),
-        ("The solution is correct", "correct"),
         ("The solution is not incorrect", "correct"),
         ("✅", "correct"),
-        ("mostly correct", "correct"),
         ("Correct, apart from a typo", "correct"),
-        ("The solution is incorrect", "incorrect"),
         ("Based on the analysis above, the solution is incorrect.", "incorrect"),
-        ("not correct", "incorrect"),
         ("partially correct", "incorrect"),
         ("Incorrect, but the final answer is correct", "incorrect"),
         ("correct. Wait, actually it is incorrect", "incorrect"),
         ("\n- [ ] correct\n- [x] incorrect", "incorrect"),
         ("correct, but step 3 is wrong", None),
         ("cannot be determined", None),
-        ("might be incorrect", None),
         ("[Input 'correct'/'incorrect' here]", None),
         ("", None),
     ],
@@ -193,39 +160,27 @@ def test_where_a_person_could_not_tell_nothing_is_read(text: str, rule: str) -> 
 @pytest.mark.parametrize(
     ("field", "step"),
     [
-        ("Step 3", "3"),
         ("Step 3: the formula of step 2 is misapplied", "3"),
-        ("3.", "3"),
         ("(3)", "3"),
-        ("[Step 3]", "3"),
-        ("**Step 3**", "3"),
         ("Step 03", "3"),
         ("step three", "3"),
         ("the third step", "3"),
-        ("3rd step", "3"),
-        ("Three", "3"),
-        ("No. 3", "3"),
         ("\uff13", "3"),
         ("第3步", "3"),
         ("$\\boxed{3}$", "3"),
         ("Steps 3 and 4", "3"),
-        ("Step 3-5", "3"),
         ("Step 3 - 2x + 5 = 7 is wrong", "3"),
         ("\n\nThe first error occurs here:\nStep 3", "3"),
         ("Not Step 2 but Step 3", "3"),
         ("Step 2 is correct; the first error is in Step 3.", "3"),
         ("Step 4. Wait, actually Step 3.", "3"),
-        ("Step 12", "12"),
         ("N/A", "N/A"),
-        ("None", "N/A"),
         ("No error", "N/A"),
         ("无", "N/A"),
         ("Step 3 or 4", None),
-        ("Step 3/4", None),
         ("Steps 4 and 3", None),
         ("After Step 3", None),
         ("3.5 m/s", None),
-        ("Step x", None),
         ("", None),
     ],
 )
@@ -244,19 +199,13 @@ def test_a_quoted_step_is_found_in_the_solution() -> None:
     ("field", "line"),
     [
         ("    y = x + 1", "y = x + 1"),
-        ("`y = x+1`", "y = x+1"),
         ("\n```python\n    y = x + 1\n```\n", "y = x + 1"),
         ("The line below:\n```\ny = x + 1\n```", "y = x + 1"),
         ("Line 2: `y = x + 1`", "y = x + 1"),
-        ("2: y = x + 1", "y = x + 1"),
-        ("**`y = x + 1`**", "y = x + 1"),
         ("The line `y = x + 1` adds too much", "y = x + 1"),
         ("Line 2", "y = x + 1"),
         ("Line 99", None),
-        ("Step 3", None),
         ("N/A", "N/A"),
-        ("    ", None),
-        ("z = 0", "z = 0"),
     ],
 )
 def test_a_code_line_is_read_without_its_wrapping(field: str, line: str | None) -> None:
@@ -299,8 +248,3 @@ def test_style_order_and_case_of_headings_do_not_matter(
     text = "\n".join(style.format(case(NAMES[part])) + values[part] for part in order)
     reading = read_careful(text, coding=False)
     assert (reading.correctness, reading.step, reading.error_reason) == (correctness, str(step), values[2])
-
-
-def test_importing_the_module_does_not_import_numpy() -> None:
-    code = "import sys, grader.scorers.mr_ben.reading; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

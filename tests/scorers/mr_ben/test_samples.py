@@ -64,14 +64,6 @@ def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> No
     assert facts_of(report.samples[1]).judge == YES
 
 
-def test_a_reply_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=MATH)
-    with ModelServer.playing(say("hm"), say(YES)) as server:
-        report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
-    assert len(server.asked) == 2
-    assert (report.unscored, figures(report, "careful")["acc_reason"]) == (0, 50)
-
-
 def test_a_judge_that_is_never_readable_leaves_the_careful_reason_unscored_between_bounds(tmp_path: Path) -> None:
     """Officially such a reply is an error without credit, never retried."""
     data = folder(tmp_path / "data", math=MATH)
@@ -111,15 +103,6 @@ def test_a_persons_verdict_in_one_word_holds_in_both_readings(tmp_path: Path, wo
     report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": word}))
     assert [figures(report, reading)["acc_reason"] for reading in READINGS] == [reason, reason]
     assert report.unscored == 0
-
-
-def test_a_judges_incorrect_is_credited_officially_and_is_a_no_to_a_careful_reader(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=MATH)
-    told = YES.replace("Correct", "Incorrect")
-    report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": told}))
-    assert [figures(report, reading)["acc_reason"] for reading in READINGS] == [50, 0]
-    assert facts_of_run(report).difference_kinds == {'"Incorrect" credited': 1}
-    assert report.notes == ['Why the readings differ: "Incorrect" credited (1).']
 
 
 def test_a_template_replaces_the_wording(tmp_path: Path) -> None:

@@ -103,14 +103,6 @@ def test_all_figures_and_counts_of_a_subject(tmp_path: Path) -> None:
     ]
 
 
-def test_the_overall_figure_is_the_unweighted_mean_over_subjects(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=[row("q1"), row("q2"), row("q3", "1")], logic=[row("q4"), row("q5", "1")])
-    texts = {"q1/m": "correct", "q2/m": "correct", "q3/m": "correct", "q4/m": "correct", "q5/m": "incorrect"}
-    report = run(predictions(tmp_path, {q: response(t, "Step 2") for q, t in texts.items()}), data)
-    by_subject = [figures(report, "careful", f"subject={s}")["mcc"] for s in ("math", "logic")]
-    assert (by_subject, figures(report, "careful")["mcc"]) == ([0, 100], 50)
-
-
 @pytest.mark.parametrize(
     ("text", "precision", "recall", "parsed"),
     [
@@ -147,13 +139,6 @@ def test_a_private_benchmark_declares_its_own_weights_and_subjects(tmp_path: Pat
 
 
 # --- data and files -------------------------------------------------------------------------------------------------
-
-
-def test_subjects_that_are_there_are_graded_and_other_files_are_not_looked_at(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=MATH[:1], biology=[row("b1")])
-    (data / "k_shot_demo.json").write_text("not even JSON")
-    report = run(predictions(tmp_path, {"q1/m": response("correct"), "b1/m": response("correct")}), data)
-    assert {m.group for m in report.metrics} == {None, "subject=math", "subject=biology"}
 
 
 def scored(rows: list[dict[str, Any]], texts: dict[str, str], judged: Mapping[str, str | None]) -> list[dict[str, Any]]:

@@ -15,30 +15,13 @@ from tests.scorers.mr_ben.made import (
     MATH,
     RIGHT,
     folder,
-    metric,
     predictions,
-    response,
-    row,
     run,
     sample_rows,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def test_an_error_step_that_the_data_do_not_name_is_not_shown_as_one(tmp_path: Path) -> None:
-    place = folder(tmp_path / "data", math=[row(f"q{n}", step) for n, step in enumerate(("  return 1", ""))])
-    golds = [task.gold for task in tasks.tasks_from(tasks.load(MR_BEN, "test", place)).values()]
-    assert golds == ["incorrect; first error in step return 1", "incorrect; the data name no error step"]
-
-
-def test_a_second_row_of_one_key_has_its_own_name(tmp_path: Path) -> None:
-    data = folder(tmp_path / "data", math=[row("q1"), row("q1", "1")])
-    path = predictions(tmp_path, {"q1/m": response("correct"), "q1/m#2": response("incorrect", "Step 2")})
-    report = run(path, data)
-    assert [(s.qid, s.careful.outcome) for s in report.samples] == [("q1/m", "correct"), ("q1/m#2", "wrong")]
-    assert metric(report, "mr_score", "careful").n == 1
 
 
 def test_a_row_that_the_benchmark_has_not_is_named(tmp_path: Path) -> None:
@@ -66,28 +49,6 @@ def test_a_row_knows_its_subject_and_keeps_all_its_fields(tmp_path: Path) -> Non
     (tmp_path / "math.json").write_text("\ufeff" + json.dumps({"q": [ROW | {"More": [1]}]}), encoding="utf-8")
     (tmp_path / "other.json").write_text("{")
     assert load(tmp_path) == [ROW | {"More": [1], "subject": "math"}]
-
-
-def test_one_subject_file_may_be_named_alone(tmp_path: Path) -> None:
-    (tmp_path / "coding.json").write_text(json.dumps({"q": [ROW | {"Model_Solution_Steps": "x = 1"}]}))
-    (tmp_path / "math.json").write_text("{")
-    rows = load(tmp_path / "coding.json")
-    assert [(row["subject"], row["Model_Solution_Steps"]) for row in rows] == [("coding", "x = 1")]
-
-
-def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
-    digests = []
-    for text in ("one", "one", "two"):
-        (tmp_path / "math.json").write_text(json.dumps({"q": [ROW | {"Question": text}]}))
-        digests.append(tasks.load(MR_BEN, "test", tmp_path).digest)
-    assert digests[0] == digests[1] != digests[2]
-
-
-def test_rows_that_came_with_the_predictions_are_checked_likewise() -> None:
-    rows = tasks.from_tables({"math": [ROW]}, "run.json")
-    assert (rows.rows, rows.origin) == ([ROW | {"subject": "math"}], "run.json")
-    with pytest.raises(InputError, match=r"^run\.json: \$\.math\[0\]: missing Question_UUID$"):
-        tasks.from_tables({"math": [{**ROW, "Question_UUID": None}]}, "run.json")
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,14 @@ from grader.errors import InputError, UsageError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results.file import decode_report
-from grader.scorers.mr_ben.prompts import SAMPLING, chosen, prompt
+from grader.scorers.mr_ben.prompts import chosen, prompt
 from tests.scorers.mr_ben.made import (
     MATH,
     NO,
     RIGHT,
-    YES,
     facts_of_run,
     figures,
     folder,
-    metric,
     predictions,
     replies,
     run,
@@ -55,30 +52,12 @@ def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) 
         run(path, data, judge_replies=judged, weights={"step": float("nan")})
 
 
-def test_the_command_takes_weights(tmp_path: Path) -> None:
-    from grader.cli import run as command
-
-    data = folder(tmp_path / "data", math=MATH)
-    path, judged = predictions(tmp_path, RIGHT), replies(tmp_path, {"q2/m": YES})
-    words = [str(path), "-b", "mr-ben", "--data", str(data), "--judge-replies", str(judged), "-q"]
-    assert command([*words, "--weight", "mcc=0", "--weight", "step=0"]) == 0
-    report = decode_report((tmp_path / "preds_results.json").read_bytes())
-    assert metric(report, "mr_score", "official").value == 25
-
-
+SHOWN = {"Options": "A: x", "Model_Solution_Steps": ["Step 1: a", "", "Step 2: b"]}
 DEMONSTRATIONS: dict[str, list[Any]] = {
     "high_school_physics": [
-        {
-            "Question": f"q{number}",
-            "Options": "A: x",
-            "Model_Solution_Steps": ["Step 1: a", "", "Step 2: b"],
-            "cot_analysis": f"Solution Analysis: c{number}",
-        }
-        for number in range(3)
+        {"Question": f"q{n}", **SHOWN, "cot_analysis": f"Solution Analysis: c{n}"} for n in range(3)
     ],
-    "coding": [
-        {"Question": f"q{number}", "Solution": f"s{number}", "cot_analysis": f"c{number}"} for number in range(3)
-    ],
+    "coding": [{"Question": f"q{n}", "Solution": f"s{n}", "cot_analysis": f"c{n}"} for n in range(3)],
 }
 PHYSICS = {
     "Subject": "high_school_physics",
@@ -106,7 +85,3 @@ def test_a_row_is_asked_with_the_published_text(row: dict[str, Any], shots: int,
 def test_too_few_demonstrations_are_an_error() -> None:
     with pytest.raises(InputError, match="3 demonstrations for 'coding', but --shots is 4"):
         chosen(DEMONSTRATIONS, CODING, 4)
-
-
-def test_it_is_greedy_without_a_token_limit() -> None:
-    assert SAMPLING.settings(1).fields() == {"temperature": 0.0, "top_p": 0.9}
