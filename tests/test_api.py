@@ -19,13 +19,14 @@ def test_a_file_is_graded_as_the_command_grades_it(sample, capsys):
     metric = report.metric("accuracy", "careful")
     assert metric is not None
     assert (metric.value, metric.n) == (70.0, 10)
+    assert report.metric("typo", "careful") is None
     assert [p.name for p in path.parent.iterdir()] == ["predictions.json"]
     assert capsys.readouterr() == ("", "")
 
 
 def test_texts_need_no_file(sample):
     path, folder = sample("vstar")
-    texts = {record["qid"]: record["predictions"] for record in json.loads(path.read_text())}
+    texts = {record["qid"]: (text for text in record["predictions"]) for record in json.loads(path.read_text())}
     report = grader.grade(texts, benchmark="vstar", data=folder / "questions.jsonl")
     assert report.metrics == grader.grade(path, benchmark="vstar", data=folder / "questions.jsonl").metrics
 
@@ -44,9 +45,7 @@ def test_what_it_writes_reads_back_and_compares(sample):
     ("option", "message"),
     [
         ({"benchmrk": "vstar"}, "'benchmrk'; did you mean benchmark?"),
-        ({"zzz": 1}, "'zzz'; it has benchmark, split, protocol, "),
         ({"id": "q1"}, "'id'; it is `ids` here, a list"),
-        ({"weight": "step=1"}, "'weight'; it is `weights` here"),
         ({"fail_under": "accuracy=75"}, "'fail_under'; gates are the command's; look at report.metric("),
         ({"output": "x.html"}, "'output'; reports are the command's: write=True"),
     ],
@@ -92,13 +91,6 @@ def test_the_architecture_fits_one_screen_and_names_what_is_there(root):
         assert there, name
 
 
-def test_a_figure_that_a_report_does_not_have_is_none(sample):
-    path, folder = sample("vstar")
-    report = grader.grade(path, benchmark="vstar", data=folder / "questions.jsonl")
-    assert report.metric("typo", "careful") is None
-    assert report.metric("accuracy", "careful", "category=none") is None
-
-
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
@@ -126,8 +118,8 @@ def test_bad_values_and_bad_files_are_the_errors_of_the_command(sample, tmp_path
 
 @pytest.mark.parametrize(
     "texts",
-    ["A", b"A", None, [b"A"], [None], {"A": 1}, 5, ["\ud800"]],
-    ids=["text", "bytes", "none", "list of bytes", "list of none", "mapping", "number", "half a character"],
+    ["A", None, [b"A"], {"A": 1}, ["\ud800"]],
+    ids=["text", "none", "list of bytes", "mapping", "half a character"],
 )
 def test_what_is_no_list_of_texts_is_refused_and_never_graded_by_the_character(sample, texts):
     _, folder = sample("vstar")
@@ -135,28 +127,15 @@ def test_what_is_no_list_of_texts_is_refused_and_never_graded_by_the_character(s
         grader.grade({"0": texts}, benchmark="vstar", data=folder / "questions.jsonl", missing="wrong")
 
 
-def test_texts_may_come_from_a_generator(sample):
-    path, folder = sample("vstar")
-    texts = {record["qid"]: (text for text in record["predictions"]) for record in json.loads(path.read_text())}
-    report = grader.grade(texts, benchmark="vstar", data=folder / "questions.jsonl")
-    assert report.metric("accuracy", "careful").value == 70
-
-
-@pytest.mark.parametrize("predictions", [None, b"p.json", [{"qid": "0", "predictions": ["A"]}], 5])
+@pytest.mark.parametrize("predictions", [None, [{"qid": "0", "predictions": ["A"]}]])
 def test_what_is_neither_a_path_nor_a_mapping_is_a_type_error(predictions):
     with pytest.raises(TypeError, match="a file's path or"):
         grader.grade(predictions, benchmark="vstar")
 
 
-def test_no_predictions_at_all_are_an_input_error():
-    with pytest.raises(InputError, match="there are no predictions"):
-        grader.grade({}, benchmark="vstar")
-
-
 @pytest.mark.parametrize(
     "option",
-    [{"limit": 0}, {"limit": -1}, {"k": 0}, {"k": [1, -2]}, {"workers": 0}, {"workers": 257}, {"timeout": -1},
-     {"timeout": float("nan")}, {"timeout": float("inf")}, {"memory": 5}, {"memory": "1k"}, {"data": 5}, {"data": b"x"},
+    [{"limit": 0}, {"k": [1, -2]}, {"workers": 257}, {"timeout": float("nan")}, {"memory": "1k"}, {"data": 5},
      {"ids": "q1"}, {"cache": "no"}],
 )  # fmt: skip
 def test_a_value_out_of_its_range_is_a_usage_error(sample, option):

@@ -50,10 +50,6 @@ def from_others() -> dict[str, Path]:
     return {name: path for path in paths for name in imported(path.read_text()) - here}
 
 
-def test_imports_in_functions_and_of_submodules_count() -> None:
-    assert imported("import a.b, c\ndef f():\n from d.e import g\n import h as i\nfrom . import j") == set("acdh")
-
-
 def test_the_sandbox_is_imported_for_its_types_only() -> None:
     for path in PACKAGE.rglob("*.py"):
         if "sandbox_image" not in path.parts and "grade_sandbox" in path.read_text():
@@ -75,8 +71,5 @@ def test_every_imported_distribution_is_declared() -> None:
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_the_versions_of_python_that_are_named_are_those_that_pip_accepts(version: str) -> None:
     assert SpecifierSet(project()["requires-python"]).contains(version)
-    assert f"Programming Language :: Python :: {version}" in project()["classifiers"]
-
-
-def test_no_older_version_of_python_is_accepted_than_the_first_named() -> None:
     assert not SpecifierSet(project()["requires-python"]).contains("3.10")
+    assert f"Programming Language :: Python :: {version}" in project()["classifiers"]

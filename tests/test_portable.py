@@ -12,14 +12,12 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
-
-from grader.sandbox import packages
 from tests.made_runs import BENCHMARKS, SAMPLES
 from tests.models.server import ModelServer, say
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 WITHOUT_LINUX = """
 import builtins, io, sys, types
@@ -119,24 +117,16 @@ reader = "vlmevalkit-2026-06"
 """
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_what_only_linux_has_is_really_gone() -> None:
+    lines = [
         "import os; os.sched_getaffinity(0)",
         "open('/proc/self/stat')",
         "import signal; signal.SIGALRM",
         "import fcntl",
-    ],
-)
-def test_what_only_linux_has_is_really_gone(line: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{WITHOUT_LINUX}\n__name__ = 'grader.x'; {line}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(("AttributeError", "FileNotFoundError", "ImportError"))
+    ]
+    code = f"{WITHOUT_LINUX}\n__name__ = 'grader.x'\nfor line in {lines}:\n  try: exec(line)\n"
+    code += "  except (AttributeError, OSError, ImportError): print('gone')"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split() == [b"gone"] * 4
 
 
 def test_scoring_reports_and_comparisons_need_nothing_that_only_linux_has(tmp_path: Path) -> None:
@@ -202,10 +192,3 @@ def test_what_needs_linux_says_so_in_one_sentence(tmp_path: Path) -> None:
     assert "none     A sandbox needs Linux, and this is " in doctor.stdout
     assert "WSL 2" in doctor.stdout
     assert "Traceback" not in graded.stderr + doctor.stderr
-
-
-def test_wheels_for_the_sandbox_are_those_of_linux_wherever_they_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("platform.machine", lambda: "arm64")
-    assert packages._platforms()[0] == "manylinux_2_28_aarch64"
-    monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    assert packages._platforms()[-1] == "manylinux2014_x86_64"

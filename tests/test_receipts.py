@@ -55,15 +55,9 @@ def test_a_receipt_is_found_again_with_all_that_it_says() -> None:
     ("field", "value"),
     [
         ("grade", "0.0.9"),
-        ("kernel", "6.0"),
         ("cpu", "another"),
-        ("cores", 1000),
-        ("backend", "bubblewrap"),
         ("sandbox", "another image"),
-        ("runtime", "runsc"),
-        ("python", "3.11.2"),
         ("cpu_seconds", 9.0),
-        ("memory_bytes", 1 << 29),
     ],
 )
 def test_a_receipt_is_void_once_anything_that_can_change_a_verdict_has_changed(field: str, value: Any) -> None:
@@ -81,15 +75,6 @@ def test_data_with_broken_references_does_not_damn_data_that_passed() -> None:
     failed = find()
     assert failed is not None
     assert not failed.passed
-
-
-def test_of_tests_with_other_data_the_newest_counts() -> None:
-    receipts.keep(receipt(subject=OTHER_DATA))
-    third = msgspec.structs.replace(SUBJECT, rows="d3")
-    receipts.keep(receipt(subject=third, at="2026-11-23T00:00:00+00:00", passed=False, problems=3))
-    found = find()
-    assert found is not None
-    assert (found.passed, found.same_data) == (False, False)
 
 
 def test_a_subject_is_everything_that_a_self_test_tests() -> None:
@@ -133,21 +118,14 @@ def report(tested: SelftestProvenance | None) -> Report:
     )
 
 
-def test_a_run_with_a_passed_self_test_meets_the_requirement() -> None:
-    receipts.keep(receipt())
-    assert receipts.problem(report(find())) == ""
-
-
 def test_a_run_without_one_is_told_what_changed_and_what_to_do() -> None:
+    assert receipts.problem(report(msgspec.structs.replace(receipt().tested, same_data=True))) == ""
     receipts.keep(receipt(where=msgspec.structs.replace(HERE, sandbox="an older image")))
     said = receipts.problem(report(None))
     assert (
         "since the self-test of 2026-11-22 00:10 UTC, the version of grade, the machine, its sandbox, a limit" in said
     )
     assert "grade selftest -b humaneval-v" in said
-
-
-def test_a_self_test_that_failed_does_not_meet_the_requirement() -> None:
     receipts.keep(receipt(passed=False, problems=1))
     assert "the self-test of 2026-11-22 00:10 UTC failed" in receipts.problem(report(find()))
 
@@ -174,11 +152,6 @@ def test_a_machine_that_was_never_tested_is_refused_before_anything_runs() -> No
             "Self-tested on 2026-11-22 00:10 UTC on the machine that graded: 8 of 8 references pass.",
         ),
         (
-            {"passed": True},
-            "Self-tested on 2026-11-22 00:10 UTC on the machine that graded: 8 of 8 references pass, tested with "
-            "tasks.jsonl, not with the data of this run.",
-        ),
-        (
             {"passed": False, "problems": 1},
             "The self-test on 2026-11-22 00:10 UTC on the machine that graded FAILED with 1 problem (8 of 8 references "
             "pass, tested with tasks.jsonl, not with the data of this run): do not trust these values before "
@@ -196,7 +169,6 @@ def test_reports_say_what_was_tested_and_with_which_data(fields: dict[str, Any],
 @pytest.mark.parametrize(
     ("fields", "level"),
     [
-        ({"mutants": 4, "passing": []}, "strong"),
         ({"mutants": 4, "passing": ["one"]}, "partial"),
         ({"mutants": 4, "passing": ["one", "another"]}, "weak"),
         ({"mutants": 2, "passing": ["one", "another"]}, "partial"),

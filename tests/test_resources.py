@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grader import resources
 from grader.benchmark import Benchmark, Columns, Protocol, Split
@@ -52,12 +49,7 @@ def test_a_temporary_folder_that_others_may_write_is_refused(blocked: Path) -> N
         resources.cache_folder()
 
 
-def test_the_users_own_folder_is_made_where_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "c"))
-    assert (resources.cache_folder(), resources.cache_is_temporary()) == (tmp_path / "c" / "grade", False)
-
-
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277])
+@pytest.mark.parametrize("umask", [0o000, 0o277])
 def test_the_cache_is_private_whatever_the_umask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     before = os.umask(umask)
@@ -103,43 +95,28 @@ def test_a_cache_that_cannot_be_made_private_is_not_used(tmp_path: Path, monkeyp
     assert resources.cache_folder() == tmp_path / f"grade-{os.getuid()}"
 
 
-def test_a_digest_of_modules_depends_on_each_of_them() -> None:
-    from grader import resources
-    from grader.scorers.execution import assembly, extraction
-
-    one, other = assembly.__name__, extraction.__name__
-    assert len({resources.digest_of(one), resources.digest_of(other), resources.digest_of(one, other)}) == 3
-
-
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("512m", 512 << 20), ("512M", 512 << 20), ("512mb", 512 << 20), ("512MiB", 512 << 20), (" 2g ", 2 << 30),
-        ("1.5g", 3 << 29), ("65536k", 64 << 20), ("67108864", 64 << 20), ("67108864b", 64 << 20),
+        ("512M", 512 << 20), ("512MiB", 512 << 20), (" 1.5g ", 3 << 29), ("65536k", 64 << 20), ("67108864b", 64 << 20),
     ],
 )  # fmt: skip
 def test_a_size_is_read_as_people_write_it(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "g", "b", "much", "1t", "1gg", "1 2g", "nang", "infg", "0x10m", "1e999g"])
+@pytest.mark.parametrize("text", ["", "g", "1t", "1 2g", "nang", "1e999g"])
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_size(text)
     assert str(caught.value) == f"{text!r} is not a size; write it like 512m or 2g."
 
 
-@pytest.mark.parametrize("text", ["63m", "0", "-1g", "1k"])
+@pytest.mark.parametrize("text", ["63m", "-1g"])
 def test_a_size_no_program_can_run_in_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_size(text)
     assert str(caught.value) == f"{text!r}: a program needs at least 64m."
-
-
-@given(st.text(max_size=12))
-def test_any_text_is_a_size_or_a_usage_error(text: str) -> None:
-    with contextlib.suppress(UsageError):
-        assert parse_size(text) >= 64 << 20
 
 
 def test_one_supervisor_a_core_this_process_may_use_unless_told_otherwise() -> None:

@@ -19,7 +19,11 @@ import grader
 import grader.__main__
 from grader.errors import InfrastructureError
 
-EARLY = ("numpy", "numpy.random", "rich.console", "rich.progress", "rich.table", "PIL.Image", "jinja2", "openai")
+EARLY = (
+    *("numpy", "numpy.random", "rich.console", "rich.progress", "rich.table", "PIL.Image", "jinja2", "openai"),
+    *("scipy.fft", "scipy.integrate", "scipy.optimize", "scipy.special", "scipy.stats"),
+    *("docker", "junitparser", "pygments.lexers.python", "pygments.formatters", "rapidfuzz"),
+)
 
 
 def load() -> None:
@@ -30,6 +34,7 @@ def load() -> None:
             importlib.import_module(module.name)
     for name in EARLY:
         importlib.import_module(name)
+    sys.modules["PIL.Image"].init()
 
 
 def become(job: dict[str, object]) -> None:

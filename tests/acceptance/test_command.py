@@ -10,19 +10,12 @@ import pytest
 
 from grader.scorers import declarations
 from tests.acceptance.command import grade
-from tests.conftest import ROOT
-
-
-def test_help_names_every_command_and_the_exit_codes():
-    said = grade("--help")
-    assert said.returncode == 0
-    for word in ("run", "check", "list", "doctor", "image", "cache", "Exit codes"):
-        assert word in said.stdout
 
 
 def test_the_list_of_commands_fits_on_a_narrow_terminal_and_cuts_no_description(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     said = grade("--help").stdout
+    assert "Exit codes" in said
     commands = said.partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
     assert commands[0].split(maxsplit=1) == ["run", "Grade PREDICTIONS; `run` can be left out."]
     assert [line for line in commands if not re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line)] == []
@@ -131,18 +124,6 @@ def test_check_tells_what_a_file_holds_and_grades_nothing(sample):
     assert sorted(p.name for p in path.parent.iterdir()) == ["predictions.json"]
 
 
-def test_list_shows_the_benchmarks():
-    said = grade("list")
-    assert said.returncode == 0
-    bundled = said.stdout.partition("\n\n")[0]
-    heads, _, *rows = bundled.splitlines()
-    assert heads.split() == ["benchmark", "name", "splits", "protocols"]
-    assert [row.split()[0] for row in rows] == sorted(
-        path.parent.name for path in (ROOT / "benchmarks").glob("*/benchmark.toml")
-    )
-    assert next(row for row in rows if row.split()[0] == "humaneval-v").endswith("v2, v1")  # the default first
-
-
 def test_without_a_network_the_error_names_the_option_to_use(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
@@ -171,14 +152,6 @@ def test_v1_without_its_recorded_revision_says_what_to_do(sample):
     assert "not publicly recorded" in said.stderr
 
 
-@pytest.mark.parametrize("option", ["--judge-model", "--judge-base-url", "--judge-replies", "--judge-prompt"])
-def test_a_judge_is_refused_where_none_is_asked(sample, option):
-    path, folder = sample("humaneval-v")
-    said = grade(path, "--data", folder / "tasks.jsonl", option, "x")
-    assert said.returncode == 2
-    assert f"{option}: the benchmark humaneval-v (-b) does not use it; leave it out." in said.stderr
-
-
 def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
     (tmp_path / "dang.json").symlink_to("gone.json")
     said = grade(tmp_path / "dang.json", "-b", "vstar")
@@ -189,7 +162,7 @@ def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-k", "1"], "-k: the benchmark vstar (-b) does not use it; leave it out."),
+        (["--judge-model", "x", "-b", "humaneval-v"], "--judge-model: the benchmark humaneval-v (-b) does not use it"),
         (["--weight", "step=1"], "--weight: the benchmark vstar (-b) does not use it; leave it out."),
         (["--second-opinion"], "--second-opinion: vstar executes no programs; leave it out."),
         (["--second-opinion", "-b", "humaneval", "--score-only"], "--score-only executes no programs; leave it out."),

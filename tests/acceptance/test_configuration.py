@@ -43,12 +43,8 @@ def test_the_table_may_be_in_pyproject_and_the_command_line_comes_first(project)
     ("text", "message"),
     [
         ('benchmrk = "vstar"\n', "grade.toml: benchmrk: unknown option"),
-        ("[benchmark]\nid = 1\n", "grade.toml: benchmark: expected one string or number"),
         ("benchmark = \n", "grade.toml: Invalid value"),
-        ('timeout = "long"\n', "'long' is not a valid float"),
         ("limit = 5.5\n", "'--limit': '5.5': must be a whole number, at least 1 (from "),
-        ("baseline = true\n", "grade.toml: baseline: expected one string or number"),
-        ("limit = true\n", "grade.toml: limit: expected one string or number"),
     ],
 )
 def test_a_table_that_is_wrong_is_never_ignored(project, text, message):
@@ -65,17 +61,12 @@ def test_every_option_has_an_environment_variable(project, monkeypatch):
     monkeypatch.setenv("GRADE_DATA", str(data))
     monkeypatch.setenv("GRADE_FAIL_UNDER", "accuracy=1 accuracy=99")
     monkeypatch.setenv("GRADE_QUIET", "1")
-    said = grade(path)
+    monkeypatch.setenv("GRADE_OUTPUT", "x.md:x.csv")
+    said = grade(path, cwd=path.parent)
     assert said.returncode == 1
+    assert {"x.md", "x.csv"} <= {file.name for file in path.parent.iterdir()}
     assert [line.partition(":")[0] for line in said.stderr.splitlines()] == ["GATE MET", "GATE NOT MET"]
     assert grade("check", path).returncode == 0
-
-
-def test_colons_separate_the_files_of_a_variable(project, monkeypatch):
-    path, data = project
-    monkeypatch.setenv("GRADE_OUTPUT", "x.md:x.csv")
-    assert grade(path, "-b", "vstar", "--data", data, cwd=path.parent).returncode == 0
-    assert {"x.md", "x.csv"} <= {file.name for file in path.parent.iterdir()}
 
 
 def test_the_variables_of_other_commands_are_named_after_their_options(project, monkeypatch):
@@ -105,7 +96,7 @@ def test_a_misspelled_variable_cannot_drop_a_gate(project, monkeypatch):
     assert said.returncode == 2
     assert "GRADE_FAIL_UNDR is not the name of an option. Did you mean GRADE_FAIL_UNDER?" in said.stderr
     assert not path.with_name("predictions_results.json").exists()
-    for words in (["--help"], ["--version"], ["run", "--help"], ["list"], ["completion", "bash"]):
+    for words in (["run", "--help"], ["--version"], ["list"]):
         other = grade(*words)
         assert (other.returncode, other.stderr) == (0, ""), words
 
@@ -130,18 +121,10 @@ def test_the_version_is_no_setting(project, monkeypatch):
 
 def test_a_table_that_is_wrong_is_no_hindrance_to_what_reads_none(project):
     path, _ = project
-    (path.parent / "grade.toml").write_text("benchmrk = 1\n")
-    for words in (["--help"], ["--version"], ["list"], ["completion", "bash"]):
+    (path.parent / "grade.toml").write_text("[\n")
+    for words in (["run", "--help"], ["--version"], ["list"], ["completion", "bash"]):
         assert grade(*words, cwd=path.parent).returncode == 0
     assert grade("check", path, cwd=path.parent).returncode == 2
-
-
-def test_a_table_that_is_wrong_is_no_hindrance_to_help(project):
-    path, _ = project
-    (path.parent / "grade.toml").write_text("[\n")
-    said = grade("run", "--help", cwd=path.parent)
-    assert (said.returncode, said.stderr) == (0, "")
-    assert "--fail-under" in said.stdout
 
 
 def test_a_benchmarks_folder_beside_the_table_is_found_from_below(project):
@@ -171,14 +154,9 @@ def test_no_two_options_share_an_environment_variable():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_what_the_shell_sources(shell):
-    said = grade("completion", shell)
-    assert said.returncode == 0
-    assert "_GRADE_COMPLETE" in said.stdout
-
-
-def test_completion_without_a_shell_names_the_shells_in_readable_characters():
+def test_completion_prints_what_the_shell_sources_or_names_the_shells():
+    said = grade("completion", "fish")
+    assert (said.returncode, "_GRADE_COMPLETE" in said.stdout) == (0, True)
     said = grade("completion")
     assert said.returncode == 2
     assert said.stderr.splitlines()[1:] == ["  bash,", "  zsh,", "  fish", "See `grade completion --help`."]
@@ -195,10 +173,7 @@ def test_the_shell_completes_commands_and_options():
 
     assert "plain,compare" in complete("grade comp", 1)
     assert complete("grade predic", 1) == ["file,predic"]
-    assert complete("grade run predic", 2) == ["file,predic"]
-    assert complete("grade p.json -o repor", 3) == ["file,repor"]
     assert complete("grade p.json -b vs", 3) == ["plain,vstar"]
-    assert "plain,--fail-under" in complete("grade run --fail", 2)
 
 
 def test_show_prints_a_task_and_names_those_near_a_wrong_id(project):
@@ -227,27 +202,15 @@ def test_show_takes_benchmark_and_data_from_the_table_as_check_does(project):
         assert said.returncode == 0, said.stderr
         assert "10 questions:" in said.stdout
     assert "label: " in grade("show", "vstar", "0", cwd=deeper).stdout
-    assert "none.jsonl: this file does not exist" in grade("show", "vstar", "--data", "none.jsonl", cwd=deeper).stdout
+    other = grade("show", "mmbench", cwd=path.parent).stdout
+    assert "questions: The data of mmbench (dev-en) is not on this machine." in other
 
 
-def test_show_does_not_take_one_benchmarks_data_for_anothers(project):
-    path, data = project
-    (path.parent / "grade.toml").write_text(f'benchmark = "vstar"\ndata = "{data}"\n')
-    said = grade("show", "mmbench", cwd=path.parent)
-    assert said.returncode == 0
-    assert "questions: The data of mmbench (dev-en) is not on this machine." in said.stdout
-
-
-def test_show_without_a_benchmark_anywhere_asks_for_one_and_its_usage_says_what_may_be_left_out(project):
+def test_show_asks_for_a_benchmark_and_says_what_is_wrong_with_the_table_that_it_reads(project):
     path, _ = project
     said = grade("show", cwd=path.parent)
     assert said.returncode == 2
     assert "error: No benchmark given. Name one (`grade list` shows them)" in said.stderr
-    assert "[OPTIONS] [ID|DIR] [QID]" in grade("show", "--help").stdout
-
-
-def test_show_says_what_is_wrong_with_the_table_that_it_reads(project):
-    path, _ = project
     (path.parent / "grade.toml").write_text("no-cache = true\n")
     said = grade("show", "vstar", cwd=path.parent)
     assert said.returncode == 2

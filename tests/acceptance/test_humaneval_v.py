@@ -23,34 +23,31 @@ def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.usefixtures("own_cache")  # with self-tests of this machine, reports have more metrics
-class TestSample:
+def test_every_sample_gets_both_expected_readings(backend, once):
     """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
+    folder = bundled.humaneval_v(once, backend)
+    expected = json.loads((bundled.SAMPLE / "expected.json").read_text())
+    results = json.loads((folder / "predictions_results.json").read_text())
+    for reading in ("official", "careful"):
+        assert _outcomes(results, reading) == expected["outcomes"][reading]
+    output, said = json.loads((folder / "said.json").read_text())
+    assert "Official and careful differ on" in said
+    assert "The report" not in said, "a report that lacks questions or pictures says so"
+    assert output == ""
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.usefixtures("own_cache")
+class TestSample:
+    """What is made of the bundled sample's results later."""
 
     @pytest.fixture
-    def graded(self, backend, tmp_path, once):
-        shutil.copytree(bundled.humaneval_v(once, backend), tmp_path, dirs_exist_ok=True)
-        return tmp_path / "predictions.json", *json.loads((tmp_path / "said.json").read_text())
-
-    def test_every_sample_gets_both_expected_readings(self, graded):
-        path, output, said = graded
-        expected = json.loads((bundled.SAMPLE / "expected.json").read_text())
-        results = json.loads(path.with_name("predictions_results.json").read_text())
-        for reading in ("official", "careful"):
-            assert _outcomes(results, reading) == expected["outcomes"][reading]
-        assert "Official and careful differ on" in said
-        assert output == ""
-
-    def test_the_page_shows_all_questions_and_pictures(self, graded):
-        """A report that lacks any of them says so on the terminal."""
-        path, _, said = graded
-        assert "The report" not in said
-        later = grade(
-            "report", path.with_name("predictions_results.json"), *bundled.WORDS[:4], "-o", path.with_name("x.html")
-        )
-        assert (later.returncode, later.stderr) == (0, f"Wrote {path.with_name('x.html')}\n")
+    def graded(self, tmp_path, once):
+        shutil.copytree(bundled.humaneval_v(once), tmp_path, dirs_exist_ok=True)
+        return tmp_path / "predictions.json"
 
     def test_score_only_gives_the_same_figures_and_another_k_without_a_sandbox(self, graded):
-        path, *_ = graded
+        path = graded
         results = path.with_name("predictions_results.json")
         before = json.loads(results.read_text())
         again = grade(path, *bundled.WORDS[:4], "--score-only", "-k", "1,2,3")
@@ -62,7 +59,7 @@ class TestSample:
         assert after["samples"] == before["samples"]
 
     def test_an_executed_file_is_scored_only_for_the_outputs_that_it_has(self, graded):
-        path, *_ = graded
+        path = graded
         results = path.with_name("predictions_results.json")
         words = (path, *bundled.WORDS[:4], "--score-only")
         results.unlink()
@@ -77,7 +74,7 @@ class TestSample:
             results.unlink(missing_ok=True)
 
     def test_the_executed_file_has_the_official_layout(self, graded):
-        path, *_ = graded
+        path = graded
         records = json.loads(path.with_name("predictions_executed.json").read_text())
         source = {r["qid"]: r["predictions"] for r in json.loads(path.read_text())}
         assert {r["qid"]: r["predictions"] for r in records} == source
@@ -96,16 +93,11 @@ class TestRun:
 
     def _task(self, folder):
         tasks = folder / "tasks.jsonl"
-        tasks.write_text(
-            json.dumps(
-                {"qid": "q1", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 4\n"}
-            )
-            + "\n"
-            + json.dumps(
-                {"qid": "q2", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 5\n"}
-            )
-            + "\n"
-        )
+        rows = [
+            {"qid": qid, "function_signature": "def solution(x):\n", "test_script": f"assert solution(2) == {wanted}\n"}
+            for qid, wanted in (("q1", 4), ("q2", 5))
+        ]
+        tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
         return tasks
 
     def _predictions(self, folder, **texts):
@@ -122,7 +114,7 @@ class TestRun:
         assert [m["value"] for m in report["metrics"] if m["name"] == "pass@1"] == [100, 100]
         assert sorted(p.name for p in tmp_path.iterdir()) == ["tasks.jsonl"]
 
-    def test_a_missing_task_is_an_error_and_nothing_is_written(self, tmp_path):
+    def test_a_missing_task_is_an_error_or_counts_as_not_passed_where_that_is_asked_for(self, tmp_path):
         tasks = self._task(tmp_path)
         path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```")
         process = grade(path, "--data", tasks, "--sandbox", "bubblewrap")
@@ -130,10 +122,6 @@ class TestRun:
         assert "1 of 2 tasks without a prediction" in process.stderr
         assert "--missing wrong" in process.stderr
         assert sorted(p.name for p in tmp_path.iterdir()) == ["p.json", "tasks.jsonl"]
-
-    def test_a_missing_task_counts_as_not_passed_where_that_is_asked_for(self, tmp_path):
-        tasks = self._task(tmp_path)
-        path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```")
         process = grade(path, "--data", tasks, *BUBBLEWRAP, "--missing", "wrong")
         assert process.returncode == 0, process.stderr
         results = json.loads((tmp_path / "p_results.json").read_text())
@@ -177,7 +165,7 @@ def test_the_number_of_workers_changes_no_verdict(tmp_path):
         {"qid": "q2", "function_signature": signature, "test_script": "assert solution(lambda: 1) is None\n"},
     ]
     tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    bodies = ["return 4", "return undefined", "return 5", "while True:\n        pass", "raise SystemExit(0)"]
+    bodies = ["return 4", "return undefined", "return 5", "raise SystemExit(0)"]
     texts = [f"```python\ndef solution(x):\n    {body}\n```" for body in bodies]
     texts += ["```python\nFOUR = 4\ndef solution(x):\n    return FOUR\n```", "```python\ndef solution(x:\n```"]
     read = []
@@ -189,46 +177,5 @@ def test_the_number_of_workers_changes_no_verdict(tmp_path):
         # Beside the linter, the calls are recorded without being shown.
         assert ("recording calls" in shown.names) is (workers == 1)
     assert read[0] == read[1]
-    outcomes = [careful for *_, careful, _ in read[0][:7]]
-    assert outcomes == ["passed", "lint_failed", "failed", "timeout", "error", "passed", "lint_failed"]
-
-
-@pytest.mark.bubblewrap
-def test_nothing_runs_beside_its_tests_before_everything_is_confirmed(tmp_path):
-    """What a program learns from its tests, no confirming run comes after."""
-    import grader
-    from grader.observer import Silent
-
-    class Phases(Silent):
-        names: list[str] = []
-
-        def phase(self, name, total):
-            self.names.append(name)
-
-    tasks = tmp_path / "tasks.jsonl"
-    signature = "def solution(x):\n"
-    row = {"qid": "q1", "function_signature": signature, "test_script": "assert solution(1) == 4\n"}
-    tasks.write_text(json.dumps(row) + "\n")
-    code = "FOUR = 4\ndef solution(x):\n    return FOUR"
-    texts = {"q1": [f"```python\n{code}\n```", "```python\ndef solution(x):\n    return 4\n```"]}
-    report = grader.grade(texts, data=tasks, sandbox="bubblewrap", workers=1, cache=False, observer=Phases())
-    assert [sample.careful.outcome for sample in report.samples] == ["passed", "passed"]
-    assert Phases.names == ["linting", "recording calls", "answering", "judging", "running official tests"]
-
-
-@pytest.mark.bubblewrap
-def test_a_task_whose_programs_are_all_refused_has_no_right_calls(tmp_path):
-    """It counts as 0 in the mean over tasks; without it, the mean would be too high."""
-    import grader
-
-    signature = "def solution(x):\n"
-    tests, right = "assert solution(1) == 4\n", "def solution(x):\n    return 4\n"
-    row = {"function_signature": signature, "test_script": tests, "ground_truth_solution": right}
-    tasks = tmp_path / "tasks.jsonl"
-    tasks.write_text("".join(json.dumps({"qid": qid, **row}) + "\n" for qid in ("q1", "q2")))
-    refused = "```python\ndef solution(x):\n    return undefined\n```"
-    texts = {"q1": [f"```python\n{right}```"], "q2": [refused]}
-    report = grader.grade(texts, data=tasks, sandbox="bubblewrap", workers=1)
-    assert [sample.careful.outcome for sample in report.samples] == ["passed", "lint_failed"]
-    metric = report.metric("calls_right", "careful")
-    assert (metric.value, metric.n) == (50, 2)
+    outcomes = [careful for *_, careful, _ in read[0][:6]]
+    assert outcomes == ["passed", "lint_failed", "failed", "error", "passed", "lint_failed"]

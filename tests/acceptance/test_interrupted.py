@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.acceptance.command import Started
+
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -22,12 +23,11 @@ SEVERAL = "Interrupted. With --no-cache only the results of finished files were 
 def interrupted(*words: object, pipe: Path) -> subprocess.CompletedProcess[str]:
     """Run `grade` on a pipe without a writer, and interrupt it while it waits for the first byte."""
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "grader", *map(str, words)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, pipe.open("wb"):
+    run = Started(*words)
+    with pipe.open("wb"):
         # Opening has waited for the reader.
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=300)
-    return subprocess.CompletedProcess(command, process.returncode, "", said)
+        run.send_signal(signal.SIGINT)
+        return run.wait()
 
 
 @pytest.mark.parametrize(("option", "message"), [("--cache", RESUMES), ("--no-cache", STARTS_OVER)])

@@ -21,7 +21,7 @@ def vstar(sample):
     return [path, "-b", "vstar", "--data", folder / "questions.jsonl"], path
 
 
-def test_a_run_writes_every_report_that_is_asked_for(vstar):
+def test_a_run_writes_every_report_that_is_asked_for_and_later_ones_are_the_same(vstar):
     words, path = vstar
     names = [path.with_name(f"out.{suffix}") for suffix in ("json", "csv", "md", "xml", "html")]
     said = grade(*words, *[word for name in names for word in ("-o", name)])
@@ -35,18 +35,12 @@ def test_a_run_writes_every_report_that_is_asked_for(vstar):
     root = ET.parse(names[3]).getroot()
     assert (root.tag, root.get("tests")) == ("testsuites", "10")
     assert names[4].read_text().startswith("<!doctype html>")
-
-
-def test_reports_made_later_are_those_of_the_run(vstar):
-    words, path = vstar
-    folder = path.parent
-    assert grade(*words, *[w for s in ("csv", "md", "xml") for w in ("-o", folder / f"first.{s}")]).returncode == 0
-    later = [w for s in ("csv", "md", "xml", "html") for w in ("-o", folder / f"later.{s}")]
-    said = grade("report", folder / "predictions_results.json", *later, "--data", words[4])
+    later = [word for name in names[1:] for word in ("-o", name.with_stem("later"))]
+    said = grade("report", path.with_name("predictions_results.json"), *later, "--data", words[4])
     assert said.returncode == 0, said.stderr
-    for suffix in ("csv", "md", "xml"):
-        assert (folder / f"later.{suffix}").read_bytes() == (folder / f"first.{suffix}").read_bytes()
-    assert (folder / "later.html").stat().st_size > 10_000
+    assert said.stderr.splitlines() == [f"Wrote {name.with_stem('later')}" for name in names[1:]]
+    for name in names[1:4]:
+        assert name.with_stem("later").read_bytes() == name.read_bytes()
 
 
 @pytest.fixture
@@ -57,31 +51,19 @@ def run(vstar):
     return path.with_name("predictions_results.json"), words[4], ["-o", path.with_name("later.html")]
 
 
-@pytest.mark.parametrize("option", ["--data", "--predictions", "-b"])
-def test_a_report_made_of_what_is_not_there_is_an_error_and_is_not_written(run, option):
-    results, _, output = run
-    said = grade("report", results, *output, option, results.with_name("typo.jsonl"))
-    assert said.returncode == 2
-    assert "typo.jsonl" in said.stderr
-    assert not output[1].exists()
-
-
-def test_a_report_that_shows_everything_says_nothing_but_where_it_is(run):
+def test_a_named_file_that_is_not_there_or_not_what_was_graded_is_said_on_the_terminal(run):
     results, data, output = run
-    said = grade("report", results, *output, "--data", data)
-    assert (said.returncode, said.stderr) == (0, f"Wrote {output[1]}\n")
-
-
-@pytest.mark.parametrize("quiet", [[], ["-q"]])
-def test_a_named_file_that_is_not_what_was_graded_is_said_on_the_terminal(run, quiet):
-    results, data, output = run
+    for option in ("--data", "--predictions", "-b"):
+        said = grade("report", results, *output, option, results.with_name("typo.jsonl"))
+        assert (said.returncode, "typo.jsonl" in said.stderr) == (2, True)
+        assert not output[1].exists()
     other = results.with_name("other.jsonl")
     other.write_text(data.read_text().replace("kite", "dragon"))
     texts = results.with_name("other.json")
     texts.write_text('[{"qid": "0", "predictions": ["B"]}]')
-    said = grade("report", results, *output, "--data", other, "--predictions", texts, *quiet)
+    said = grade("report", results, *output, "--data", other, "--predictions", texts, "-q")
     assert said.returncode == 0
-    assert [line for line in said.stderr.splitlines() if not line.startswith("Wrote")] == [
+    assert said.stderr.splitlines() == [
         "The report does not show all predictions: other.json does not hold the predictions that were graded "
         "(predictions.json).",
         "The report does not show all questions: The data (other.jsonl) is not the data that was graded.",
@@ -106,29 +88,23 @@ def test_an_output_that_cannot_be_is_refused_before_anything_runs(vstar, name, m
     assert [p.name for p in path.parent.iterdir() if p.is_file()] == ["predictions.json"]
 
 
-def test_an_output_does_not_replace_the_executed_file_that_the_run_writes(sample):
-    path, folder = sample("humaneval-v")
-    said = grade(path, "--data", folder / "tasks.jsonl", "-o", path.with_name("predictions_executed.json"))
-    assert said.returncode == 2
-    assert "this run reads or writes that file itself" in said.stderr
-
-
-@pytest.mark.parametrize("words", ["report {0}", "compare {0} {0}", "leaderboard {0}", "history {1}"])
-def test_an_output_about_earlier_runs_does_not_replace_what_they_graded(vstar, words):
+def test_an_output_does_not_replace_what_a_run_writes_or_graded(vstar, sample):
     given, path = vstar
     assert grade(*given, "-q").returncode == 0
     results = path.with_name("predictions_results.json").rename(path.with_name("step_1_results.json"))
     before = path.read_bytes()
-    said = grade(*words.format(results, path.parent).split(), "-o", path)
-    assert (said.returncode, "reads or writes that file itself" in said.stderr) == (2, True), said.stderr
-    assert path.read_bytes() == before
-
-
-def test_what_is_no_results_file_is_named(vstar, tmp_path):
-    said = grade("report", vstar[1], "-o", tmp_path / "x.md")
-    assert said.returncode == 2
-    assert "not a results file" in said.stderr
-    assert "give the `_results.json` that grading wrote" in said.stderr
+    for words in (
+        f"report {results}",
+        f"compare {results} {results}",
+        f"leaderboard {results}",
+        f"history {path.parent}",
+    ):
+        said = grade(*words.split(), "-o", path)
+        assert (said.returncode, "reads or writes that file itself" in said.stderr) == (2, True), said.stderr
+        assert path.read_bytes() == before
+    path, folder = sample("humaneval-v")
+    said = grade(path, "--data", folder / "tasks.jsonl", "-o", path.with_name("predictions_executed.json"))
+    assert (said.returncode, "this run reads or writes that file itself" in said.stderr) == (2, True)
 
 
 def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
@@ -159,28 +135,10 @@ def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
     assert path.with_name("compared.csv").read_text().startswith("metric,reading,group,")
 
 
-def test_compare_refuses_runs_of_different_benchmarks(vstar, sample, tmp_path):
-    words, path = vstar
-    assert grade(*words, "-q").returncode == 0
-    first = tmp_path / "vstar_results.json"
-    path.with_name("predictions_results.json").rename(first)
-    other, folder = sample("mmbench")
-    assert grade(other, "-b", "mmbench", "--data", folder / "questions.tsv", "-q").returncode == 0
-    said = grade("compare", first, other.with_name("predictions_results.json"))
-    assert said.returncode == 2
-    assert "These runs cannot be compared: benchmark 'vstar' and 'mmbench'." in said.stderr
-
-
 def test_standard_output_has_room_for_one_report_only(vstar):
-    words, path = vstar
-    said = grade(*words, "-q", "-o", "-", "-o", "-")
+    said = grade(*vstar[0], "-q", "-o", "-", "-o", "-")
     assert (said.returncode, said.stdout) == (2, "")
     assert "-o - is given twice" in said.stderr
-    assert grade(*words, "-q").returncode == 0
-    results = path.with_name("predictions_results.json")
-    said = grade("compare", results, results, "-o", "none/x.json", cwd=path.parent)
-    assert said.returncode == 2
-    assert "none does not exist; create it first" in said.stderr
 
 
 def test_compare_and_report_write_one_page_of_several_runs(run, tmp_path):

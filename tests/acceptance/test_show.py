@@ -1,20 +1,31 @@
-"""`grade show --as-asked`: a task as a model sees it."""
+"""`grade show`: a task as a model sees it, and why a sample has its verdicts, without a page."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.cli import run
+from grader.reports.table import because
+from grader.results import Calls, FirstDifference, Outcome
+from grader.results.file import encode_report
+from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.registry import scorer_of
 from tests.acceptance.command import grade
+from tests.made_runs import BENCHMARKS, tasks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
-SAMPLE = Path(__file__).parents[2] / "benchmarks"
-VSTAR = SAMPLE / "vstar" / "sample"
-HUMANEVAL = SAMPLE / "humaneval-v" / "sample" / "tasks.jsonl"
+    from grader.results import Report
+
+VSTAR = BENCHMARKS / "vstar" / "sample"
+HUMANEVAL = BENCHMARKS / "humaneval-v" / "sample" / "tasks.jsonl"
 
 
 def test_the_prompt_and_the_image_are_those_that_infer_sends(tmp_path: Path) -> None:
@@ -34,11 +45,6 @@ def test_a_mode_of_several_requests_and_one_without_an_image_say_so() -> None:
     words = ["show", "humaneval-v", "q1", "--data", HUMANEVAL, "--as-asked", "--mode"]
     assert "This is the first of 2 requests (description)." in grade(*words, "v2t2c").stdout
     assert "No image is sent." in grade(*words, "t2c").stdout
-
-
-def test_a_benchmark_of_one_task_has_one(tmp_path: Path) -> None:
-    (tmp_path / "one.jsonl").write_text((VSTAR / "questions.jsonl").read_text().splitlines()[0])
-    assert "\n1 question:\n0\n" in grade("show", "vstar", "--data", tmp_path / "one.jsonl").stdout
 
 
 def test_list_takes_no_name_and_names_show() -> None:
@@ -64,11 +70,66 @@ def test_a_terminal_breaks_no_word_and_the_defaults_are_first(
     assert "(D) green\n  Answer with" in capsys.readouterr().out
 
 
-def test_a_benchmark_in_capitals_gets_the_right_spelling() -> None:
-    said = grade("show", "VSTAR")
-    assert (said.returncode, "Did you mean vstar?" in said.stderr) == (2, True)
-
-
 def test_a_task_that_is_not_there_is_told() -> None:
     said = grade("show", "vstar", "99", "--data", VSTAR / "questions.jsonl", "--as-asked")
     assert (said.returncode, "the benchmark has no such question" in said.stderr) == (2, True)
+
+
+# --- one sample of a run ---------------------------------------------------------------------------------------------
+
+
+def write(report: Report, folder: Path) -> None:
+    whole = msgspec.structs.replace(report, metrics=scorer_of(report).recompute(report))
+    (folder / "a_results.json").write_bytes(encode_report(whole))
+
+
+def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(tmp_path: Path) -> None:
+    shutil.copy(VSTAR / "predictions.json", tmp_path)
+    data = ["--data", VSTAR / "questions.jsonl"]
+    done = grade("predictions.json", "-b", "vstar", *data, "-v", cwd=tmp_path)
+    assert "\n0 #0 correct wrong" in done.stderr
+    words = "show", "vstar", "0", "--results", "predictions_results.json"
+    assert "note: The questions cannot be shown: The data of vstar" in grade(*words, cwd=tmp_path).stdout
+    said = grade(*words, *data, cwd=tmp_path).stdout
+    assert "note:" not in said
+    assert said.startswith("question: What is the color of the kite? (A) red"), said
+    assert "\nA: red\nB: yellow\nC: blue\nD: green\nright answer: B\nofficial: B" in said
+    assert "official: B (correct): The text begins with the letter." in said
+    assert "careful: C (wrong): The text declares this to be its answer." in said
+    assert "\nraw output:\nBased on" in said
+
+
+def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Path) -> None:
+    report = tasks([0], samples=2)
+    first = FirstDifference(call="solution(3, 0)", expected="270.0", returned="90.0")
+    facts = msgspec.Raw(msgspec.json.encode(SampleFacts(failed_test="assert solution(3, 0) == 270", failed_line=3)))
+    failed = msgspec.structs.replace(report.samples[1], calls=Calls(n=7, same=5, alike=2, first=first), facts=facts)
+    assert failed.careful.outcome is Outcome.FAILED
+    report = msgspec.structs.replace(report, samples=[report.samples[0], failed])
+    test = "failed test (official run)"
+    shown = f"first call with another answer solution(3, 0); expected 270.0; returned 90.0; {test} assert"
+    kinds = "right calls 5 of 7 (same answer as the reference solution), 2 of the same kind"
+    assert because(report, failed) == f"{kinds}; {shown} solution(3, 0) == 270"
+    write(report, tmp_path)
+    words = ["show", report.benchmark, failed.qid, "--results", "a_results.json"]
+    said = grade(*words, "--sample", failed.sample, cwd=tmp_path).stdout
+    assert f"first call with another answer: solution(3, 0)\nexpected: 270.0\nreturned: 90.0\n{test}: assert" in said
+    assert "note: The predictions cannot be shown: " in said
+
+
+def test_what_cannot_be_shown_says_what_there_is(tmp_path: Path) -> None:
+    report = tasks([0], samples=2)
+    write(report, tmp_path)
+    qid = report.samples[0].qid
+    for words, problem in (
+        (
+            [report.benchmark, qid, "--results", "a_results.json", "--sample", "9"],
+            f"no sample 9 of {qid!r}; the numbers of its samples are 0, 1.",
+        ),
+        ([report.benchmark, f"{qid}x", "--results", "a_results.json"], f"Did you mean {qid}?"),
+        (["vstar", qid, "--results", "a_results.json"], f"has results of {report.benchmark}, not of vstar."),
+        (["vstar", qid, "--sample", "1"], "--sample needs --results"),
+        (["vstar", "--results", "a_results.json"], "--results needs a QID"),
+    ):
+        refused = grade("show", *words, cwd=tmp_path)
+        assert (refused.returncode, problem in refused.stderr) == (2, True), refused.stderr

@@ -40,18 +40,12 @@ SUM = "print(int(input()) + int(input()))\n"
 HONEST = {
     "plain": SUM,
     "the buffer": "import sys\nprint(sum(map(int, sys.stdin.buffer.read().split())))",
-    "open(0)": "print(sum(map(int, open(0))))",
     "the descriptor": "import os\nos.write(1, b'%d' % sum(map(int, os.read(0, os.fstat(0).st_size).split())))",
     "exits in the end": f"import sys\n{SUM}sys.exit(3)",
-    "exits with a text": f"{SUM}exit('bye')",
     "a thread with a large stack": (
         "import sys, threading\nsys.setrecursionlimit(1 << 25)\nthreading.stack_size(1 << 27)\n"
         "def depth(n):\n    return 0 if n == 0 else 1 + depth(n - 1)\n"
         f"def main():\n    assert depth(50000) == 50000\n    {SUM}\nthreading.Thread(target=main).start()"
-    ),
-    "deep recursion": (
-        "import sys\nsys.setrecursionlimit(1 << 25)\ndef depth(n):\n    return 0 if n == 0 else 1 + depth(n - 1)\n"
-        f"assert depth(60000) == 60000\n{SUM}"
     ),
     "a guarded main": (
         "total = 0\ndef add():\n    global total\n    total += int(input())\n"
@@ -62,8 +56,6 @@ HONEST = {
         f"import threading, time\nthreading.Thread(target=time.sleep, args=[9], daemon=True).start()\n{SUM}"
     ),
     "closes its output": f"import sys\n{SUM}sys.stdout.close()",
-    "has no output any more": f"import sys\n{SUM}sys.stdout.flush()\nsys.stdout = None",
-    "other blanks": "print(' ', int(input()) + int(input()), ' \\n\\n')",
     "equal decimals": "print(f'{int(input()) + int(input())}.00')",
     "finds nothing of the run before": (
         "import os, socket, time\nknown = {'run', 'lint'}\n"
@@ -81,17 +73,12 @@ HONEST = {
 WRONG = {
     "right for two": ("failed", SUM.replace("print", "x = ").rstrip() + "\nprint(x if x < 9 else 1)"),
     "an error after the output": ("error", f"{SUM}1 / 0"),
-    "invalid": ("error", "print("),
     "endless": ("timeout", "while True:\n    pass"),
     "asleep": ("timeout", "import time\ntime.sleep(1000)"),
     "huge output": ("failed", "while True:\n    print('x' * 1000)"),
-    "huge output of unprintable characters": ("failed", "while True:\n    print('\\0' * 1000)"),
     "huge memory": ("out_of_memory", "held = []\nwhile True:\n    held.append(bytearray(1 << 20))"),
     "kills its starter": ("crashed", f"{SUM}import os\nos.kill(os.getppid(), 9)"),
-    "stops its starter": ("timeout", f"{SUM}import os\nos.kill(os.getppid(), 19)"),
     "crashes": ("crashed", "import ctypes\nctypes.string_at(0)"),
-    "says nothing": ("failed", "pass"),
-    "all that it could be": ("failed", "print(*range(100), sep='\\n')"),
     "contains it": ("failed", f"print('The answer is')\n{SUM}"),
 }
 
@@ -130,12 +117,10 @@ def test_programs_run_as_scripts_and_wrong_ones_earn_nothing(tmp_path: Path) -> 
 
 BAD_ROWS = {
     "each input needs one output": {"outputs": ["3"]},
-    "column outputs: item 2 is the integer 7, not a text": {"outputs": ["3", 7, "12"]},
     "column outputs: item 1 has more than 4,000,000 bytes": {"outputs": ["é" * 2_000_001, "1", "12"]},
     "NaN is no number of JSON": {"outputs": "[NaN, NaN, NaN]"},
     "no list in column inputs": {"inputs": None},
     "column inputs is an empty list": {"inputs": [], "outputs": []},
-    "column inputs is a text, but not a list in JSON": {"inputs": "1 2"},
 }
 
 
@@ -187,10 +172,6 @@ def test_a_checker_in_a_file_decides_about_tasks_without_one_of_their_own(tmp_pa
     done, _ = graded(tmp_path, [row], {"halves": ["print(1)"]}, declaration=declaration)
     assert done.returncode == 2
     assert "the checker defines no function check(input, output, expected)" in done.stderr
-    (tmp_path / "check.py").unlink()
-    done, _ = graded(tmp_path, [row], {"halves": ["print(1)"]}, declaration=declaration)
-    assert done.returncode == 2
-    assert "the checker cannot be read" in done.stderr
 
 
 def test_memory_by_task_and_a_limit_of_wall_time(tmp_path: Path) -> None:
@@ -224,24 +205,24 @@ def test_memory_by_task_and_a_limit_of_wall_time(tmp_path: Path) -> None:
 
 
 def test_a_slow_program_gets_no_further_inputs_after_a_wrong_answer(tmp_path: Path) -> None:
-    row = SUMS | {"inputs": [f"{n}\n1\n" for n in range(12)], "outputs": [str(n + 1) for n in range(12)]}
+    row = SUMS | {"inputs": [f"{n}\n1\n" for n in range(6)], "outputs": [str(n + 1) for n in range(6)]}
     slow = f"import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end:\n    pass\n{SUM}"
     programs = [slow, slow.replace("print(", "print(1 + "), SUM.replace("print(", "print(1 + ")]
     done, samples = graded(tmp_path, [row], {"7": programs})
     assert done.returncode == 0, done.stderr
     assert [s["careful"]["outcome"] for s in samples] == ["passed", "failed", "failed"]
-    detail = "input 1 of 12: the answer is `2`, expected `1`"
+    detail = "input 1 of 6: the answer is `2`, expected `1`"
     assert [s[reading]["detail"] for s in samples[1:] for reading in ("official", "careful")] == [detail] * 4
-    assert [s["calls"]["same"] for s in samples] == [12, 0, 0]
-    # All twelve inputs would take 2.4 s.
-    assert samples[0]["seconds"] > 2.2 > samples[1]["seconds"]
+    assert [s["calls"]["same"] for s in samples] == [6, 0, 0]
+    # All six inputs would take 1.2 s.
+    assert samples[0]["seconds"] > 1.1 > samples[1]["seconds"]
 
 
 def test_long_answers_are_compared_where_long_ones_are_expected(tmp_path: Path) -> None:
-    count, times = 900_000, 5  # more than one job may return
-    row = {"id": "long", "text": "", "inputs": [[count]] * times, "outputs": [[*range(count)]] * times}
-    right = "def f(n):\n    return list(range(n))"
-    programs = {"long": [right, right.replace("range(n)", "range(n % 7)")]}
+    count, times = 6_000, 5  # more than one job may return
+    row = {"id": "long", "text": "", "inputs": [[count]] * times, "outputs": [["x" * 1000] * count] * times}
+    right = "def f(n):\n    return ['x' * 1000] * n"
+    programs = {"long": [right, right.replace("* n", "* (n - 1)")]}
     done, samples = graded(tmp_path, [row | {"function": "f"}], programs, declaration=FUNCTION)
     assert done.returncode == 0, done.stderr
     assert [sample["careful"]["outcome"] for sample in samples] == ["passed", "failed"]

@@ -8,13 +8,12 @@ import re
 import resource
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from grader import cli
-from tests.acceptance.command import Started, grade
+from tests.acceptance.command import grade
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks/vstar/sample"
@@ -26,7 +25,7 @@ def details(said: str) -> Path:
     return Path(name)
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("a flaw"), RecursionError("too deep"), ValueError("\x1b[2J")])
+@pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError("\x1b[2J")])
 def test_an_error_of_its_own_is_no_gate(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
 ) -> None:
@@ -76,34 +75,18 @@ def test_a_lack_of_memory_is_no_gate(tmp_path: Path) -> None:
     assert "MemoryError" in details(done.stderr).read_text()
 
 
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null"])
-def test_a_device_is_refused_unread(device: str, tmp_path: Path) -> None:
-    """Two of these have no end: reading them takes all memory."""
-    done = grade(device, *WORDS, "--output-dir", tmp_path, "--fail-under", "accuracy=1")
-    assert done.returncode == 2
-    assert f"{device}: cannot be read: it is a device, which may have no end; name a file" in done.stderr
-    for option in (("--judge-replies", device), ("--baseline", device, "--max-drop", "5")):
-        done = grade(SAMPLE / "predictions.json", *WORDS, "--output-dir", tmp_path, *option)
-        assert (done.returncode, "it is a device" in done.stderr) == (2, True)
-
-
-def test_a_device_is_refused_wherever_a_file_is_named(tmp_path: Path) -> None:
-    judge = ("--judge-model", "m", "--judge-prompt", "/dev/zero")
+def test_a_device_is_refused_unread_wherever_a_file_is_named(tmp_path: Path) -> None:
+    """It may have no end: reading it takes all memory."""
+    place = ("--output-dir", tmp_path)
+    server = ("--model", "m", "--base-url", "http://localhost:9/v1", "-o", tmp_path / "o.json")
     for words in (
+        ["/dev/null", *WORDS, *place],
+        ["/dev/zero", *WORDS, *place],
+        [SAMPLE / "predictions.json", *WORDS, *place, "--judge-replies", "/dev/zero"],
+        [SAMPLE / "predictions.json", *WORDS, *place, "--baseline", "/dev/zero", "--max-drop", "5"],
+        [SAMPLE / "predictions.json", *WORDS, *place, "--judge-model", "m", "--judge-prompt", "/dev/zero"],
         ["serve", "-b", "vstar", "--token-file", "/dev/zero"],
-        [SAMPLE / "predictions.json", *WORDS, *judge, "--output-dir", tmp_path],
-        [
-            "infer",
-            *WORDS,
-            "--prompt",
-            "/dev/zero",
-            "--model",
-            "m",
-            "--base-url",
-            "http://localhost:9/v1",
-            "-o",
-            tmp_path / "o.json",
-        ],
+        ["infer", *WORDS, *server, "--prompt", "/dev/zero"],
     ):
         done = grade(*words)
         assert (done.returncode, "it is a device" in done.stderr) == (2, True), done.stderr
@@ -112,14 +95,10 @@ def test_a_device_is_refused_wherever_a_file_is_named(tmp_path: Path) -> None:
 def test_links_in_a_circle_and_names_that_are_too_long_are_refused_before_anything_is_graded(tmp_path: Path) -> None:
     loop = tmp_path / "loop.json"
     loop.symlink_to(loop)
-    (tmp_path / "a_results.json").symlink_to("a_results.json")
     predictions = (SAMPLE / "predictions.json").read_bytes()
-    (tmp_path / "a.json").write_bytes(predictions)
     (tmp_path / f"{'a' * 240}.json").write_bytes(predictions)
     done = grade(loop, *WORDS)
     assert (done.returncode, "loop.json: cannot be read: Too many levels" in done.stderr) == (2, True), done.stderr
-    done = grade(tmp_path / "a.json", *WORDS, "-o", tmp_path / "loop.json")
-    assert done.returncode in {0, 2}, done.stderr
     done = grade(tmp_path / f"{'a' * 240}.json", *WORDS)
     assert (done.returncode, "File name too long; rename the prediction file" in done.stderr) == (2, True), done.stderr
 
@@ -154,13 +133,3 @@ def test_a_pipe_without_a_writer_says_what_it_waits_for(tmp_path: Path) -> None:
         waiting.stderr.read()
     assert waiting.returncode == 0
     assert len(json.loads((tmp_path / "p_results.json").read_text())["samples"]) == 10
-
-
-def test_a_pipe_with_a_writer_is_read_as_a_file(tmp_path: Path) -> None:
-    pipe = tmp_path / "p.json"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=((SAMPLE / "predictions.json").read_bytes(),))
-    writer.start()
-    done = Started(pipe, *WORDS).wait()
-    writer.join()
-    assert done.returncode == 0, done.stderr

@@ -60,14 +60,11 @@ def test_predictions_in_a_read_only_folder_need_an_output_folder_and_the_error_s
 
 @pytest.mark.docker
 @pytest.mark.xdist_group("docker")
-@pytest.mark.parametrize("words", [[], ["--no-cache"]], ids=["cached", "no cache"])
-def test_a_home_that_cannot_be_written_is_a_warning_and_programs_are_executed(
-    closed: Path, root: Path, words: list[str]
-) -> None:
+def test_a_home_that_cannot_be_written_is_a_warning_and_programs_are_executed(closed: Path, root: Path) -> None:
     sample = root / "benchmarks" / "humaneval-v" / "sample"
     shutil.copy(sample / "predictions.json", closed)
     path, data = closed / "predictions.json", sample / "tasks.jsonl"
-    made = grade(closed, path, "--data", data, "--id", "q2", "--sandbox", "docker", "--workers", "1", *words)
+    made = grade(closed, path, "--data", data, "--id", "q2", "--sandbox", "docker", "--workers", "1")
     assert made.returncode == 0, made.stderr
-    assert ("your cache folder is not writable (set" in made.stderr) == (not words)
+    assert "your cache folder is not writable (set" in made.stderr
     assert list(closed.glob("predictions_part-*_executed.json"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.commands import progress
-from grader.commands import progress as progress_lines
-from grader.commands.progress import Lines, described, duration
+from grader.commands.progress import Lines, described
 from grader.inference.engine import Progress
 from grader.models.replies import Usage
 
@@ -73,27 +72,6 @@ def test_a_line_tells_requests_failures_tokens_their_rate_and_the_time_left() ->
         "requests: 60/120, 50 s left, 10 failed, 8 in flight, 2 waiting to be sent again, 10,000 tokens, "
         "20 written a second"
     )
-
-
-def test_before_the_first_reply_there_is_no_rate_and_no_time_left() -> None:
-    assert described(Progress(total=5, before=0, in_flight=1)) == "requests: 0/5, 1 in flight, 0 tokens"
-
-
-def test_a_line_that_says_the_same_as_the_last_one_is_not_written(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0)
-    lines = Lines(quiet=False)
-    for done in (0, 0, 0, 1, 1, 2):
-        lines.progress(Progress(total=5, before=0, done=done, in_flight=1))
-    assert [line.split(",")[0] for line in capfd.readouterr().err.splitlines()] == [
-        "requests: 0/5", "requests: 1/5", "requests: 2/5",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(90, "90 s"), (600, "10 min"), (9000, "2.5 h")])
-def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
 
 
 def test_quiet_keeps_warnings_only(capfd: pytest.CaptureFixture[str]) -> None:

@@ -37,7 +37,6 @@ def test_the_careful_reading_invents_no_letter_and_reads_most() -> None:
         ("A", "B", "another letter"),
         ("A", None, "no letter"),
         ("none", "A", "invented letter"),
-        ("ambiguous", "A", "invented letter"),
         ("none", None, ""),
     ],
 )

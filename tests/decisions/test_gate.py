@@ -18,7 +18,7 @@ from grader.errors import UsageError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import READINGS, Metric, Provenance, Report
+from grader.results import Metric, Provenance, Report
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
@@ -70,8 +70,7 @@ def test_a_line_is_read(text: str, name: str, group: str | None, value: float) -
 
 @pytest.mark.parametrize(
     "text",
-    ["", "80", "accuracy", "accuracy=", "=80", "accuracy=eighty", "accuracy:category=75", "accuracy:=x=75", "a b=1",
-     "accuracy=nan", "accuracy=inf", "accuracy==80", ":c=x=1"],
+    ["", "80", "accuracy", "accuracy=", "=80", "accuracy:category=75", "a b=1", "accuracy=nan", "accuracy==80"],
 )  # fmt: skip
 def test_what_is_no_line_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -79,20 +78,18 @@ def test_what_is_no_line_is_refused_with_an_example(text: str) -> None:
     assert str(caught.value) == f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75."
 
 
-@pytest.mark.parametrize("text", ["accuracy=175", "accuracy=100.5", "accuracy=1e9", "mcc=-101"])
+@pytest.mark.parametrize("text", ["accuracy=100.5", "mcc=-101"])
 def test_a_threshold_that_no_percentage_can_have_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"metrics are percentages, from 0 to 100, so a threshold cannot be "):
         parse_fail_under(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "value"), [("2", None, 2), ("0", None, 0), ("pass@1=2.5", "pass@1", 2.5), (" 1 ", None, 1)]
-)
+@pytest.mark.parametrize(("text", "name", "value"), [("0", None, 0), ("pass@1=2.5", "pass@1", 2.5)])
 def test_a_drop_is_read(text: str, name: str | None, value: float) -> None:
     assert parse_max_drop(text) == MaxDrop(name=name, value=value)
 
 
-@pytest.mark.parametrize("text", ["", "-1", "accuracy=-1", "two", "accuracy=", "=2", "nan", "a:c=x=2"])
+@pytest.mark.parametrize("text", ["", "accuracy=-1", "two", "nan", "a:c=x=2"])
 def test_what_is_no_drop_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_max_drop(text)
@@ -111,18 +108,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 # --- a line -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("right", "wrong", "at"), [(7, 3, 70), (57, 43, 57), (29, 71, 29), (1, 2, 33.333333333)])
+@pytest.mark.parametrize(("right", "wrong", "at"), [(29, 71, 29), (1, 2, 33.333333333)])
 def test_a_value_exactly_at_the_line_meets_it(right: int, wrong: int, at: float) -> None:
     made = questions({str(n): "correct" if n < right else "wrong" for n in range(right + wrong)})
     assert line(made, f"accuracy={at}").state == "met"
     assert line(made, f"accuracy={at + 0.001}").state == "failed"
-
-
-def test_a_value_that_rounding_put_below_the_line_is_shown_at_the_line() -> None:
-    made = report([sample("q", "correct")], figures("accuracy", 69.99999999999999, 10))
-    assert line(made, "accuracy=70") == GateResult(
-        gate="accuracy >= 70 (careful)", state="met", reason="it is 70.00 (n 10)"
-    )
 
 
 def test_a_line_that_is_met_and_one_that_is_not_say_by_what_figures() -> None:
@@ -136,24 +126,6 @@ def test_a_line_that_is_met_and_one_that_is_not_say_by_what_figures() -> None:
         state="failed",
         reason="it is 66.66667 (95 % interval 58.2 to 74.2, n 191)",
     )
-
-
-def test_the_reading_that_is_asked_for_decides() -> None:
-    made = report(
-        [sample("q", "correct")],
-        [Metric(name="accuracy", reading=r, value=v, n=1) for r, v in zip(READINGS, (90, 70), strict=True)],
-    )
-    assert line(made, "accuracy=80").state == "failed"
-    assert line(made, "accuracy=80", reading="official").state == "met"
-
-
-def test_a_group_has_lines_of_its_own() -> None:
-    made = of_sample("vstar")
-    row = next(metric for metric in made.metrics if metric.group and metric.reading == "careful")
-    found = line(made, f"accuracy:{row.group}={row.value}")
-    assert (found.state, found.gate) == ("met", f"accuracy of {row.group} >= {row.value:.10g} (careful)")
-    assert row.number < 100
-    assert line(made, f"accuracy:{row.group}=100").state == "failed"
 
 
 def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:
@@ -192,30 +164,14 @@ def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
 # --- unscored -----------------------------------------------------------------------------------------------------
 
 
-def test_a_line_is_not_met_on_what_was_lost() -> None:
+@pytest.mark.parametrize(("value", "state"), [(49, "unscored"), (60, "unscored"), (70, "unscored"), (76, "failed")])
+def test_a_line_is_decided_only_if_nothing_lost_could_turn_it(value: int, state: State) -> None:
     made = questions({"a": "correct", "b": "correct", "c": "unscored", "d": "wrong"})
-    found = line(made, "accuracy=60")
-    assert found.state == "unscored"
+    found = line(made, f"accuracy={value}")
+    assert found.state == state
     assert found.reason.startswith("it is 66.67 (95 % interval ")
-    assert found.reason.endswith(
-        "; undecided because 1 of 4 samples are unscored; with the unscored samples it is between 50.00 and 75.00"
-    )
-
-
-def test_a_line_is_not_failed_by_what_was_lost_either() -> None:
-    made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
-    found = line(made, "accuracy=60")
-    assert found.state == "unscored"
-    assert found.reason.endswith(
-        "; undecided because 1 of 3 samples are unscored; with the unscored samples it is between 33.33 and 66.67"
-    )
-
-
-def test_a_line_that_nothing_lost_could_meet_is_failed() -> None:
-    made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
-    found = line(made, "accuracy=67")
-    assert found.state == "failed"
-    assert found.reason.endswith("; with the unscored samples it is between 33.33 and 66.67")
+    assert ("; undecided because 1 of 4 samples are unscored" in found.reason) is (state == "unscored")
+    assert found.reason.endswith("; with the unscored samples it is between 50.00 and 75.00")
 
 
 def test_a_dead_judge_is_no_regression() -> None:
@@ -319,11 +275,6 @@ def test_a_drop_is_met_failed_or_neither_by_its_bounds(fallen: int, risen: int, 
     assert ("; this is " in found.reason) == (state == "inconclusive")
 
 
-def test_the_first_figure_is_the_one_meant_where_none_is_named() -> None:
-    made = tasks([10] * 50)
-    assert drop(made, tasks([10] * 49 + [9]), "2").gate.startswith("pass@1 no more than")
-
-
 def test_the_same_outputs_meet_any_drop() -> None:
     baseline, made = (mostly(1, 9, provenance=Provenance(data_digest="d", predictions_digest="x")) for _ in range(2))
     found = drop(baseline, made, "0")
@@ -354,11 +305,6 @@ def test_a_baseline_with_other_items_is_refused() -> None:
         check_baseline(made, questions({"c": "correct"}))
 
 
-def test_a_baseline_of_another_benchmark_is_refused() -> None:
-    with pytest.raises(UsageError, match="These runs cannot be compared: benchmark 'mmbench' and 'vstar'"):
-        drop(choice([True], benchmark="mmbench"), choice([True]), "1")
-
-
 def test_a_baseline_that_lacks_the_figure_is_refused() -> None:
     baseline, made = tasks([1]), tasks([1])
     made = msgspec.structs.replace(made, metrics=[*made.metrics, *figures("pass@5", 50, 1)])
@@ -378,7 +324,7 @@ def test_a_drop_of_mr_score_is_in_points_of_it() -> None:
     assert drop(mr_ben(rows), mr_ben(worse), "mcc=15").state == "met"
 
 
-@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+@pytest.mark.parametrize("benchmark", ["mmbench", "mr-ben"])
 def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
     made = of_sample(benchmark)
     assert drop(made, made, "0").state == "met"
@@ -450,7 +396,6 @@ def test_lines_come_first_and_all_are_judged() -> None:
     ("states", "code"),
     [
         ((), 0),
-        (("met", "met"), 0),
         (("met", "failed"), 1),
         (("met", "unscored"), 3),
         (("met", "inconclusive"), 4),
@@ -488,7 +433,6 @@ def begin(sample: Sample, benchmark: str, gate: str, *, samples: int = 1, **opti
     [
         ("pass@10=5", 3, (), r"it has pass@1, calls_right\. pass@10 needs at least 10 samples of "
          r"every task, and task \S+ has only 3 samples\.$"),
-        ("pass@3=5", 3, (), r"it has pass@1, calls_right\. Add -k 1,3\.$"),
         ("pass@3=5", 3, (2,), r"it has pass@2, calls_right\. Add -k 2,3\.$"),
         ("pas@1=5", 3, (), r"it has pass@1, calls_right\. Did you mean pass@1\?$"),
         ("parse_success_rate=5", 3, (), r"Protocol openai has no linter, which parse_success_rate needs\.$"),
@@ -504,11 +448,8 @@ def test_a_pass_at_k_that_a_run_will_not_have(
 @pytest.mark.parametrize(
     ("benchmark", "gate"),
     [
-        ("humaneval", "pass@1=5"),
         ("humaneval-v", "parse_success_rate=5"),
-        ("mmbench", "circular_accuracy=5"),
         ("mmbench", "vanilla_accuracy_all_passes=5"),
-        ("mr-ben", "mr_score=5"),
         ("mr-ben", "recall:subject=math=5"),
         ("mr-ben", "mcc=-5"),
     ],

@@ -35,10 +35,8 @@ def made(*right: int, **given: object) -> History:
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        ("step_1000_results.json", 1000),
         ("qwen2.5-7b-step1500_results.json", 1500),
         ("checkpoint-20/predictions_results.json", 20),
-        ("llama3-epoch=2_results.json", 2),
         ("run7/0030_results.json", 30),
         ("run/results_results.json", None),
     ],
@@ -127,12 +125,6 @@ def test_unscored_samples_are_named_with_the_value_that_they_are_excluded_from()
     assert [history(runs, group=group).notes for group in ("c=x", "c=y")] == [[note], []]
 
 
-def test_checkpoints_of_different_data_are_refused() -> None:
-    runs = [(1, RunName(), questions(5)), (2, RunName(), questions(5, protocol="other"))]
-    with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
-        history(runs)
-
-
 def with_strengths(passing: dict[str, bool]) -> Report:
     """A run of 40 questions whose tests are strong and 40 whose tests are weak."""
     samples = [
@@ -155,7 +147,6 @@ def with_strengths(passing: dict[str, bool]) -> Report:
             ],
         ),
         ({"strong": True, "weak": False}, []),
-        ({"strong": True, "weak": True}, []),
         ({"strong": False, "weak": False}, []),
     ],
 )

@@ -66,8 +66,6 @@ def _judge(model: str = "m", **fields: Any) -> JudgeProvenance:
         ({"cpu_seconds": 5.0}, {}, "timeout 5 s and 2 s"),
         ({"wall_seconds": 5.0}, {}, "wall limit 5 s and not set"),
         ({"memory_bytes": 2 << 30}, {}, "memory limit 2048 MB and 1024 MB"),
-        ({"python": "3.11.2"}, {}, "Python inside 3.11.2 and 3.12.1"),
-        ({"backend": "bubblewrap"}, {}, "sandbox bubblewrap and docker"),
         ({"image": "i:0"}, {}, "sandbox image i:0 and i:1"),
         ({"runtime": "runsc"}, {"runtime": "default"}, "OCI runtime runsc and default"),
     ],
@@ -108,7 +106,6 @@ def test_other_settings_of_a_scorer_are_named() -> None:
     ("before", "after"),
     [
         (_judge("a"), _judge("b")),
-        (_judge("a"), None),
         (None, JudgeProvenance(source="replies from r.json")),
         (_judge("a"), _judge("b", questions=0)),
     ],

@@ -28,7 +28,7 @@ def test_the_variance_is_split_into_that_of_tasks_and_that_of_samples() -> None:
     assert found.sample == pytest.approx((chance * (1 - chance)).mean(), rel=0.05)
 
 
-@pytest.mark.parametrize("samples", [1, 5, 20])
+@pytest.mark.parametrize("samples", [1, 20])
 def test_a_plan_shows_the_change_in_four_of_five_runs(samples: int) -> None:
     """A drop of 5 points that falls on 5 of 100 tasks, which were always right."""
     rng, change = np.random.default_rng(samples), 0.05
@@ -71,12 +71,6 @@ def test_two_runs_of_one_sample_give_the_tasks_that_show_their_change() -> None:
     assert few.needed == [(1, plan.tasks_needed(0.02, 1, sample=0, differences=plan.of_few_tasks(0.02)))]
     assert in_words(few)[1].endswith("So the plan is for one sample of each task.")
     assert in_words(few)[-2] == "With these 100 tasks, 1 sample of each is not enough."
-
-
-def test_no_plan_has_fewer_tasks_than_a_test_can_show_a_change_of() -> None:
-    fewest = plan.tasks_needed(1.0, 50, sample=0.1, differences=0.0)
-    assert [difference([0.0] * n, [1.0] * n).p_value < 0.05 for n in (fewest - 1, fewest)] == [False, True]
-    assert [plan.samples_needed(1.0, n, sample=0.1, differences=0.0) for n in (fewest - 1, fewest)] == [None, 1]
 
 
 def test_samples_and_tasks_are_two_sides_of_one_plan() -> None:

@@ -54,18 +54,9 @@ FIELDS = sorted(
 )
 
 
-@pytest.mark.parametrize(("record", "field"), FIELDS)
-def test_every_field_is_documented(record: str, field: str) -> None:
-    assert field in NAMED, record
-
-
-@pytest.mark.parametrize("outcome", list(Outcome))
-def test_every_outcome_is_documented(outcome: Outcome) -> None:
-    assert outcome.value in NAMED
-
-
-def test_the_rules_of_what_is_unscored_are_documented() -> None:
-    assert {SERVER_FAILURE, NOT_JUDGED, "judge"} <= NAMED
+def test_every_field_outcome_and_rule_of_what_is_unscored_is_documented() -> None:
+    assert [(record, field) for record, field in FIELDS if field not in NAMED] == []
+    assert {*(outcome.value for outcome in Outcome), SERVER_FAILURE, NOT_JUDGED, "judge"} <= NAMED
 
 
 def test_tables_name_no_field_that_does_not_exist() -> None:

@@ -67,11 +67,6 @@ def test_nothing_is_left_behind_and_one_process_may_claim_a_file_twice(tmp_path:
     assert not list(tmp_path.iterdir())
 
 
-def test_where_no_lock_can_be_made_there_is_no_claim(tmp_path: Path) -> None:
-    with Claims() as claims:
-        claims.take(tmp_path / "absent" / "p_results.json")
-
-
 def test_many_at_once_leave_one_holder(tmp_path: Path) -> None:
     path = tmp_path / "p_results.json"
     code = HOLD.replace("    claims.take", "    try: claims.take").replace(
@@ -81,13 +76,13 @@ def test_many_at_once_leave_one_holder(tmp_path: Path) -> None:
         subprocess.Popen(
             [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        for _ in range(6)
+        for _ in range(4)
     ]
     said = [process.stdout.readline() for process in crowd if process.stdout is not None]
     for process in crowd:
         process.communicate("")
-    assert sorted(said) == ["", "", "", "", "", "held\n"]
-    assert sorted(process.returncode for process in crowd) == [0, 7, 7, 7, 7, 7]
+    assert sorted(said) == ["", "", "", "held\n"]
+    assert sorted(process.returncode for process in crowd) == [0, 7, 7, 7]
 
 
 def test_a_link_or_a_pipe_in_place_of_the_lock_file_changes_no_other_file(tmp_path: Path) -> None:

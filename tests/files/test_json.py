@@ -64,12 +64,6 @@ def test_paths_and_names_are_safe_to_print() -> None:
     assert quoted("\u202e") == '"\\u202e"'
 
 
-def test_different_problems_are_shown_as_they_are() -> None:
-    problems = ["preds.json:1: $[0]: one", "preds.json:3: $[2].qid: two", "no place"]
-    assert shown(problems) == problems
-    assert shown([]) == []
-
-
 def test_the_same_problem_is_one_line_with_three_places_and_the_number_of_the_others() -> None:
     same = [f"preds.json:{n}: $[{n}]: same" for n in range(1, 71)]
     assert shown(["preds.json:1: $: other", *same, "preds.json:99: $: last"]) == [
@@ -100,19 +94,6 @@ def test_problems_are_the_same_wherever_they_are(place: str) -> None:
     assert re.search(r"\d more places?\)$", line)
 
 
-@given(st.lists(st.sampled_from(["a:1: x", "a:2: x", "b: y", "z", "a:3: $[1]: y", "a:4: w"])), st.integers(1, 9))
-def test_every_problem_is_listed_or_counted(problems: list[str], most: int) -> None:
-    lines = shown(problems, most)
-    last = lines[-1] if lines else ""
-    left_out = int(last.removeprefix("... and ").removesuffix(" more")) if last.startswith("... ") else 0
-    listed = lines[:-1] if left_out else lines
-    elsewhere = [line.partition("(also at ")[2] for line in listed]
-    places = [place for line in elsewhere if line for place in re.split(", | and ", line)]
-    counted = sum(int(place.split()[0]) if " more place" in place else 1 for place in places)
-    assert len(listed) <= most
-    assert len(listed) + counted + left_out == len(problems)
-
-
 class Pair(msgspec.Struct):
     text: str
     number: int = 1
@@ -136,9 +117,3 @@ def test_half_characters_are_replaced_where_a_text_is_shown() -> None:
     data = rb'{"text": "a\ud83dz \ud83d\ude00"}'
     assert compact_json.decode(data, whole=True) == {"text": "a\ufffdz 😀"}
     assert compact_json.decode(data) == {"text": "a\ud83dz 😀"}
-
-
-@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b'"\x00"', b"[1,2"])
-def test_what_is_not_json_is_a_value_error(data: bytes) -> None:
-    with pytest.raises(ValueError):
-        compact_json.decode(data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,14 +21,6 @@ def test_what_is_kept_is_there_for_the_next_who_opens_it(tmp_path):
     assert second.find([b"a", b"c", b"a"]) == {b"a": b"1"}
     assert (second.has(b"b"), second.has(b"c"), second.size(), second.problem) == (True, False, 2, "")
     second.close()
-
-
-def test_more_keys_than_one_query_takes_are_found(tmp_path):
-    file = KeyValueFile(tmp_path / "file", "cache")
-    entries = {number.to_bytes(2, "big"): str(number).encode() for number in range(2_000)}
-    file.keep(entries.items())
-    assert file.find(entries) == entries
-    file.close()
 
 
 def test_a_file_that_is_not_a_database_is_put_aside_and_said(tmp_path):
@@ -93,13 +84,3 @@ def test_threads_and_processes_at_once_lose_nothing(tmp_path, root):
     assert [other.communicate()[0].strip() for other in others] == [b"", b""]
     assert (file.size(), file.problem) == (300, "")
     file.close()
-
-
-def test_a_table_that_is_gone_ends_the_use_of_the_file_not_the_run(tmp_path):
-    path = tmp_path / "file"
-    file = KeyValueFile(path, "cache")
-    with sqlite3.connect(path) as other:
-        other.execute("DROP TABLE entries")
-    other.close()
-    assert file.find([b"a"]) == {}
-    assert "no such table" in file.problem

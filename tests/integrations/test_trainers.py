@@ -16,7 +16,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.integrations import openrlhf, rewards, trl, verl
-from grader.integrations.openrlhf import response_of, rewards_of, without_end_marks
+from grader.integrations.openrlhf import response_of, without_end_marks
 from grader.results import Outcome, Reading, SampleResult
 from tests.asynchronous import result_of
 
@@ -104,16 +104,6 @@ def test_a_data_set_without_the_tasks_says_which_column_is_missing() -> None:
         trl.Reward(column="task", **OPTIONS)(**completions())
 
 
-def test_the_last_word_of_a_conversation_counts() -> None:
-    said = [
-        {"role": "assistant", "content": None, "tool_calls": []},
-        {"role": "tool", "content": WRONG},
-        {"role": "assistant", "content": RIGHT},
-    ]
-    assert trl.text_of(said) == RIGHT
-    assert trl.text_of(said[:2]) == ""
-
-
 # --- verl ---
 
 
@@ -129,11 +119,6 @@ def test_verls_calls_get_what_they_got(call: dict[str, Any]) -> None:
 def test_a_task_is_named_by_the_row_or_by_its_ground_truth(truth: Any, extra: Any) -> None:
     score = verl.compute_score("any", RIGHT, truth, extra, grade=OPTIONS, reward_router_address=None)
     assert (score["score"], score["acc"], score["unscored"]) == (1.0, 1.0, 0.0)
-
-
-def test_a_row_that_names_no_task_is_an_error() -> None:
-    with pytest.raises(UsageError, match="neither a task id nor an object"):
-        verl.compute_score("any", RIGHT, None, {})
 
 
 def test_a_ground_truth_that_is_no_task_costs_its_sample_the_score(caplog: pytest.LogCaptureFixture) -> None:
@@ -178,15 +163,6 @@ def test_openrlhf_loads_the_file_by_its_name_and_calls_one_query_at_a_time() -> 
     assert [list(map(float, values)) for values in found] == [[1.0], [0.0]]
 
 
-def test_openrlhf_gets_the_same_keys_every_time() -> None:
-    found = rewards_of([result(Outcome.UNSCORED), result(Outcome.PASSED, 1.0), result(Outcome.SUSPECT)])
-    assert found == {
-        "rewards": [0.0, 1.0, 0.0],
-        "scores": [0.0, 1.0, 0.0],
-        "extra_logs": {"unscored": [1.0, 0.0, 0.0], "suspect": [0.0, 0.0, 1.0]},
-    }
-
-
 def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
     prompt = "x" * 50 + "What does this picture show, please?"
     assert response_of(prompt + " B", prompt) == " B"
@@ -196,7 +172,7 @@ def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
 
 @pytest.mark.parametrize(
     "end",
-    ["<|im_end|>", "</s>", "<|eot_id|>\n", "<|endoftext|></s> ", "<\uff5cend\u2581of\u2581sentence\uff5c>", "<eos>"],
+    ["<|eot_id|>\n", "<|endoftext|></s> ", "<\uff5cend\u2581of\u2581sentence\uff5c>"],
 )
 def test_marks_of_the_end_are_no_part_of_an_output(end: str) -> None:
     assert without_end_marks(f"return a</s>b{end}") == "return a</s>b"
@@ -221,13 +197,8 @@ def test_the_pool_is_named_by_a_file_as_well(tmp_path: Path, monkeypatch: pytest
         assert rewards.from_environment() == OPTIONS
 
 
-@pytest.mark.parametrize("value", ["", "{", "[]", "/nowhere.json"])
+@pytest.mark.parametrize("value", ["", "[]", "/nowhere.json"])
 def test_a_pool_that_is_not_named_right_says_how(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(rewards.VARIABLE, value)
     with pytest.raises(UsageError, match="GRADE_POOL"):
         rewards.pool_of()
-
-
-def test_the_same_keywords_give_the_same_pool() -> None:
-    assert rewards.pool_of(OPTIONS) is rewards.pool_of(dict(OPTIONS))
-    assert rewards.pool_of(OPTIONS) is rewards.pool_of()

@@ -14,7 +14,6 @@ from tests.made_runs import of_sample
     ("found", "cached", "words"),
     [
         (OfficialProvenance(), 0, ""),
-        (OfficialProvenance(executed=1200), 0, "1,200 of 1,200 outcomes executed"),
         (
             OfficialProvenance(executed=180, derived=1451, audited=73),
             0,

@@ -50,11 +50,9 @@ def test_another_schema_is_said_to_be_one(data: bytes, tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda r: r["samples"][1]["careful"].update(credit=-3), "$.samples[1].careful.credit: -3.0 is not between"),
-        (lambda r: r["samples"][0]["official"].update(credit=1e308), "$.samples[0].official.credit: 1e+308 is not"),
         (lambda r: r["samples"][0].update(sample=-1), "$.samples[0].sample: -1 is not a valid position"),
         (lambda r: r["samples"].append(r["samples"][0]), "sample 0 is a duplicate"),
         (lambda r: r["samples"][0]["careful"].update(outcome="unscored"), "$.unscored: 0, but 1 samples are"),
-        (lambda r: r.update(unscored=-7), "$.unscored: -7, but 0 samples are"),
         (
             lambda r: r["unscored_by_reading"].update(official=1),
             "$.unscored_by_reading: official 0 and careful 0 are unscored",
@@ -122,13 +120,6 @@ def test_a_sample_graded_today_has_the_metrics_that_schema_1_has(benchmark: str)
         for made in (of_sample(benchmark), old(benchmark))
     )
     assert now == {name: (pytest.approx(value), n) for name, (value, n) in then.items()}
-
-
-def test_where_programs_ran_is_known_of_schema_1() -> None:
-    sandbox = old("humaneval-v").provenance.sandbox
-    assert sandbox is not None
-    assert (sandbox.backend, sandbox.workers, sandbox.cpu_seconds, sandbox.memory_bytes) == ("docker", 2, 2, 1 << 30)
-    assert (sandbox.programs, sandbox.engine) == (48, "20.10.24+dfsg1")
 
 
 def test_an_endpoint_that_judged_is_known_of_schema_1(tmp_path: Path) -> None:

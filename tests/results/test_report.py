@@ -8,51 +8,18 @@ import pytest
 from grader.errors import InputError
 from grader.results import (
     Metric,
-    UnscoredCounts,
-    by_group,
-    by_observation,
     change,
-    count_unscored,
     is_same,
     observations,
-    other_than,
     read_facts,
     write_facts,
 )
 from grader.scorers.choice.facts import SampleFacts
-from tests.made_runs import figures, report, sample
+from tests.made_runs import figures
 
 
 def metric(value: float | None) -> Metric:
     return Metric(name="m", reading="careful", value=value, n=1)
-
-
-def test_the_unscored_are_counted_in_either_reading_and_in_each() -> None:
-    samples = [
-        sample("a", "unscored", official="correct"),
-        sample("b", "correct", official="unscored"),
-        sample("c", "unscored"),
-        sample("d", "correct"),
-    ]
-    assert count_unscored(samples) == (3, UnscoredCounts(official=2, careful=2))
-    assert count_unscored([]) == (0, UnscoredCounts())
-
-
-def test_samples_are_grouped_by_every_label_behind_all_of_them() -> None:
-    a, b, c = sample("a", "correct", group="k=y"), sample("b", "wrong", group="k=x"), sample("c", "wrong")
-    assert by_group([a, b, c]) == {None: [a, b, c], "k=x": [b], "k=y": [a]}
-    assert list(by_group([a, b, c])) == [None, "k=x", "k=y"]
-
-
-def test_an_observation_is_a_unit_or_a_qid_in_the_order_of_the_samples() -> None:
-    first, alone, second = sample("u.0", "correct", unit="u"), sample("q", "wrong"), sample("u.1", "wrong", unit="u")
-    assert by_observation([first, alone, second]) == {"u": [first, second], "q": [alone]}
-    assert list(by_observation([alone, first])) == ["q", "u"]
-
-
-def test_the_readings_differ_where_their_outcomes_do() -> None:
-    same, other = sample("a", "wrong"), sample("b", "wrong", official="correct")
-    assert report([same, other]).differences() == [other]
 
 
 @pytest.mark.parametrize(
@@ -62,22 +29,6 @@ def test_the_readings_differ_where_their_outcomes_do() -> None:
 def test_values_are_the_same_but_for_rounding(official: float | None, careful: float | None, same: bool) -> None:
     assert is_same(metric(official), metric(careful)) is same
     assert not is_same(metric(official), None)
-
-
-def test_a_metric_that_was_not_judged_has_no_number() -> None:
-    assert metric(2.5).number == 2.5
-    with pytest.raises(ValueError, match="m was not judged"):
-        _ = metric(None).number
-
-
-def test_a_metric_is_found_by_name_reading_and_group() -> None:
-    made = report([], [*figures("accuracy", 50, 2), *figures("accuracy", 25, 1, "k=x")])
-    found = made.metric("accuracy", "careful", "k=x")
-    assert found is not None
-    assert found.value == 25
-    assert made.metric("accuracy", "careful", "k=y") is None
-    assert other_than("careful") == "official"
-    assert other_than("official") == "careful"
 
 
 def test_a_scorers_facts_are_read_back_and_damaged_ones_are_named() -> None:

@@ -1,19 +1,9 @@
-"""A report of 253 tasks with 20 samples each, made up; run as a script, it measures the HTML report of it.
-
-`python tests/reports/browser/big.py [FILE]`: seconds to make the file, its size, and how long Chromium takes to open.
-"""
+"""A report of 253 tasks with 20 samples each, made up."""
 
 from __future__ import annotations
 
 import io
 import random
-import sys
-import tempfile
-import time
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT)]
 
 from grader.reports.material import Material
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
@@ -134,42 +124,3 @@ def _image(dice: random.Random, width: int) -> bytes:
     file = io.BytesIO()
     image.save(file, "JPEG", quality=90)
     return file.getvalue()
-
-
-def opening(path: Path, chromium: str) -> list[float]:
-    """Return seconds from the start of navigation until the first view stands, of five openings."""
-    from playwright.sync_api import sync_playwright
-
-    taken = []
-    with sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for _ in range(5):
-            page = browser.new_page()
-            page.goto(path.as_uri())
-            page.wait_for_selector("#panel[data-ready]")
-            taken.append(page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000)
-            page.close()
-        browser.close()
-    return taken
-
-
-def main() -> None:
-    """Measure and print."""
-    from grader.reports import html
-    from tests.conftest import chromium
-
-    path = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp()) / "big.html"
-    report, material = made()
-    start = time.perf_counter()
-    data = html.render(report, material)
-    seconds = time.perf_counter() - start
-    path.write_bytes(data)
-    what = f"{len(report.samples)} samples, {len(material.images)} images"
-    print(f"{what}: {len(data) / 1e6:.1f} MB, made in {seconds:.1f} s")
-    browser = chromium()
-    if browser is not None:
-        print("opened in", ", ".join(f"{one:.2f}" for one in sorted(opening(path, browser))), "s")
-
-
-if __name__ == "__main__":
-    main()

@@ -15,8 +15,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.reports import format_of
-from grader.results import Metric, Part, SelftestProvenance
-from grader.scorers import declarations
+from grader.results import Part, SelftestProvenance
 from tests.acceptance.command import grade as grade_command
 from tests.conftest import ROOT
 from tests.reports import made_reports as made
@@ -38,43 +37,9 @@ def page(report: Report, *gates: GateResult) -> bytes:
     return format_of("run1_Decision-for-boss.html")(report, never, gates)
 
 
-def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
-    report = made.of_sample("vstar")
-    text = read(page(report)).text
-    careful, official = report.metric("accuracy", "careful"), report.metric("accuracy", "official")
-    assert careful is not None
-    assert official is not None
-    assert careful.ci95 is not None
-    assert f"{careful.value:.1f} % accuracy The share of questions that are answered correctly." in text
-    assert f"Likely between {careful.ci95[0]:.1f} and {careful.ci95[1]:.1f}." in text
-    assert f"The benchmark's own scorer says {official.value:.1f}" in text
-    different = len(report.differences())
-    who = (
-        "5 get more credit in the careful reading, 1 gets more credit from the benchmark's own scorer, 1 gets the same "
-        "credit from both, but was read differently."
-    )
-    assert f"disagree on {different} of {len(report.samples)} answers: {who}" in text
-    sample = report.differences()[0]
-    assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
-    assert "All 10 answers were scored: the values leave none out." in text
-    assert "Without an answer in it, such an output counts as wrong." in text
-    assert "The 95 % interval begins below 40.0: the result is not shown to be better than this baseline." in text
-    assert "a difference of up to 35 points can be chance" in text
-    assert (
-        "Values of the careful reading, which reads an answer as an attentive person would. Use them to decide." in text
-    )
-    assert 'nothing here says whose answers these are (a field "model" in each record says it)' in text
-    assert "Multiple-choice questions about small details in large photographs." in text
-
-
-def test_every_bundled_benchmark_says_what_it_asks() -> None:
-    for benchmark in declarations.bundled():
-        assert benchmark.description.endswith((".", "?")), benchmark.id
-
-
-@pytest.mark.parametrize("benchmark", ["vstar", "mr-ben"])
-def test_each_command_of_the_page_works_in_the_folder_of_the_results(benchmark: str, tmp_path: Path) -> None:
+def test_each_command_of_the_page_works_in_the_folder_of_the_results(tmp_path: Path) -> None:
     """The self-test, which takes minutes, is only parsed: it is that of all benchmarks, as some have no answers."""
+    benchmark = "mr-ben"
     report = made.of_sample(benchmark)
     shutil.copy(ROOT / f"benchmarks/{benchmark}/sample/predictions.json", tmp_path)
     (tmp_path / "predictions_results.json").write_bytes(msgspec.json.encode(report))
@@ -107,17 +72,6 @@ def test_many_answers_of_one_kind_hide_no_other_kind() -> None:
     lost = [made.sample(f"lost{n}", made.read("wrong", "A"), made.read("unscored")) for n in range(9)]
     other = made.sample("other", made.read("wrong", "A"), made.read("correct", "B"))
     assert re.search(r"other ?A, wrong ?B, correct", read(page(made.report([*lost, other]))).text)
-
-
-def test_several_answers_with_the_same_credit_were_read_differently() -> None:
-    same = [made.sample(f"q{n}", made.read("wrong", "A"), made.read("wrong", "B")) for n in range(2)]
-    assert "2 get the same credit from both, but were read differently." in read(page(made.report(same))).text
-
-
-def test_an_answer_that_nobody_can_read_is_one_to_look_at() -> None:
-    text = read(page(made.report([made.sample("q1", made.read("no_answer"))]))).text
-    assert re.search(r"q1 ?no answer ?no answer", text)
-    assert "None stands out" not in text
 
 
 def test_the_official_value_never_takes_the_place_of_a_careful_one_that_could_not_be_scored() -> None:
@@ -171,22 +125,6 @@ def test_an_official_value_refers_to_the_note_about_it() -> None:
     assert "(see below)" not in read(page(made.of_sample("vstar"))).text
 
 
-def test_an_equal_official_value_and_a_missing_interval_are_said() -> None:
-    both = ("official", "careful")
-    metrics = [Metric(name="precision", reading=reading, value=50.0, n=4) for reading in both]
-    text = read(page(made.report(benchmark="pope", metrics=metrics))).text
-    assert "No interval is computed for it. The benchmark's own scorer says the same." in text
-
-
-def test_a_long_official_reason_is_cut_before_the_careful_one_and_what_a_judge_decided_was_measured() -> None:
-    text = read(page(made.of_sample("mmbench"))).text
-    assert "D (null) as empty; careful: the text is little more than the letter" in text
-    assert "options A (nan), B (null), C…; careful: the text contains the wording of exactly one option" in text
-    assert "20 answers in predictions.json, 2 to 4 for each task" in text
-    assert "1000013 (of 13)" in text
-    assert "A judge decided 7 of 20" in text.partition("How sure it is")[2].partition("What could not be measured")[0]
-
-
 def test_a_sample_has_its_number_only_if_a_task_has_several() -> None:
     samples = [made.sample("q1", made.read("passed"), made.read("failed"), number=n) for n in range(2)]
     assert "task #sample (from 0)" in read(page(made.report(samples))).text
@@ -200,7 +138,7 @@ def test_answers_that_are_not_believed_are_explained() -> None:
 
 @pytest.mark.browser
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("benchmark", [*made.SAMPLES, "long"])
+@pytest.mark.parametrize("benchmark", ["mr-ben", "long"])
 def test_it_is_one_printed_sheet_and_nothing_overflows(
     benchmark: str, watch: Callable[..., Watched], tmp_path: Path
 ) -> None:

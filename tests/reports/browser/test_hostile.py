@@ -133,7 +133,8 @@ def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp
     order = page.locator("a.open").evaluate_all("nodes => nodes.map((node) => node.textContent)")
     assert sorted(order) == sorted(map(_shown, HOSTILE.values()))
     page.locator("a.open").first.click()
-    for number, name in enumerate(order):
+    # To step through all items takes a second; the verdicts of all scorers have the same shape.
+    for number, name in enumerate(order if scorer == "execution" else order[:3]):
         settled(page, f"document.querySelector('.steps .faint')?.textContent === '{number + 1} of {len(order)}'")
         assert page.locator("#item").evaluate("node => node.textContent") == name
         assert page.locator(".answered pre.raw mark").first.evaluate("node => node.textContent") == name
@@ -185,9 +186,10 @@ def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[.
 
 
 def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    plain = "שלום 👩‍👩‍👧 العربية 你好"
     text = "\x1b[31mred\x1b[0m a\u202eb\u2066c\0d\ud83de\u200bf\ufeffg\U000e0041h\r\ni\rj"
     report, material = _report("x")
-    material = Material(predictions={"x": [text]})
+    material = Material(predictions={"x": [text + plain]})
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material))
     page = watch(path).open("tab=items&item=x")
@@ -198,15 +200,7 @@ def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., 
     shown = raw.evaluate("node => node.textContent")
     assert shown.startswith("␛[31mred␛[0m aU+202EbU+2066c␀dU+D83DeU+200BfU+FEFFgU+E0041h")
     assert not any(character in shown for character in "\x1b\u202e\u2066\0\u200b\ufeff")
-
-
-def test_emoji_and_right_to_left_text_are_left_as_they_are(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    text = "שלום 👩‍👩‍👧 العربية 你好"
-    report, _ = _report("x")
-    path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material(predictions={"x": [text]})))
-    page = watch(path).open("tab=items&item=x")
-    assert page.locator(".answered pre.raw").first.evaluate("node => node.textContent") == text
+    assert shown.endswith(plain), "emoji and text from right to left are left as they are"
 
 
 def test_a_hostile_address_changes_nothing(watch: Callable[..., Watched], tmp_path: Path) -> None:
@@ -214,10 +208,9 @@ def test_a_hostile_address_changes_nothing(watch: Callable[..., Watched], tmp_pa
     path.write_bytes(html.render(*_report("x", "y", "z")))
     watched = watch(path)
     views = (
-        "tab=__proto__", "tab=constructor&item=__proto__", "tab=items&page=-5&sort=__proto__",
-        "tab=items&sort=-constructor", "tab=items&item=<img src=x onerror=alert(1)>",
-        "tab=items&group=<script>alert(1)</script>", "%", "tab=items&page=1e99",
-        "tab=items&item=x&sample=NaN", "tab=differences&page=99&official=<b>",
+        "tab=constructor&item=__proto__", "tab=items&page=-5&sort=__proto__",
+        "tab=items&item=<img src=x onerror=alert(1)>", "tab=items&group=<script>alert(1)</script>", "%",
+        "tab=items&item=x&sample=NaN", "tab=differences&page=1e99&official=<b>",
     )  # fmt: skip
     for view in views:
         page = watched.open(view)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from grader.reports import html
+from grader.reports import html, material
 from grader.reports.material import Material
-from grader.results import Provenance, write_facts
+from grader.results import Outcome, Provenance, Reading, Report, SampleResult, write_facts
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
@@ -41,8 +41,13 @@ def _count(page: Page, text: str) -> None:
     settled(page, f"document.querySelector('#count')?.textContent === {text!r}")
 
 
-def test_the_summary_has_both_readings_with_their_intervals_drawn(watch: Callable[..., Watched], made: Path) -> None:
+def test_the_summary_has_both_readings_with_their_intervals_and_curve(
+    watch: Callable[..., Watched], made: Path
+) -> None:
     page = watch(made).open()
+    titles = page.locator("svg.curve title").all_text_contents()
+    assert (len(titles), titles[0]) == (6, "official: pass@1 = 54.2 over 4 tasks")
+    assert "careful rises from" in (page.locator("svg.curve").get_attribute("aria-label") or "")
     row = page.locator("table.figures").first.locator("tbody tr").first
     assert row.locator("th").inner_text() == "pass@1"
     assert [cell.split() for cell in row.locator("td.num").all_inner_texts()] == [
@@ -62,9 +67,9 @@ def test_the_summary_has_both_readings_with_their_intervals_drawn(watch: Callabl
 def test_the_worst_and_best_case_of_a_metric_without_a_value_are_drawn(
     watch: Callable[..., Watched], tmp_path: Path
 ) -> None:
-    report, material = big.made(tasks=1, samples=1)
+    report, shown = big.made(tasks=1, samples=1)
     lost = [msgspec.structs.replace(metric, value=None, ci95=None, bounds=(20, 60)) for metric in report.metrics]
-    (tmp_path / "report.html").write_bytes(html.render(msgspec.structs.replace(report, metrics=lost), material))
+    (tmp_path / "report.html").write_bytes(html.render(msgspec.structs.replace(report, metrics=lost), shown))
     row = watch(tmp_path / "report.html").open().locator("table.figures").first.locator("tbody tr").first
     line = row.locator("line.bounds").first
     ends = [float(line.get_attribute(name) or 0) for name in ("x1", "x2")]
@@ -72,50 +77,32 @@ def test_the_worst_and_best_case_of_a_metric_without_a_value_are_drawn(
     assert row.locator("circle").count() == 0
 
 
-def test_the_curve_has_a_point_for_every_k_and_reading(watch: Callable[..., Watched], made: Path) -> None:
-    page = watch(made).open()
-    titles = page.locator("svg.curve title").all_text_contents()
-    assert len(titles) == 6
-    assert titles[0] == "official: pass@1 = 54.2 over 4 tasks"
-    assert "careful rises from" in (page.locator("svg.curve").get_attribute("aria-label") or "")
-
-
-def test_a_number_among_the_outcomes_leads_to_its_items(watch: Callable[..., Watched], made: Path) -> None:
-    page = watch(made).open()
-    row = page.locator("table.matrix tbody tr", has=page.locator("th", has_text="lint failed"))
-    row.locator("td.other a").click()
-    _count(page, "1 of 4 tasks with such a sample")
-    assert _ids(page) == ["q3"]
-
-
-def test_outcomes_have_one_order_in_rows_and_columns_and_the_total_is_a_link(
-    watch: Callable[..., Watched], made: Path
-) -> None:
-    page = watch(made).open()
+def test_outcomes_totals_and_categories_lead_to_their_items(watch: Callable[..., Watched], made: Path) -> None:
+    watched = watch(made)
+    page = watched.open()
     rows = [" ".join(name.split()[1:]) for name in page.locator("table.matrix tbody th").all_inner_texts()][:-1]
     heads = page.locator("table.matrix thead th.head").all_inner_texts()
     assert [name for name in rows if name in heads] == [name for name in heads if name in rows]
-    page.locator("table.matrix tbody tr").last.locator("a").last.click()
-    _count(page, "4 tasks")
+    lint = page.locator("table.matrix tbody tr", has=page.locator("th", has_text="lint failed"))
+    for link, count, items in (
+        (lint.locator("td.other a"), "1 of 4 tasks with such a sample", ["q3"]),
+        (page.locator("table.matrix tbody tr").last.locator("a").last, "4 tasks", ["q1", "q2", "q3", "q10"]),
+        (page.get_by_role("link", name="Even", exact=True), "2 of 4 tasks", ["q2", "q10"]),
+    ):
+        watched.open()
+        link.click()
+        _count(page, count)
+        assert _ids(page) == items
 
 
-def test_a_category_leads_to_its_items(watch: Callable[..., Watched], made: Path) -> None:
-    page = watch(made).open()
-    page.get_by_role("link", name="Even", exact=True).click()
-    _count(page, "2 of 4 tasks")
-    assert _ids(page) == ["q2", "q10"]
-
-
-def test_another_metric_can_be_broken_down(watch: Callable[..., Watched], made: Path) -> None:
+def test_another_metric_can_be_broken_down_and_what_is_unscored_is_listed(
+    watch: Callable[..., Watched], made: Path
+) -> None:
     page = watch(made).open()
     page.select_option("#metric", "pass@3")
     settled(page, "location.hash.includes('metric=pass')")
     body = page.locator("section[aria-labelledby=h-categories] tbody tr").first
     assert body.locator("b").all_inner_texts() == ["53.0", "48.0"]
-
-
-def test_what_is_unscored_is_said_and_listed(watch: Callable[..., Watched], made: Path) -> None:
-    page = watch(made).open()
     assert "1 sample could not be scored" in page.locator("#panel").inner_text()
     page.get_by_role("tab", name="How it was made").click()
     page.get_by_role("heading", name="Unscored").wait_for()
@@ -124,29 +111,22 @@ def test_what_is_unscored_is_said_and_listed(watch: Callable[..., Watched], made
     assert "sha256:1" in page.locator("#panel").inner_text()
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ("q=diagram+q1", ["q1", "q10"]),
-        ("q=STEP", ["q3"]),
-        ("official=passed&careful=suspect", ["q1"]),
-        ("careful=failed", ["q1", "q2"]),
-        ("differs=1", ["q1", "q3"]),
-        ("group=task_type%3DOdd", ["q1", "q3"]),
-        ("group=task_type%3DOdd&official=failed", ["q1"]),
-        ("q=nowhere", []),
-        ("sort=-id", ["q10", "q3", "q2", "q1"]),
-        ("sort=careful", ["q2", "q1", "q3", "q10"]),
-        ("q=sample+q2&deep=1", ["q2"]),
-    ],
-)
-def test_filters_and_order_are_in_the_address(
-    watch: Callable[..., Watched], made: Path, filters: str, expected: list[str]
-) -> None:
-    page = watch(made).open(f"tab=items&{filters}")
-    if "deep" in filters:
-        _count(page, "1 of 4 tasks")
-    assert _ids(page) == expected
+def test_filters_and_order_are_in_the_address(watch: Callable[..., Watched], made: Path) -> None:
+    watched = watch(made)
+    for filters, expected in {
+        "q=diagram+q1": ["q1", "q10"],
+        "q=STEP": ["q3"],
+        "official=passed&careful=suspect": ["q1"],
+        "differs=1": ["q1", "q3"],
+        "group=task_type%3DOdd&official=failed": ["q1"],
+        "q=nowhere": [],
+        "sort=careful": ["q2", "q1", "q3", "q10"],
+        "q=sample+q2&deep=1": ["q2"],
+    }.items():
+        page = watched.open(f"tab=items&{filters}")
+        if "deep" in filters:
+            _count(page, "1 of 4 tasks")
+        assert _ids(page) == expected, filters
 
 
 def test_a_filtered_item_opens_at_the_sample_that_the_filter_means(watch: Callable[..., Watched], made: Path) -> None:
@@ -201,12 +181,6 @@ def test_an_item_shows_its_image_program_verdicts_and_evidence(watch: Callable[.
     settled(page, "document.querySelector('figure img').naturalWidth === 300")
     assert page.locator(".asked summary").all_inner_texts() == ["Signature", "Tests"]
     assert page.locator(".sample").count() == 3
-
-
-def test_a_narrow_page_has_the_question_before_the_answer(watch: Callable[..., Watched], made: Path) -> None:
-    page = watch(made, viewport={"width": 390, "height": 900}).open("tab=items&item=q1")
-    boxes = [page.locator(f".{name}").bounding_box() for name in ("asked", "answered")]
-    assert boxes[0]["y"] < boxes[1]["y"]  # type: ignore[index]
 
 
 def test_the_samples_of_an_item_are_links_and_keys(watch: Callable[..., Watched], made: Path) -> None:
@@ -291,29 +265,7 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
 
-def test_marks_are_explained_where_there_are_some(watch, graded_page, tmp_path: Path) -> None:
-    path, report = graded_page("vstar")
-    without = tmp_path / "without-outputs.html"
-    without.write_bytes(html.render(report, Material()))
-    for shown, expected in ((path, True), (without, False)):
-        page = watch(shown).open("tab=differences")
-        assert ("The marks show" in page.locator("#panel .lead").inner_text()) is expected
-
-
-def test_the_evidence_of_a_difference_names_the_reading_that_it_is_of(watch, graded_page) -> None:
-    page = watch(graded_page("mr-ben")[0]).open("tab=differences")
-    row = page.locator("table.differences tbody tr", has_text="math-4/writer-b#2")
-    assert row.locator(".detail").all_inner_texts() == [
-        "official: the first error step is wrong",
-        "careful: the error reason is wrong",
-    ]
-    assert row.locator(".verdict .answer").first.inner_text() == "incorrect; no step read"
-
-
 def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    from grader.reports import html, material
-    from grader.results import Report
-
     note = "test-en has no public answers, so there are no scores, only a submission file."
     advice = "To use 3.10, run `grade image build --python 3.10`."
     report = Report(
@@ -332,11 +284,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     assert note in watched.open("tab=about").locator("#panel").inner_text()
 
 
-def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    from grader.reports import html
-    from grader.reports.material import Material
-    from grader.results import Outcome, Reading, Report, SampleResult
-
+def test_long_lists_come_in_pages_and_their_heads_stay_in_sight(watch: Callable[..., Watched], tmp_path: Path) -> None:
     good, bad = Reading(outcome=Outcome.CORRECT, credit=1), Reading(outcome=Outcome.WRONG, credit=0)
     samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
     report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples)
@@ -344,6 +292,8 @@ def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path)
     path.write_bytes(html.render(report, Material()))
     page = watch(path).open("tab=items")
     assert len(_ids(page)) == 100
+    page.evaluate("window.scrollTo(0, 1500)")
+    assert page.locator("table.items thead th").first.evaluate("node => node.getBoundingClientRect().top") == 0
     page.get_by_role("link", name="Next").click()
     settled(page, "document.querySelector('.open').textContent === 'n100'")
     page.get_by_role("link", name="n101", exact=True).click()
@@ -357,9 +307,9 @@ def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path)
 
 def test_header_and_title_name_the_model_and_the_file(watch: Callable[..., Watched], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    report, material = big.made(tasks=1, samples=1)
+    report, shown = big.made(tasks=1, samples=1)
     provenance = Provenance(predictions="mine.json")
-    path.write_bytes(html.render(msgspec.structs.replace(report, model="tiny-1", provenance=provenance), material))
+    path.write_bytes(html.render(msgspec.structs.replace(report, model="tiny-1", provenance=provenance), shown))
     page = watch(path).open()
     assert page.locator(".meta span").all_inner_texts()[:2] == ["model tiny-1", "mine.json"]
     assert page.title() == "Summary · tiny-1 · mine.json · HumanEval-V · grade"
@@ -367,11 +317,11 @@ def test_header_and_title_name_the_model_and_the_file(watch: Callable[..., Watch
 
 
 def test_the_list_says_which_test_failed(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    report, material = big.made(tasks=1, samples=3)
+    report, shown = big.made(tasks=1, samples=3)
     facts = write_facts(SampleFacts(failed_test="assert solution(1)  ==\n 2", failed_line=3))
     samples = [msgspec.structs.replace(sample, facts=facts) for sample in report.samples[:2]]
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(msgspec.structs.replace(report, samples=[*samples, report.samples[2]]), material))
+    path.write_bytes(html.render(msgspec.structs.replace(report, samples=[*samples, report.samples[2]]), shown))
     page = watch(path).open("tab=items")
     assert page.locator(".failed-test").inner_text() == "2 of 3 samples fail at: assert solution(1) == 2"
     page.locator("#search").fill("solution(1) ==")
@@ -379,11 +329,11 @@ def test_the_list_says_which_test_failed(watch: Callable[..., Watched], tmp_path
 
 
 def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    report, material = big.made(tasks=1, samples=1)
+    report, shown = big.made(tasks=1, samples=1)
     long = "word " * 99
-    texts = {qid: [f"{long}\n```python\n    {long}\n```\n{long}"] for qid in material.predictions}
+    texts = {qid: [f"{long}\n```python\n    {long}\n```\n{long}"] for qid in shown.predictions}
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, msgspec.structs.replace(material, predictions=texts)))
+    path.write_bytes(html.render(report, msgspec.structs.replace(shown, predictions=texts)))
     raw = watch(path).open(f"tab=items&item={report.samples[0].qid}").locator("pre.raw").first
     assert (
         raw.locator(".fenced").evaluate("node => new Set([...node.getClientRects()].map((box) => box.top)).size") == 3
@@ -423,14 +373,6 @@ def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(watch: Callable
     assert link.locator(".long-id").evaluate("node => node.getBoundingClientRect().width") <= 210
     assert link.evaluate("node => node.getBoundingClientRect().height") < 30
     assert link.locator(".end").text_content() == "/a-model-of-some-size"
-
-
-def test_heads_of_a_list_stay_in_sight(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_bytes(html.render(*big.made(tasks=80, samples=1, width=40)))
-    page = watch(path).open("tab=items")
-    page.evaluate("window.scrollTo(0, 1500)")
-    assert page.locator("table.items thead th").first.evaluate("node => node.getBoundingClientRect().top") == 0
 
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])

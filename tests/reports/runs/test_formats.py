@@ -21,7 +21,7 @@ from grader.decisions.leaderboard import Leaderboard, Ranking, leaderboard
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
-from grader.reports.document import Cell, Column, GradedFile, Table, cells
+from grader.reports.document import Column, GradedFile, Table, cells
 from grader.reports.runs import comparison as of_comparison
 from grader.reports.runs import files as of_files
 from grader.reports.runs import history as of_history
@@ -31,8 +31,7 @@ from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
 from tests.decisions.test_history import made as history_of
 from tests.decisions.test_leaderboard import board, questions
-from tests.made_runs import circular, figures
-from tests.made_runs import report as made_report
+from tests.made_runs import circular
 from tests.reports.made_reports import any_text
 
 if TYPE_CHECKING:
@@ -184,18 +183,7 @@ def test_the_columns_of_models_by_benchmarks_say_what_tells_boards_of_one_benchm
     ]
 
 
-def test_a_narrow_terminal_has_a_file_above_its_metrics_and_these_beside_their_values() -> None:
-    listed = [*figures("vanilla_accuracy_all_passes", 50, 6), *figures("other_accuracy", 40, 6)]
-    files = [GradedFile(file=f"predictions_{name}.json", report=made_report([], listed)) for name in "ab"]
-    lines = [line.split() for line in terminal.render(of_files.document(files), width=80).splitlines()]
-    assert [line[0] for line in lines if line and line[0][0].isalpha()] == [
-        *("file", "metric"),
-        *("predictions_a.json", "vanilla_accuracy_all_passes", "other_accuracy"),
-        *("predictions_b.json", "vanilla_accuracy_all_passes", "other_accuracy"),
-    ]
-
-
-@settings(max_examples=cases(24))
+@settings(max_examples=cases(12))
 @given(any_text)
 def test_names_can_do_nothing_in_any_format(name: str) -> None:
     runs = [msgspec.structs.replace(questions(count, protocol=name), benchmark_name=name) for count in (150, 100)]
@@ -207,26 +195,9 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
         page = read(html.of_runs(document))
         assert (page.tags.count("script"), page.links) == (1, ["#content"])
         tags = set(re.findall(r"<(\w+)", rendered(written(document, ".md"))))
-        assert tags <= {
-            *[
-                "h2",
-                "h3",
-                "p",
-                "table",
-                "thead",
-                "tbody",
-                "tr",
-                "th",
-                "td",
-                "code",
-                "sup",
-                "ul",
-                "li",
-                "strong",
-                "em",
-                "br",
-            ]
-        }
+        assert not [
+            tag for tag in tags if not re.fullmatch("h2|h3|p|table|t(head|body|r|h|d)|code|sup|ul|li|strong|em|br", tag)
+        ]
         assert "\x1b" not in terminal.render(document)
     assert rows_of(of_leaderboard.document(ranked))[0]["model"] == guarded(ranked.boards[0].runs[0].short)
 
@@ -241,22 +212,11 @@ def test_another_ending_is_refused_with_those_there_are() -> None:
     assert all(format_of_runs(f"x{ending}", "", without=()) for ending in FORMATS if ending[0] == ".")
 
 
-@pytest.mark.parametrize(
-    "name", [r"\input{/etc/passwd}", "a & b", "50 % #1 $x$ ^_~ {}", "\\", "x\\\\[1cm]", "[9pt] x", "*[x"]
-)
+@pytest.mark.parametrize("name", [r"\input{/etc/passwd}", "50 % & #1 $x$ ^_~ {}", "x\\\\[1cm]", "[9pt] x", "*[x"])
 def test_no_name_is_a_command_of_latex_or_an_option_of_one(name: str) -> None:
     shown = latex.escaped(name)
     bare = re.sub(r"\\text[a-z]+\{\}|\\[{}$&#_%]|\{[][-]\}", "", shown)
     assert not set(bare) & set("\\{}$&#^_%~[]*")
-
-
-def test_latex_closes_what_it_opens() -> None:
-    text = written(DOCUMENTS["leaderboard"], ".tex").decode()
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
-    heads = re.findall(r"begin\{tabular\}\{(\w+)\}", text)
-    blocks = text.split(r"\toprule")[1:]
-    for kinds, block in zip(heads, blocks, strict=True):
-        assert {line.count(" & ") for line in block.splitlines() if line.endswith(r"\\")} == {len(kinds) - 1}
 
 
 # --- a terminal ---------------------------------------------------------------------------------------------------
@@ -302,12 +262,7 @@ def test_a_board_has_no_column_without_values_and_explains_no_sign_that_it_does_
     assert "* Unscored" not in text
 
 
-def test_an_empty_line_is_above_every_table_on_a_terminal() -> None:
-    lines = terminal.render(of_leaderboard.document(many_metrics())).splitlines()
-    assert lines[lines.index("Other metrics") - 1] == ""
-
-
-@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("width", [80, 120])
 def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: int) -> None:
     made = many_metrics()
     text = terminal.render(of_leaderboard.document(made), width=width)
@@ -382,15 +337,6 @@ def test_a_history_has_bars_the_gate_and_names_ties() -> None:
 
 
 def test_pages_are_complete_without_a_script() -> None:
-    page = read(html.of_runs(DOCUMENTS["leaderboard"]))
-    for words in (
-        "Models by benchmarks",
-        "corrected for 3 comparisons (Holm, level 5 %)",
-        "p <0.001",
-        "By category, official",
-    ):
-        assert words in page.text
-    assert page.tags.count("script") == page.tags.count("style") == 1
     page = read(html.of_runs(DOCUMENTS["history"]))
     assert page.tags.count("polygon") == page.tags.count("polyline") == 2
     assert page.tags.count("circle") == 8
@@ -409,35 +355,6 @@ def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None
     links = read(html.of_runs(of_history.document(steps, tmp_path))).links
     items = [f"runs/b%202.html#tab=items&item={flip.item}" for flip in points[1].change.risen]  # type: ignore[union-attr]
     assert links == ["#content", "runs/b%202.html", *items]
-
-
-def test_what_does_not_fit_beside_the_numbers_is_a_line_above_them() -> None:
-    rows = [["predictions.json", "parse_success_rate", "52.1", "43.8", "28.1 to 60.7", "8", "not met"]]
-    heads = ("official", "careful", "95 % interval (careful)", "n")
-    columns = [Column(name="file", kind="name"), Column(name="metric", kind="name")]
-    columns += [*(Column(name=head) for head in heads), Column(name="gates", kind="name")]
-    table = Table(title="", columns=columns, rows=[[Cell(text=text) for text in row] for row in rows])
-    shown = [list(terminal.drawn(table, "", width)) for width in (120, 80)]
-    assert shown == [
-        [
-            "",
-            "                                                           95 % interval",
-            "  file              metric              official  careful      (careful)  n  gates",
-            " " + "─" * 83,
-            "  predictions.json  parse_success_rate      52.1     43.8   28.1 to 60.7  8  not met",
-            "",
-        ],
-        [
-            "",
-            "  file",
-            "                                           95 % interval",
-            "    metric              official  careful      (careful)  n  gates",
-            " " + "─" * 67,
-            "  predictions.json",
-            "    parse_success_rate      52.1     43.8   28.1 to 60.7  8  not met",
-            "",
-        ],
-    ]
 
 
 def test_rows_of_the_same_names_have_one_line_above_them_and_numbers_that_do_not_fit_are_another_table() -> None:

@@ -44,7 +44,7 @@ ITEMS = {
     "livecodebench": "item=2",
 }
 """Benchmark -> the item whose view is kept."""
-WHOLE = {"humaneval-v", "humaneval", "vstar", "mmbench", "mr-ben"}
+WHOLE = {"humaneval-v", "vstar", "mmbench", "mr-ben"}
 """Benchmarks of which every tab and every width of the terminal is kept; of the others the summary and an item."""
 CODE = {"humaneval-v", "humaneval", "humaneval-plus", "mbpp", "mbpp-plus", "livecodebench"}
 """Benchmarks whose programs run in a sandbox."""

@@ -5,20 +5,21 @@ Intervals, times, versions and this machine's sandbox are masked, so that the te
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
 import pty
 import re
-import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.acceptance.command import grade
+from tests.acceptance.command import Started, grade
 from tests.reports.browser.conftest import settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     import pytest
     from playwright.sync_api import Page
@@ -100,7 +101,9 @@ def terminal(folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, *,
     yield _section("terminal, piped", shown[100])
     if not every_width:
         return
-    there = masked(_on_a_terminal(folder, words, 80))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    there = masked(_on_a_terminal(folder, words))
     assert there.split() == shown[80].split(), f"a terminal shows something else than a pipe:\n{there}"
     beyond = [line for line in there.splitlines() if len(line) > 80 and "`" not in line]
     assert not beyond, f"beyond the edge of the terminal: {beyond}"
@@ -116,25 +119,19 @@ def _said(folder: Path, words: list[str], width: int, monkeypatch: pytest.Monkey
     return done.stderr
 
 
-def _on_a_terminal(folder: Path, words: list[str], width: int) -> str:
+def _on_a_terminal(folder: Path, words: list[str]) -> str:
     """Return what stays on a terminal, without colours; its progress bars are erased."""
     read, write = pty.openpty()
-    pid = os.fork()
-    if pid == 0:
-        for number in (1, 2):
-            os.dup2(write, number)
-        os.chdir(folder)
-        environment = os.environ | {"COLUMNS": str(width), "TERM": "xterm-256color"}
-        os.execve(sys.executable, [sys.executable, "-m", "grader", *words], environment)
-    os.close(write)
+    terminal = Path(os.ttyname(write))
+    run = Started(*words, cwd=folder, streams={"stdout": terminal, "stderr": terminal})
     data = b""
-    try:
+    with ThreadPoolExecutor(1) as waiting, contextlib.suppress(OSError):  # in the end there is nobody to read from
+        done = waiting.submit(run.wait)
+        done.add_done_callback(lambda _: os.close(write))
         while more := os.read(read, 65536):
             data += more
-    except OSError:  # its other end is closed
-        pass
     os.close(read)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, data
+    assert done.result().returncode == 0, data
     return _CONTROL.sub("", _ERASED.sub("", data.decode().replace("\r", "")))
 
 
