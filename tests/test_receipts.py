@@ -93,12 +93,6 @@ def test_a_self_test_of_another_declaration_is_named_as_the_reason() -> None:
         receipts.check_before(declarations.load("humaneval-v"), "v2")
 
 
-def test_another_protocol_and_another_benchmark_have_receipts_of_their_own() -> None:
-    receipts.keep(receipt())
-    for other in ({"protocol": "v1"}, {"benchmark": "vstar"}, {"declaration": "another"}):
-        assert receipts.find(HERE, msgspec.structs.replace(SUBJECT, **other)) is None  # type: ignore[arg-type]
-
-
 def test_a_damaged_receipt_is_no_receipt() -> None:
     receipts.keep(receipt()).write_text('{"at": ')
     assert find() is None

@@ -101,15 +101,6 @@ def test_a_misspelled_variable_cannot_drop_a_gate(project, monkeypatch):
         assert (other.returncode, other.stderr) == (0, ""), words
 
 
-def test_an_unknown_variable_is_a_warning_with_quiet_as_well(project, monkeypatch):
-    path, data = project
-    monkeypatch.setenv("GRADE_THRESHOLD", "99")
-    said = grade(path, "-b", "vstar", "--data", data, "-q")
-    assert said.returncode == 0
-    assert said.stderr.startswith("WARNING: the environment variable GRADE_THRESHOLD is ignored")
-    assert len(said.stderr.splitlines()) == 1
-
-
 def test_the_version_is_no_setting(project, monkeypatch):
     """A pipeline that exports GRADE_VERSION must not get the version instead of a gate."""
     path, data = project

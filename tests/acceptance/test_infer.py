@@ -132,14 +132,6 @@ def test_requests_that_a_refused_key_stops_are_not_called_unsent() -> None:
     assert "10 of 10 samples are missing: 0 requests failed, 10 were not finished." in said.stderr
 
 
-def test_a_server_that_refuses_a_setting_is_answered_with_the_option_that_leaves_it_out() -> None:
-    with ModelServer.playing(fail(400, "Unsupported parameter: 'seed' is not supported with this model.")) as server:
-        said = infer(server)
-    assert said.returncode == 3
-    assert "the first 10 requests were all refused" in said.stderr
-    assert "`--seed none` leaves it out" in said.stderr
-
-
 def test_other_settings_are_refused_until_fresh_and_the_old_files_are_kept(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
         assert infer(server).returncode == 0

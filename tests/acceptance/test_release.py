@@ -82,15 +82,6 @@ def test_the_lock_has_every_dependency(root: Path) -> None:
         assert wanted.specifier.contains(locked[canonicalize_name(wanted.name)]), text
 
 
-def test_what_the_workflows_run_is_there(root: Path) -> None:
-    run = [
-        step["run"] for path in (root / ".github/workflows").glob("*.yml") for step in steps_of(path) if "run" in step
-    ]
-    targets = {target for script in run for target in re.findall(r"^make (\S+)", script, re.MULTILINE)}
-    assert targets <= set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
-    assert any(".ci/run" in script for script in run)
-
-
 PLACEHOLDERS = re.compile(
     r"(?<![\w/])(?:https?://)?(HOST)/|\b(OWNER)/|\b(?:rev: |grade@)(TAG)\b|\b(TODO|FIXME|TBD|CHANGEME|YOUR[-_]\w+)\b"
 )

@@ -64,18 +64,6 @@ def test_gates_are_decided_by_file_and_the_gravest_code_wins(files: Any) -> None
     assert grade(first, second, *WORDS, "--fail-under", "accuracy=50", "-q").returncode == 0
 
 
-def test_a_baseline_is_compared_with_each_file(files: Any, tmp_path: Path) -> None:
-    first, second = files(first=0, second=6)
-    assert grade(first, *WORDS, "-q").returncode == 0
-    baseline = tmp_path / "baseline_results.json"
-    shutil.copy(tmp_path / "first_results.json", baseline)
-    said = grade(first, second, *WORDS, "--baseline", baseline, "--max-drop", "5", "-q")
-    states = {line.split(": ")[1]: line.split(": ")[0] for line in said.stderr.splitlines()}
-    assert states[str(first)] == "GATE MET"
-    assert states[str(second)] in {"GATE INCONCLUSIVE", "GATE NOT MET"}
-    assert said.returncode == {"GATE INCONCLUSIVE": 4, "GATE NOT MET": 1}[states[str(second)]]
-
-
 def test_one_report_has_all_files(files: Any, tmp_path: Path) -> None:
     first, second = files(first=0, second=6)
     outputs = [tmp_path / f"all{ending}" for ending in (".json", ".csv", ".md", ".xml")]

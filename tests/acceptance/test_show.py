@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from grader.results import Report
 
 VSTAR = BENCHMARKS / "vstar" / "sample"
-HUMANEVAL = BENCHMARKS / "humaneval-v" / "sample" / "tasks.jsonl"
 
 
 def test_the_prompt_and_the_image_are_those_that_infer_sends(tmp_path: Path) -> None:
@@ -39,20 +38,6 @@ def test_the_prompt_and_the_image_are_those_that_infer_sends(tmp_path: Path) -> 
     )
     assert rest.startswith("image: image/png, 420 x 280 pixels, 2,252 bytes, SHA-256 55307567682d")
     assert (tmp_path / "seen.png").read_bytes() == (VSTAR / "images" / "0.png").read_bytes()
-
-
-def test_a_mode_of_several_requests_and_one_without_an_image_say_so() -> None:
-    words = ["show", "humaneval-v", "q1", "--data", HUMANEVAL, "--as-asked", "--mode"]
-    assert "This is the first of 2 requests (description)." in grade(*words, "v2t2c").stdout
-    assert "No image is sent." in grade(*words, "t2c").stdout
-
-
-def test_list_takes_no_name_and_names_show() -> None:
-    said = grade("list", "vstar")
-    assert (said.returncode, said.stderr) == (
-        2,
-        "error: `grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show vstar`.\n",
-    )
 
 
 def test_a_terminal_breaks_no_word_and_the_defaults_are_first(

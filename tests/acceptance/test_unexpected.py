@@ -103,12 +103,6 @@ def test_links_in_a_circle_and_names_that_are_too_long_are_refused_before_anythi
     assert (done.returncode, "File name too long; rename the prediction file" in done.stderr) == (2, True), done.stderr
 
 
-def test_a_declaration_that_is_nested_too_deeply_is_an_input_error(tmp_path: Path) -> None:
-    (tmp_path / "benchmark.toml").write_text("a = " + "[" * 10_000)
-    done = grade(SAMPLE / "predictions.json", "-b", tmp_path)
-    assert (done.returncode, "benchmark.toml: " in done.stderr) == (2, True), done.stderr
-
-
 def test_a_baseline_that_is_a_pipe_says_what_it_waits_for(tmp_path: Path) -> None:
     pipe = tmp_path / "b_results.json"
     os.mkfifo(pipe)

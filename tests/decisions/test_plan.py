@@ -44,14 +44,6 @@ def test_a_plan_shows_the_change_in_four_of_five_runs(samples: int) -> None:
     assert 0.7 <= shown / 200 <= 0.92
 
 
-def test_two_runs_give_the_variance_of_their_true_differences() -> None:
-    rng = np.random.default_rng(1)
-    first = rng.beta(2, 2, 5000)
-    second = np.clip(first + rng.choice([-0.2, 0.2], 5000), 0, 1)
-    sides = [(rng.random((5000, 8)) < side[:, None]).astype(float).tolist() for side in (first, second)]
-    assert plan.variance_of_differences(*sides) == pytest.approx((second - first).var(), rel=0.1)
-
-
 def test_two_runs_of_one_sample_give_the_tasks_that_show_their_change() -> None:
     """They agree on most tasks, so far fewer are needed than if every answer were drawn again."""
     rng = np.random.default_rng(3)

@@ -151,18 +151,6 @@ def test_openrlhfs_call_gets_what_it_got() -> None:
     assert listed == call["returned"]
 
 
-def test_openrlhf_loads_the_file_by_its_name_and_calls_one_query_at_a_time() -> None:
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("reward_func", openrlhf.__file__)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = [module.reward_func([f"Which? {answer}</s>"], ["Which? "], ["0"])["rewards"] for answer in (RIGHT, WRONG)]
-    assert [list(map(float, values)) for values in found] == [[1.0], [0.0]]
-
-
 def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
     prompt = "x" * 50 + "What does this picture show, please?"
     assert response_of(prompt + " B", prompt) == " B"

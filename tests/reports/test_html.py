@@ -19,9 +19,8 @@ from grader.reports.material import Material
 from grader.reports.questions import Gap
 from grader.reports.web import highlight, images
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, write_facts
-from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts, SampleFacts, UnitOutcome
+from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts, SampleFacts
 from grader.scorers.execution.metrics import curve
-from grader.scorers.interface import Program
 from grader.task import Block, Task
 from tests.conftest import cases
 from tests.made_runs import tasks
@@ -181,17 +180,6 @@ def test_a_very_long_output_loses_its_middle_and_keeps_its_spans() -> None:
     ]
 
 
-def test_the_passes_of_a_circular_question_are_one_item() -> None:
-    question = UnitOutcome(official=Outcome.WRONG, careful=Outcome.CORRECT)
-    facts, alone = (write_facts(SampleFacts(gold="A", **more)) for more in ({"question": question}, {}))
-    samples = [_sample("1", facts=facts), _sample("1000001", facts=facts, unit="1"), _sample("2", facts=alone)]
-    page = _Page(html.render(_report(samples, scorer="circular"), Material(whole_units=True)))
-    index = page.packed("index")
-    assert [row[0:2] for row in index["items"]] == [["1", 2], ["2", 1]]
-    assert [[index["outcomes"][n] for n in pair] for pair in index["items"][0][6]] == [["wrong", "correct"]]
-    assert [part["qid"] for part in page.packed("chunk-0")[0]["parts"]] == ["1", "1000001"]
-
-
 # --- figures ----------------------------------------------------------------------------------------------------
 
 
@@ -207,23 +195,6 @@ def test_the_curve_ends_where_a_task_has_too_few_samples() -> None:
 # --- programs ---------------------------------------------------------------------------------------------------
 
 
-def _runs_of(line: tuple[str, str]) -> list[tuple[str, str]]:
-    found, at = [], 0
-    for length, letter in re.findall(r"(\d+)([a-z_])", line[1]):
-        found.append((line[0][at : at + int(length)], letter))
-        at += int(length)
-    return found
-
-
-def test_source_is_coloured_in_runs_over_whole_lines() -> None:
-    lines = highlight.lines('def f(x):\n    return "a\\n" + x  # why\n\n')
-    assert [text for text, _ in lines] == ["def f(x):", '    return "a\\n" + x  # why', "", ""]
-    assert _runs_of(lines[0])[:3] == [("def ", "k"), ("f", "f")][:3]
-    assert ("# why", "c") in _runs_of(lines[1])
-    assert lines[2] == ("", "")
-    assert _runs_of(highlight.lines('x = """a\nif b\n"""')[1]) == [("if b", "s")]
-
-
 @pytest.mark.parametrize("source", ["", "\r\n\t\0", "é🙂 = '🙂' if", "'''", "\ud800 = 1", "\\\n" * 99])
 def test_no_source_is_changed_by_being_coloured(source: str) -> None:
     lines = highlight.lines(source)
@@ -231,19 +202,6 @@ def test_no_source_is_changed_by_being_coloured(source: str) -> None:
     for line in lines:
         length = sum(int(n) for n in re.findall(r"\d+", line[1]))
         assert length <= highlight.units(line[0])
-
-
-def test_a_program_says_which_lines_are_the_models_and_keeps_equal_lines_once() -> None:
-    run = Program(
-        completion="def f():\n    pass", program="import x\n\ndef f():\n    pass\n\ntest()\n", result="passed"
-    )
-    material = Material(runs_programs=True, programs={"q1": [run]})
-    item = _only_item(html.render(_report([_sample()]), material))
-    program = item["parts"][0]["samples"][0]["program"]
-    text = [item["lines"][number][0] for number in program["lines"]]
-    assert "\n".join(text) == run.program.rstrip("\n")
-    assert text[slice(*program["own"])] == ["def f():", "    pass"]
-    assert len(item["lines"]) == len({tuple(line) for line in item["lines"]})
 
 
 # --- images -----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from grader.reports.markdown import render
 from grader.reports.markdown_text import code, prose
 from grader.reports.text import clean
-from grader.results import Calls, FirstDifference, Metric, Provenance, Report, SandboxProvenance
+from grader.results import Metric, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
 from tests.reports import made_reports as made
 
@@ -142,11 +142,6 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
         assert line in text
 
 
-def test_agreement_everywhere_is_one_line() -> None:
-    text = render(made.report([made.sample("q", made.read("correct"))])).decode()
-    assert text.endswith("\n\nOfficial and careful agree on the only sample.\n")
-
-
 @pytest.mark.parametrize(
     ("states", "heading"),
     [
@@ -242,13 +237,3 @@ def test_twenty_differences_are_shown_and_the_rest_counted() -> None:
     text = render(made.report(wrong)).decode()
     assert "### Official and careful differ on 25 of 25 samples\n\n25 `correct` to `wrong`\n" in text
     assert text.endswith("| `q19` | `correct` | `wrong` |  |\n\n*… 5 more samples are in the results file.*\n")
-
-
-def test_a_difference_shows_the_first_call_that_is_answered_in_another_way() -> None:
-    first = FirstDifference(call="solution('|')", expected="[1]", returned="")
-    sample = made.sample(
-        "q1", made.read("passed"), made.read("crashed", detail="exit"), calls=Calls(n=1, same=0, first=first)
-    )
-    assert (
-        "| exit; `solution('`&#124;`')` returned `nothing`, expected `[1]` |" in render(made.report([sample])).decode()
-    )

@@ -126,14 +126,6 @@ def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
     assert "elsewhere" in found.gaps[0].why
 
 
-def test_a_folder_given_as_benchmark_is_where_the_declaration_comes_from(graded, root: Path) -> None:
-    folder, data = graded("vstar")
-    report = decode_report((folder / "predictions_results.json").read_bytes())
-    strange = msgspec.structs.replace(report, benchmark="elsewhere")
-    where = str(root / "benchmarks/vstar")
-    assert material.load(strange, folder / "predictions.json", data, None, benchmark=where).gaps == []
-
-
 @pytest.mark.parametrize(
     ("metric", "kind"),
     [("pass@1", "execution"), ("circular_accuracy", "circular"), ("mr_score", "mr_score"), ("acc", "multiple_choice")],

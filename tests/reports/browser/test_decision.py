@@ -15,7 +15,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.reports import format_of
-from grader.results import Part, SelftestProvenance
+from grader.results import Part
 from tests.acceptance.command import grade as grade_command
 from tests.conftest import ROOT
 from tests.reports import made_reports as made
@@ -82,13 +82,6 @@ def test_the_official_value_never_takes_the_place_of_a_careful_one_that_could_no
     assert "excluded from accuracy (careful), not counted as wrong" in text
 
 
-def test_tasks_that_are_few_because_others_were_not_scored_are_called_scored_tasks() -> None:
-    report = made.of_sample("vstar")
-    assert "10 tasks are few" in read(page(report)).text
-    lost = [msgspec.structs.replace(metric, n=6, bounds=(40, 80)) for metric in report.metrics]
-    assert "6 scored tasks are few" in read(page(msgspec.structs.replace(report, metrics=lost))).text
-
-
 def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its_place(tmp_path: Path) -> None:
     sample = ROOT / "benchmarks/mr-ben/sample"
     (tmp_path / "p.json").write_bytes((sample / "predictions.json").read_bytes())
@@ -105,16 +98,6 @@ def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its
     assert "excluded from mr score, acc step and acc reason" in text
 
 
-def test_a_self_test_that_passed_is_a_reason_to_believe_the_values() -> None:
-    tested = SelftestProvenance(at="2026-11-24T19:55:35+00:00", passed=True, counts={"wording": (320, 320)})
-    report = made.of_sample("vstar")
-    made_with = msgspec.structs.replace(report.provenance, selftest=tested)
-    text = read(page(msgspec.structs.replace(report, provenance=made_with))).text
-    sure, _, unmeasured = text.partition("What could not be measured")
-    assert "Self-tested on 2026-11-24 19:55 UTC on the machine that graded: 320 of 320" in sure
-    assert "Self-tested" not in unmeasured
-
-
 def test_an_official_value_refers_to_the_note_about_it() -> None:
     report = msgspec.structs.replace(made.of_sample("vstar"), notes=["† No judge: replies are not read."])
     text = read(page(report)).text
@@ -123,12 +106,6 @@ def test_an_official_value_refers_to_the_note_about_it() -> None:
     assert "No judge: replies are not read." in sure.partition("How sure it is")[2]
     assert "No judge" not in unmeasured
     assert "(see below)" not in read(page(made.of_sample("vstar"))).text
-
-
-def test_a_sample_has_its_number_only_if_a_task_has_several() -> None:
-    samples = [made.sample("q1", made.read("passed"), made.read("failed"), number=n) for n in range(2)]
-    assert "task #sample (from 0)" in read(page(made.report(samples))).text
-    assert "#sample" not in read(page(made.report(samples[:1]))).text
 
 
 def test_answers_that_are_not_believed_are_explained() -> None:

@@ -166,42 +166,6 @@ def test_nothing_overflows_and_axe_finds_nothing(
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_leaderboard_breaks_no_word_and_a_long_name_stays_beside_its_rank(
-    watch: Callable[..., Watched], tmp_path: Path, width: int
-) -> None:
-    kinds = ("Aggregation", "Arrangement", "Iterative Calculation", "Transformation", "Validation")
-    fields = {"task_type": kinds, "aspect": (*kinds, "Spatial Transformations", "Mathematical Operations")}
-    samples = [
-        sample(f"{field}{kind}", "correct", group=f"{field}={kind}")
-        for field, kinds in fields.items()
-        for kind in kinds
-    ]
-    made = report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice")
-    path = tmp_path / "board.html"
-    named = {"organization/a-model-with-a-rather-long-name-of-a-checkpoint": made, "other/some-model-3b": made}
-    path.write_bytes(html.of_runs(of_leaderboard.document(board(**named))))
-    page = watch(path, viewport={"width": width, "height": 800}).page
-    page.goto(path.as_uri())
-    broken = page.evaluate("""() => [...document.querySelectorAll('.model')].flatMap((node) => {
-      const range = document.createRange(), text = node.firstChild;
-      return [...text.data.matchAll(/\\w+/g)].filter((word) => {
-        range.setStart(text, word.index);
-        range.setEnd(text, word.index + word[0].length);
-        return range.getClientRects().length > 1;
-      }).map(([word]) => word);
-    })""")
-    assert broken == []
-    rank, name = (page.locator(f".ranked tbody {part}").first.bounding_box() for part in (".rank", ".model"))
-    assert rank is not None
-    assert name is not None
-    assert name["height"] > rank["height"]
-    assert name["x"] >= rank["x"] + rank["width"]
-    assert name["y"] < rank["y"] + rank["height"]
-    scrolling = "nodes => nodes.filter((node) => node.scrollWidth > node.clientWidth).length"
-    assert width < 1280 or page.locator(".scroll").evaluate_all(scrolling) == 0
-
-
-@pytest.mark.parametrize("width", [390, 1280])
 def test_the_chart_of_a_history_has_room_for_its_labels(
     watch: Callable[..., Watched], tmp_path: Path, width: int
 ) -> None:

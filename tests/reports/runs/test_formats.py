@@ -17,7 +17,7 @@ from hypothesis import given, settings
 
 from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
 from grader.decisions.history import History, history
-from grader.decisions.leaderboard import Leaderboard, Ranking, leaderboard
+from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
@@ -245,23 +245,6 @@ def many_metrics() -> Leaderboard:
     return board(**{"a model with a long name": run(150), "b": run(90)})
 
 
-def test_a_board_has_no_column_without_values_and_explains_no_sign_that_it_does_not_have() -> None:
-    made = many_metrics()
-    (only,) = made.boards
-
-    def ranges(ranking: Ranking) -> Ranking:
-        values = [msgspec.structs.replace(metric, value=None, bounds=(0, 9)) for metric in ranking.values if metric]
-        return msgspec.structs.replace(ranking, values=values)
-
-    rankings = [*map(ranges, only.rankings)]
-    empty = msgspec.structs.replace(rankings[0], metric="calls_right", values=[None, None])
-    board = msgspec.structs.replace(only, rankings=[*rankings, empty])
-    text = terminal.render(of_leaderboard.document(msgspec.structs.replace(made, boards=[board])))
-    assert "0.0 to 9.0" in text
-    assert "calls right" not in text
-    assert "* Unscored" not in text
-
-
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: int) -> None:
     made = many_metrics()
@@ -355,27 +338,6 @@ def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None
     links = read(html.of_runs(of_history.document(steps, tmp_path))).links
     items = [f"runs/b%202.html#tab=items&item={flip.item}" for flip in points[1].change.risen]  # type: ignore[union-attr]
     assert links == ["#content", "runs/b%202.html", *items]
-
-
-def test_rows_of_the_same_names_have_one_line_above_them_and_numbers_that_do_not_fit_are_another_table() -> None:
-    columns = [Column(name="metric", kind="name"), Column(name="reading", kind="word")]
-    columns += [Column(name=f"number {at}") for at in range(3)]
-    rows = [cells(["a" * 30, reading, *("1.0",) * 3]) for reading in READINGS]
-    table = Table(title="T", columns=columns, rows=rows)
-    assert [line.strip() for line in terminal.drawn(table, "T", 44)] == [
-        "T",
-        "",
-        "metric",
-        "reading   number 0  number 1  number 2",
-        "─" * 41,
-        "a" * 30,
-        "official       1.0       1.0       1.0",
-        "careful        1.0       1.0       1.0",
-        "",
-    ]
-    narrow = [line.strip() for line in terminal.drawn(table, "T", 34)]
-    assert narrow[3] == "reading   number 0  number 1"
-    assert narrow[9:11] == ["metric", "reading   number 2"]
 
 
 def test_wide_characters_are_aligned() -> None:
