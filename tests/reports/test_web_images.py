@@ -42,6 +42,6 @@ def test_a_decompression_bomb_is_an_error_that_names_the_task_and_keeps_the_resu
     (tmp_path / "p.json").write_text('[{"qid": "q7", "predictions": ["A"]}]')
     words = [tmp_path / "p.json", "-b", "vstar", "--data", tmp_path / "data.jsonl", "-o", tmp_path / "r.html"]
     assert run([str(word) for word in words]) == 2
-    assert "The image of question q7 is too large to open" in capsys.readouterr().err
+    assert "The image of task q7 is too large to open" in capsys.readouterr().err
     assert (tmp_path / "p_results.json").is_file()
     assert not (tmp_path / "r.html").exists()
