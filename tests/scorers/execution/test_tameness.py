@@ -9,6 +9,7 @@ import pytest
 from grader.scorers.execution.tameness import tame
 
 TAME = {
+    "lambda": "f = lambda x: x + 1",
     "library": "import math\nfrom typing import List\n\ndef f(x: List[int]) -> float:\n    return math.sqrt(sum(x)) + math.pi",
     "annotations": "import typing as t\nfrom typing import Dict, List, Optional\nfrom collections import Counter\n\ndef f(x: Optional[Dict[str, List[int]]], y: 't' = None, *z: t.Any) -> int | None:\n    a: Counter = Counter(x)\n    return None",
     "from-import": "from math import pi as p, gcd\n\ndef f(x):\n    return gcd(x, 4) * p",
@@ -30,6 +31,25 @@ TAME = {
     "regular expression": "import re\n\ndef f(x):\n    m = re.match('a+', x, re.I)\n    return m.group(0) if m else ''",
 }
 WILD = {
+    "generator function": "def f(x):\n    yield x",
+    "list of the module changed by an index": "count = [0]\n\ndef f(x):\n    count[0] += 1\n    return x",
+    "set of the module changed by another name": "seen = {1}\n\ndef f(x):\n    y = {2} if x else seen\n    y.add(x)\n    return len(seen)",
+    "method as a value": "def f(x):\n    return str(x.append)",
+    "set with a computed NaN": "def f(x):\n    return sorted(set([y / 2 for y in x]))",
+    "set with a NaN of a power": "def f(x):\n    y = 2\n    y **= -x\n    return sorted(set([y, 1]))",
+    "default value of a lambda": "f = lambda x, seen=[]: seen",
+    "exception with the name of a variable": "def f(x, ValueError):\n    raise ValueError",
+    "function as an item by name": "def f(x):\n    return str(dict(key=lambda: 0))",
+    "lambda to iterators": "def f(x):\n    return str(list(map(lambda y: zip(y), x)))",
+    "set in a loop": "def f(x):\n    s = {*x}\n    for y in s:\n        return y",
+    "set popped": "def f(x):\n    s = set(x)\n    return s.pop()",
+    "set of a walrus": "def f(x):\n    return str(s := set(x))",
+    "ellipsis": "def f(x):\n    return {...: 1}",
+    "eval": "def f(x):\n    return eval('x')",
+    "attribute by a nested format": "def f(x):\n    return '{:{1.append}}'.format(x, x)",
+    "set that a type's method changes": "T = {1}\n\ndef f(x):\n    set.update(T, [x])\n    return len(T)",
+    "list of the module by another name": "seen = []\n\ndef f(x):\n    y = seen\n    y.append(x)\n    return len(y)",
+    "map as a value": "def f(x):\n    m = map(int, x)\n    return str(m)",
     "codec by a function that is named": "def f(x):\n    return [*map(str.encode, x, ['euc_kr'])]",
     "import that loads a module": "from json import tool\n\ndef f(x):\n    return x",
     "list of the module changed": "seen = []\n\ndef f(x):\n    seen.append(x)\n    return len(seen)",
