@@ -229,7 +229,16 @@ def test_long_answers_are_compared_where_long_ones_are_expected(tmp_path: Path) 
 
 
 FUNCTION = DECLARATION.replace('inputs = "inputs"', 'inputs = "inputs"\nfunction = "function"')
+WRITES = """import os, struct
+for fd in range(3, 64):
+    try:
+        os.write(fd, struct.pack(">I", 8) + b"not json")
+    except OSError:
+        pass
+os._exit(0)
+"""
 ODD_ANSWERS = {
+    "no message": (1, WRITES, "crashed"),
     "no array": ([1, 1], "import numpy\ndef f(x):\n    return numpy.int64(x)", "failed"),
     "beyond every float": (1.5, "def f(x):\n    return 10 ** 400", "failed"),
     "a signalling NaN": (5, "from decimal import Decimal\ndef f(x):\n    return Decimal('sNaN')", "failed"),

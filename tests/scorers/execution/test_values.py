@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from grader.results import Outcome
+from grader.sandbox.answer import Answers, Evidence
+from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.inputs.judging import Asked, printed, returned
 from grader.scorers.execution.inputs.values import Opaque, answered
 
 
@@ -20,6 +24,7 @@ def test_plain_answers_are_read() -> None:
     assert read({"r": 0}, [["fraction", [-3, 4]]]) == Fraction(-3, 4)
     many = list(range(-2000, 2000))
     assert read({"r": 0}, [["dict", [part for number in many for part in (number, 1)]]]) == dict.fromkeys(many, 1)
+    assert read({"r": 0}, [["list", [float("nan")]]]) != read({"r": 0}, [["list", [float("nan")]]])
 
 
 _AGAIN = [["list", [{"r": number + 1}] * 2] for number in range(60)] + [["list", []]]
@@ -42,3 +47,17 @@ _EQUAL_HASHES = [{"i": hex(_MODULUS * number)} for number in range(1, 20000)]
 )
 def test_an_answer_that_costs_too_much_is_none(nodes: list[Any]) -> None:
     assert isinstance(read({"r": 0}, nodes), Opaque)
+
+
+PROTOCOL = ExecutionProtocol()
+EVIDENCE = Evidence(stopped=None, status=0, cpu=0.0, wall=0.0, waited=0.0, oom=False)
+LOADED = '{"functions":["f"]}'
+
+
+@pytest.mark.parametrize(
+    "text", ["none", "[1]", "null", '{"functions": 7}', '{"cpu": 1, "failed": 5}', "[" * 5000, "1" * 5000]
+)
+def test_a_message_that_no_honest_process_writes_is_a_crash(text: str) -> None:
+    first = returned([Answers(evidence=EVIDENCE, hello=text)], Asked("f", ["call"], {}), 1.0, PROTOCOL)
+    run = printed([Answers(evidence=EVIDENCE, hello=LOADED, replies=[text])], 1, 1.0, PROTOCOL)
+    assert [output.outcome for output in (*first, *run)] == [Outcome.CRASHED] * 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
 from grader.sandbox.answer import LANES
-from grader.scorers.execution.inputs.values import Raised, answered, printable
+from grader.scorers.execution.inputs.values import Raised, answered, message, printable
 from grader.scorers.execution.reading import failure, unscored
 
 if TYPE_CHECKING:
@@ -59,6 +58,11 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it passes the base inputs, in each reading."""
 
 
+class _Hello(msgspec.Struct, frozen=True, kw_only=True):
+    failed: str = ""
+    functions: list[str] = []
+
+
 class _Run(msgspec.Struct, frozen=True, kw_only=True):
     printed: str
     status: int
@@ -69,14 +73,17 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
 
 def printed(parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a program printed for each of `count` inputs; `parts`: its answers, job by job."""
-    outputs = _broken(parts)
+    outputs = _unloaded(parts, protocol)
     for answers in parts if not outputs else ():
-        runs = [msgspec.json.decode(reply, type=_Run) for reply in answers.replies]
-        outputs += [_printed(run, answers.evidence, seconds, protocol) for run in runs]
+        outputs += [_printed(reply, answers.evidence, seconds, protocol) for reply in answers.replies]
     return _filled(outputs, parts, count, seconds, protocol)
 
 
-def _printed(run: _Run, evidence: Evidence, seconds: float, protocol: ExecutionProtocol) -> Output:
+def _printed(reply: str, evidence: Evidence, seconds: float, protocol: ExecutionProtocol) -> Output:
+    try:
+        run = message(reply, _Run)
+    except ValueError:
+        return _malformed(evidence, protocol)
     if run.cpu > seconds:
         return Output(run.printed, Outcome.TIMEOUT, f"used {run.cpu:.1f} s of CPU time")
     if run.cut:
@@ -102,7 +109,7 @@ class Asked(NamedTuple):
 def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a function returned for each input."""
     calls, known = asked.calls, asked.known
-    outputs = _broken(parts) or _undefined(parts, asked.function)
+    outputs = _unloaded(parts, protocol, asked.function)
     replies = [] if outputs else [reply for answers in parts for reply in answers.replies]
     for reply in replies:
         value = known[reply] if reply in known else answered(reply)
@@ -110,18 +117,24 @@ def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: E
     return _filled(outputs, parts, len(calls), seconds, protocol)
 
 
-def _broken(parts: Sequence[Answers]) -> list[Output]:
-    """Return one answer if the program does not load, else none."""
-    hello = parts[0].hello if parts else None
-    why = "" if hello is None else json.loads(hello).get("failed", "")
-    return [Output(None, Outcome.ERROR, printable(str(why)))] if why else []
-
-
-def _undefined(parts: Sequence[Answers], function: str) -> list[Output]:
-    hello = parts[0].hello if parts else None
-    if hello is None or function in json.loads(hello).get("functions", ()):
+def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str = "") -> list[Output]:
+    """Return one answer if the program does not load, or has no such function, else none."""
+    if not parts or parts[0].hello is None:
         return []
-    return [Output(None, Outcome.ERROR, f"the program defines no function {function}")]
+    try:
+        hello = message(parts[0].hello, _Hello)
+    except ValueError:
+        return [_malformed(parts[0].evidence, protocol)]
+    if hello.failed:
+        return [Output(None, Outcome.ERROR, printable(hello.failed))]
+    if function and function not in hello.functions:
+        return [Output(None, Outcome.ERROR, f"the program defines no function {function}")]
+    return []
+
+
+def _malformed(evidence: Evidence, protocol: ExecutionProtocol) -> Output:
+    """Return what stands for a message that no process of grade writes."""
+    return Output(None, *failure(msgspec.structs.replace(evidence, stopped="garbage"), None, "", protocol))
 
 
 def _filled(

@@ -8,7 +8,9 @@ import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +20,9 @@ MOST_VALUES = 1 << 16
 """Values in one answer with fewer characters, the parts of containers included."""
 FEW = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_decode = json.JSONDecoder(parse_constant=float).decode
+"""Decodes JSON. Each NaN is a value of its own, which equals no other one."""
+_Kind = TypeVar("_Kind")
 _NAMES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 
 
@@ -84,14 +89,22 @@ def _atom(value: Any, nodes: list[Any]) -> Any:
     return {"r": number}
 
 
+def message(text: str, kind: type[_Kind]) -> _Kind:
+    """Return a message of a program, which may be any text; raises ValueError if it is not of this kind."""
+    try:
+        return msgspec.convert(_decode(text), kind)
+    except (RecursionError, OverflowError) as error:
+        raise ValueError(type(error).__name__) from None
+
+
 def answered(reply: str) -> Any:
     """Return what a program answered to a call. Its reply may be anything."""
     try:
-        message = json.loads(reply)
-        if "v" in message:
-            return _Reader(message["n"], max(MOST_VALUES, len(reply))).value(message["v"])
-        return _no_value(message)
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        parts = message(reply, dict[str, Any])
+        if "v" in parts:
+            return _Reader(parts["n"], max(MOST_VALUES, len(reply))).value(parts["v"])
+        return _no_value(parts)
+    except Exception as error:  # Each part may be missing, or of any type.
         return Opaque(f"an answer that cannot be read: {type(error).__name__}")
 
 
