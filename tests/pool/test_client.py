@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import pickle
@@ -67,13 +66,6 @@ def test_results_are_those_of_a_run_in_the_order_asked(pool: grader.Pool) -> Non
         assert {(r.qid, r.sample): (r.official, r.careful) for r in results} == expected
     again = [asked[0], (asked[0][0], "A \ud800"), asked[0]]
     assert [result.sample for result in pool.grade_samples(again)] == [0, 1, 2]
-
-
-def test_the_asynchronous_call_gives_the_same(pool: grader.Pool) -> None:
-    async def many() -> list[Any]:
-        return await asyncio.gather(*(pool.grade_samples_async(samples()) for _ in range(8)))
-
-    assert result_of(many()) == [pool.grade_samples(samples())] * 8
 
 
 def test_eight_threads_share_it(pool: grader.Pool) -> None:

@@ -186,22 +186,6 @@ def test_a_sandbox_that_gives_no_verdict_on_a_canary_has_misjudged_it(does: str)
         assert sum(not head.startswith("value") for head in machine.sandboxes[0].ran[9:]) == canary_check.PATIENCE + 1
 
 
-def test_one_canary_that_was_starved_says_nothing() -> None:
-    class Once(Sandbox):
-        def receive(self, timeout: float) -> dict[str, Any]:
-            said = super().receive(timeout)
-            if self.canaries == 1 and not self.ran[-1].startswith("value"):
-                return STARVED
-            return said
-
-    machine = Machine()
-    machine.start = lambda index, *, lint=False: Once(machine, None, "")  # type: ignore[method-assign]
-    verdicts, canaries = run(machine)
-    assert wrong(verdicts) == []
-    assert len(machine.sandboxes) == 1
-    assert canaries.described().misjudged == {}
-
-
 def test_what_a_sandbox_said_before_it_was_retired_counts() -> None:
     machine = Machine(9, does="retires")
     verdicts, canaries = run(machine)

@@ -147,13 +147,6 @@ class _Podman(BaseHTTPRequestHandler):
         pass
 
 
-def test_an_engine_that_gives_no_answer_says_nothing(podman: str, runtime: Path) -> None:
-    refused, absent = engines.ask(engines.Place(podman, ""), "/missing"), f"unix://{runtime}/none.sock"
-    assert refused is None
-    assert engines.ask(engines.Place(absent, ""), "/version") is None
-    assert engines.ask(engines.Place("tcp://localhost:1", ""), "/version") is None
-
-
 @pytest.fixture
 def podman(runtime: Path) -> Iterator[str]:
     """A service that says it is Podman, where Podman listens."""

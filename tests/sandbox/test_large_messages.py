@@ -72,12 +72,6 @@ def test_nor_do_large_answers() -> None:
     assert (stopped, len(answer["replies"])) == (None, 2)
 
 
-def test_a_candidate_beside_its_tests_has_this_time_as_well() -> None:
-    candidate = phases.candidate(SOURCE, DECLARED, {})
-    beside, stopped = do("split", candidate=candidate, tests={**DECLARED, "test": TEST}, cpu=1.5 * limit())
-    assert (stopped, beside["confirmed"]) == (None, True)
-
-
 ANNOUNCE = """
 import sys, time
 def solution(rows):

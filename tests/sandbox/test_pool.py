@@ -245,19 +245,6 @@ def test_jobs_that_are_not_there_yet_are_waited_for() -> None:
     assert keys == {key for key, _ in lint_jobs(MANY)} | {f"after {key}" for key, _ in lint_jobs(MANY)}
 
 
-def test_a_starved_job_runs_again_when_nothing_is_linted_any_more() -> None:
-    backend = Backend()
-    with Pool(backend, 2, 10, overlaps=True) as pool:
-        held = [job("first", "wait", "end", lint=True), job("slow", "pause", lint=True)]
-        both = overlap(pool, [*held, *lint_jobs(9)])
-        verdicts = {v.key: v.answer for v in both.run([job("starved", "starve"), job("last", "signal", "end")])}
-    answer = verdicts["starved"]
-    assert answer is not None
-    assert answer["alone"]
-    linter = next(names for names in backend.ran if "j0" in names)
-    assert linter == ["first", "slow", *(key for key, _ in lint_jobs(9)), "starved"]
-
-
 @pytest.mark.parametrize("breaks", ["lint job", "other job"])
 def test_the_error_of_any_worker_ends_both(breaks: str) -> None:
     backend = Backend()

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 QUICK = "def solution(x):\n    return {{3: 7392, 5: 1187}}[x] + 0 * {salt}\n"
-WORKING = """
-import time
-def solution(x):
-    end = time.process_time() + 0.04
-    while time.process_time() < end:
-        pass
-    return {{3: 7392, 5: 1187}}[x] + 0 * {salt}
-"""
 ASLEEP = "import time\n\n\ndef solution(x):\n    time.sleep(600 + {salt})\n"
 NAMED = """
 import ctypes
@@ -131,17 +123,3 @@ def test_ctrl_c_leaves_nothing_and_the_same_command_resumes(place: Arena) -> Non
     assert found == [("passed", "passed")] * count + [("timeout", "timeout")]
     again = place.finish(place.start(command))
     assert "Traceback" not in again
-
-
-def test_two_graders_at_once(place: Arena) -> None:
-    """They share the verdict cache and the engine, and neither ends, reaps or waits for ever for the other's."""
-    sources = [WORKING] * 4 + ["def solution(x):\n    return {salt}\n"] * 4
-    commands = [place.write(f"both-{number}", *tasks_of(sources)) for number in range(2)]
-    processes = [place.start([*command, "--workers", "1"]) for command in commands]
-    for process in processes:
-        place.finish(process)
-    for number in range(2):
-        samples = place.results(f"both-{number}")
-        found = [outcomes(samples[name][0]) for name in sorted(samples)]
-        assert found == [("passed", "passed")] * 4 + [("failed", "failed")] * 4
-    assert place.settled() == []

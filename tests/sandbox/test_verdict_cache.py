@@ -123,22 +123,6 @@ def test_a_damaged_file_is_put_aside_and_begun_anew(content: bytes, path: Path) 
     assert path.with_name(f"{path.name}.damaged").read_bytes() == content
 
 
-def test_damage_in_the_middle_of_the_file_costs_rows_not_the_run(path: Path) -> None:
-    one = cache.VerdictCache(path)
-    for number in range(2000):
-        one.put(name(number), {"padding": "x" * 50})
-    one.close()
-    content = bytearray(path.read_bytes())
-    content[4096 : len(content) - 4096] = b"\xa5" * (len(content) - 8192)
-    path.write_bytes(content)
-    two = cache.VerdictCache(path)
-    for number in range(2000):
-        assert get(two, number) in (None, {"padding": "x" * 50})
-        two.put(name(number), {"padding": "x" * 50})
-    two.size()
-    two.close()
-
-
 @pytest.mark.parametrize("value", [b"{}", *map(zlib.compress, (b"{nonsense", b"[]", b"\xff"))])
 def test_a_garbled_row_is_no_answer(path: Path, value: bytes) -> None:
     one = cache.VerdictCache(path)
