@@ -26,6 +26,20 @@ def reason(way: phases.Way, *words: str) -> str:
 
 
 KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
+INSERT = """
+def solution(root, node):
+    side = "left" if node.value < root.value else "right"
+    if getattr(root, side) is None:
+        setattr(root, side, node)
+    else:
+        solution(getattr(root, side), node)
+"""
+NODE = """
+class Node:
+    def __init__(self, value):
+        self.value = value
+        self.left = self.right = None
+"""
 HONEST = [
     ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
     ("def solution(a):\n    return type('R', (), {'x': a})()", "assert solution(3).x == 3"),
@@ -63,6 +77,12 @@ HONEST = [
     ("held = []\ndef solution(a):\n    held.append({'a': [a]})\n    held[0]['a'].append(a)\n    return held[-1]", "x = solution(1)\nsolution(2)\nassert x == {'a': [1, 1, 2]}"),
     ("def solution(a):\n    if a == [[3]]:\n        a[0].append(4)\n    return [[3]]", "x = solution(1)\nassert solution(2) == [[3]]\nsolution(x)\nassert x == [[3, 4]]"),
     ("held = []\ndef solution(a):\n    held.append(a)\n    held[0].append(len(held))", "all_ = [[n] for n in range(100)]\nfor x in all_:\n    solution(x)\nassert len(all_[0]) == 101"),
+    # While the tests use an object, they reach whatever programs have put into it.
+    ("def solution(a):\n    a[1:] = [[*n, 9] for n in a[1:]] or [[]]\n    a[0].append(a[-1]) if a[0] else a[0].append([1])", "x = [[]]\nfor _ in range(3):\n    solution(x)\nassert len(x[0]) == 3 and x[1] == [9, 9]"),
+    ("def solution(a, b=None):\n    if b is not None:\n        a.append(b)\n    for c in a:\n        c.append(9)", "x = []\nsolution(x, [1])\nsolution(x)\nsolution(x)\nassert x == [[1, 9, 9, 9]]"),
+    # Programs may change the attributes of objects whose class only the tests have.
+    (INSERT, NODE + "root = Node(5)\nfor value in (3, 8, 1):\n    solution(root, Node(value))\nassert (root.left.value, root.right.value, root.left.left.value) == (3, 8, 1)"),
+    ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),
 ]  # fmt: skip
 
 
@@ -332,9 +352,9 @@ def test_an_answer_that_is_handed_on_is_recorded_as_that_answer() -> None:
     assert calls[5]["v"] == [{"x": ["nth", ["ans", 4], 1]}]
 
 
-def test_an_argument_that_the_tests_hold_no_longer_is_given_up_at_the_next_call() -> None:
-    spec = phases.task("kept = [1]\nsolution(kept)\nsolution([2])\nsolution([3])\nsolution([4])")
-    assert [json.loads(call)["d"] for call in phases.calls_of(spec)["calls"]] == [[], [], [1], [2]]
+def test_arguments_are_given_up_at_the_next_call_if_the_tests_hold_none() -> None:
+    spec = phases.task("solution([2])\nsolution([3])\nkept = [1]\nsolution(kept)\nsolution([4])")
+    assert [json.loads(call).get("d") for call in phases.calls_of(spec)["calls"]] == [[], [0], [1], None]
 
 
 def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:

@@ -354,19 +354,19 @@ class Recorder:
         return call | told | ({} if given_up is None else {"d": given_up})
 
     def _given_up(self) -> list[int] | None:
-        """Return the numbers of the tests' objects that are no longer used; None while an answer is referenced."""
+        """Return the tests' objects that are no longer used; None while an answer is referenced.
+
+        While the tests use one of them, they may reach any other: a program can put each into each.
+        """
         if self._tested:
             return None  # further questions about its objects may follow
         self._answers = [answer for answer in self._answers if answer() is not None]
-        if self._answers:
+        numbers = self.heap.mutable()
+        # Referenced by the table, by this expression, and by the call that counts references.
+        if self._answers or any(sys.getrefcount(self.heap.objects[number]) > 2 for number in numbers):
             return None
-        given_up: list[int] = []
-        for number in self.heap.mutable():
-            # Referenced by the table, by this expression, and by the call that counts references.
-            if sys.getrefcount(self.heap.objects[number]) <= 2:
-                given_up.append(number)
-                self.heap.forget([number])
-        return given_up
+        self.heap.forget(numbers)
+        return numbers
 
 
 class Others:

@@ -13,6 +13,7 @@ trusted code looks only at its most `recent` objects, and asks at the end whethe
 from __future__ import annotations
 
 import collections
+import enum
 import gc
 import operator
 import sys
@@ -139,7 +140,7 @@ class ObjectTable:
 
     def mutable(self) -> list[int]:
         """Return the numbers of the objects that can change, in the order in which they were sent."""
-        return list(self._seen)
+        return [*self._older, *self._seen]
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Release objects that the other side no longer sees."""
@@ -165,7 +166,7 @@ class ObjectTable:
         if node[: len(self.kinds[number])] != self.kinds[number]:
             raise MalformedError("a change of what an object is")
         parameters = getattr(type(self.objects[number]), "__dataclass_params__", None)
-        if node[0] == "instance" and parameters is not None and parameters.frozen:
+        if isinstance(self.objects[number], enum.Enum) or (parameters is not None and parameters.frozen):
             raise MalformedError("a change of an instance that does not change")
 
 

@@ -20,7 +20,7 @@ import sys
 import types
 import weakref
 
-from grade_sandbox.values import constructed
+from grade_sandbox.values import constructed, standing_in
 from grade_sandbox.values.instances import attributes
 from grade_sandbox.values.wire import UncrossableError, module_of, type_name
 
@@ -141,8 +141,9 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
         if name not in held and hasattr(kind, name):
             with contextlib.suppress(Exception):
                 held[name] = getattr(value, name)
-    facts = {}
-    for name, ask in _FACTS.items():
+    is_theirs = isinstance(value, standing_in.Tree)
+    facts = dict(standing_in.facts_of(value)) if is_theirs else {}
+    for name, ask in () if is_theirs else _FACTS.items():
         if _found(kind, name) is not None and _found(kind, name) is not _found(object, name):
             with contextlib.suppress(Exception):
                 facts[name] = ask(encoder, value)

@@ -194,6 +194,8 @@ class Decoder:
             arrays.fill(target, node, self.value)
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
+        elif kind == "tree" and not isinstance(target, standing_in.Tree):  # an object of this side's own class
+            set_attributes(target, self.pairs(node[3]))
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FORGOTTEN = object()
 """Replaces an object whose number may no longer be used."""
-_HELD, _FACTS = "_held", "_facts"
+_FACTS = "__facts__"
 
 
 class Proxy:
@@ -52,38 +52,39 @@ class Proxy:
 
 
 class Tree:
-    """An object of a class that only the candidate has: its attributes, and its reported length and truth value."""
+    """An object of a class that only the other side has: its attributes, and its reported length and truth value."""
 
-    __slots__ = (_FACTS, _HELD, "__weakref__")
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return object.__getattribute__(self, _HELD)[name]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+    __slots__ = (_FACTS, "__dict__", "__weakref__")
 
     def __bool__(self) -> bool:
-        facts = object.__getattribute__(self, _FACTS)
+        facts = facts_of(self)
         return bool(facts.get("__bool__", facts.get("__len__", True)))
 
     def __str__(self) -> str:
-        facts = object.__getattribute__(self, _FACTS)
+        facts = facts_of(self)
         return str(facts.get("__str__", facts.get("__repr__", object.__repr__(self))))
 
     def __repr__(self) -> str:
-        return str(object.__getattribute__(self, _FACTS).get("__repr__", object.__repr__(self)))
+        return str(facts_of(self).get("__repr__", object.__repr__(self)))
 
     def __len__(self) -> Any:
-        return self.__asked("__len__")
+        return _reported(self, "__len__")
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.__asked("__iter__"))
+        return iter(_reported(self, "__iter__"))
 
-    def __asked(self, name: str) -> Any:
-        facts = object.__getattribute__(self, _FACTS)
-        if name not in facts:
-            raise TypeError(f"{type(self).__name__!r} object has no {name}")
-        return facts[name]
+
+def facts_of(tree: Tree) -> Mapping[Any, Any]:
+    """Return what built-in functions got from the object."""
+    facts: Mapping[Any, Any] = object.__getattribute__(tree, _FACTS)
+    return facts
+
+
+def _reported(tree: Tree, name: str) -> Any:
+    facts = facts_of(tree)
+    if name not in facts:
+        raise TypeError(f"{type(tree).__name__!r} object has no {name}")
+    return facts[name]
 
 
 def _refusing(name: Any, note: Note) -> Callable[[Any, Any], Any]:
@@ -118,7 +119,7 @@ def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note
         raise MalformedError("an attribute that is no plain name")
     if "__iter__" in facts:
         facts = {**facts, "__iter__": _Items(facts["__iter__"], facts.get("__len__"), note)}
-    object.__setattr__(tree, _HELD, held)
+    tree.__dict__ = dict(held)
     object.__setattr__(tree, _FACTS, facts)
 
 
