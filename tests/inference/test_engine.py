@@ -148,13 +148,6 @@ class TestStops:
         assert "(60 estimated, because the server does not count them)" in reason
         assert len(server.asked) == 3
 
-    def test_what_failed_before_is_asked_last(self, path: Path) -> None:
-        with ModelServer(lambda request: fail(400) if request.prompt == "ask q0" else say("A")) as server:
-            run(plan(2), path, server, concurrency=1)
-        with ModelServer.playing(say("A")) as server:
-            run(plan(4), path, server, concurrency=1)
-        assert [request.prompt for request in server.asked] == ["ask q2", "ask q3", "ask q0"]
-
     def test_an_interrupt_keeps_what_was_answered_and_asks_nothing_more(self, path: Path) -> None:
         class Interrupting(Watcher):
             def progress(self, progress: Any) -> None:
@@ -203,17 +196,3 @@ def test_a_coder_model_is_asked_by_its_own_client_for_its_own_steps(path: Path) 
 
 def _fields(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__struct_fields__}
-
-
-def test_truncated_and_identical_samples_are_counted(path: Path) -> None:
-    long = "the same text again and again, " * 5
-
-    def decide(request: Asked) -> Action:
-        return say(long, finish="length" if request.prompt == "ask q0" else "stop")
-
-    with ModelServer(decide) as server:
-        run(plan(2, 3, temperature=0.8, max_tokens=16), path, server)
-    with Log(path) as log:
-        summary = summarize(plan(2, 3, temperature=0.8, max_tokens=16).conversations, log)
-    assert (summary.truncated, summary.requests, summary.limits) == ({"answer": 3}, {"answer": 6}, {"answer": 16})
-    assert summary.identical == 4

@@ -15,7 +15,7 @@ from grader.errors import InfrastructureError
 from grader.judge import JudgeReply, JudgeUsage
 from grader.judge.client import ReplyCache, cache_key
 from tests.conftest import ROOT
-from tests.judge.made import KEY, Watcher, a_letter, judge, question, questions
+from tests.judge.made import KEY, Watcher, judge, question, questions
 from tests.models.server import EMPTY_CHOICES, Action, Asked, ModelServer, fail, say
 
 if TYPE_CHECKING:
@@ -92,14 +92,6 @@ class TestUnreadableReplies:
     def test_an_empty_reply_is_unreadable_whatever_accept_says(self, empty: Action) -> None:
         with ModelServer.playing(empty, say("A")) as server, judge(server) as it:
             assert it.ask([question(accept=lambda text: True)])["q1"] == JudgeReply(text="A", tries=2)
-
-    def test_a_kept_reply_that_can_no_longer_be_read_is_asked_anew(self, tmp_path: Path) -> None:
-        path = tmp_path / "judge.sqlite3"
-        with ModelServer.playing(say("old"), say("A")) as server:
-            for accept, expected in ((bool, "old"), (a_letter, "A"), (a_letter, "A")):
-                with judge(server, cache=ReplyCache(path)) as it:
-                    assert it.ask([question(accept=accept)])["q1"].text == expected
-        assert len(server.asked) == 2
 
 
 class TestCache:

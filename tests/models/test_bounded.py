@@ -161,18 +161,6 @@ def test_a_key_that_comes_back_in_any_text_is_hidden_also_in_base64() -> None:
                 assert key[4:-4] not in text
 
 
-@pytest.mark.parametrize("after", ["1e308", "inf", "Fri, 01 Jan 99999 00:00:00 GMT", "nan", "-5", "x" * 1000])
-def test_a_wait_that_no_server_can_mean_is_bounded(after: str) -> None:
-    with ModelServer.playing(fail(429, retry_after=after), say("A")) as server, client(server) as it:
-        outcome = it.ask(request())
-    if after in {"1e308", "inf"}:
-        assert isinstance(outcome, Failure)
-        assert outcome.reason.endswith("; it asks to wait a day or more")
-        assert outcome.wait <= 86_400
-    else:
-        assert isinstance(outcome, Reply)
-
-
 @pytest.mark.parametrize("attempts", [1, 2])
 @pytest.mark.parametrize("trouble", ["empty", "absent", "down"])
 def test_a_request_is_sent_as_often_as_allowed_whatever_fails(attempts: int, trouble: str) -> None:

@@ -91,14 +91,6 @@ class TestAsking:
         assert isinstance(failure, Failure)
         assert (failure.kind, failure.attempts) == ("refused", 1)
 
-    def test_many_threads_ask_as_many_at_once_as_allowed(self) -> None:
-        with ModelServer.playing(say("A", delay=0.03)) as server, client(server, concurrency=4) as it:
-            with ThreadPoolExecutor(16) as threads:
-                replies = list(threads.map(lambda number: it.ask(request(f"q{number}")), range(32)))
-            assert it.status().usage == Usage(prompt_tokens=11 * 32, completion_tokens=2 * 32)
-        assert server.most_at_once == 4
-        assert all(isinstance(reply, Reply) for reply in replies)
-
 
 class TestTrouble:
     @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from grader.errors import InputError
 from grader.predictions.read import read_predictions
-from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
 
 if TYPE_CHECKING:
@@ -102,11 +101,6 @@ def test_a_workbook_needs_no_suffix_and_no_file() -> None:
     data = workbook([["index", "prediction"], [1, "B"]])
     assert answers(read(data, "table")) == {"1": ["B"]}
     assert answers(read_predictions("-", stdin=io.BytesIO(data))) == {"1": ["B"]}
-
-
-def test_a_cell_that_excel_cut_is_warned_about() -> None:
-    file = read(workbook([["index", "prediction"], [1, "x" * EXCEL_CELL_LIMIT], [2, "B"]]))
-    assert file.warnings == ['1 prediction cut off at Excel\'s 32767 characters a cell: "1"']
 
 
 def test_a_workbook_that_is_none_says_why() -> None:
@@ -314,14 +308,6 @@ def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
     assert file.warnings == [
         "lmms-eval's row numbers (doc_id) are used as qids, because the log does not name the questions"
     ]
-
-
-def test_repeats_are_samples() -> None:
-    sample = {"doc_id": 0, "resps": [["a"], ["b"]], "filtered_resps": ["x", "y"]}
-    assert answers(read(lines(sample, {"doc_id": 1, "resps": ["c", "d"]}), "a.jsonl")) == {
-        "0": ["a", "b"],
-        "1": ["c", "d"],
-    }
 
 
 def test_log_likelihoods_are_no_answers() -> None:

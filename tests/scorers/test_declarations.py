@@ -87,7 +87,13 @@ def test_a_wrong_declaration_is_refused_and_the_field_named(extra: str, message:
     assert refusal(tmp_path, extra) == message
 
 
-@pytest.mark.parametrize("text", ["id = ", "\x00", "[[[", "id = 'x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id = ",
+        "\x00",
+    ],
+)
 def test_what_is_no_toml_is_an_error_that_names_the_file(text: str, tmp_path: Path) -> None:
     assert refusal(tmp_path, text).startswith("benchmark.toml: ")
 
@@ -114,11 +120,6 @@ def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
     (tmp_path / "own/benchmark.toml").write_text(CHOICE)
     monkeypatch.chdir(tmp_path)
     assert declarations.id_or_folder(report, None) == "own"
-
-
-def test_the_declaration_itself_names_its_folder(tmp_path: Path) -> None:
-    folder = declare(tmp_path, MINIMAL)
-    assert declarations.load(f"{folder}/benchmark.toml") == declarations.load(folder)
 
 
 def report(*metrics: str, scorer: str = "") -> Report:

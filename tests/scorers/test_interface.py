@@ -79,12 +79,6 @@ def test_the_figures_of_the_bundled_samples_are_means_of_observations(benchmark:
     assert_every_mean_is_reproduced(made)
 
 
-def test_the_figures_of_programming_tasks_are_means_of_observations() -> None:
-    made = tasks("PPFF", "LLLL", "PPPP", "FFFL", groups=("c=a", "c=b", "c=a", "d=x"), ks=(1, 2, 4))
-    assert {metric.name for metric in made.metrics} == {"pass@1", "pass@2", "pass@4", "parse_success_rate"}
-    assert_every_mean_is_reproduced(made)
-
-
 @given(st.lists(st.text("PFLU", min_size=4, max_size=4), min_size=1, max_size=6))
 @settings(deadline=None, max_examples=50)
 def test_pass_at_k_is_a_mean_of_observations_whatever_is_unscored(outcomes: list[str]) -> None:

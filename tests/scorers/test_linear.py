@@ -163,9 +163,9 @@ def words_of(name: str) -> list[str]:
 
 
 def chosen_words(name: str) -> list[str]:
-    """Return all that are no plain words, and every tenth plain one: "antwort" backtracks no more than "answer"."""
-    words = words_of(name)
-    return [word for place, word in enumerate(words) if len(word) < 3 or not word.isalpha() or place % 10 == 0]
+    """Return all that are no plain words, and some plain ones: "antwort" backtracks no more than "answer"."""
+    words, every = words_of(name), 10 if THOROUGH else 40
+    return [word for place, word in enumerate(words) if len(word) < 3 or not word.isalpha() or place % every == 0]
 
 
 def two_halves(one: str, two: str, length: int) -> str:
@@ -177,19 +177,7 @@ def test_a_run_of_any_word_is_read_in_linear_time(name: str) -> None:
     assert too_slow(READERS[name][0], runs_of(chosen_words(name)), LENGTH) == []
 
 
-CHARACTERS = [
-    *"\n\t ~`*_#<>[](){}\\$|/-.,:;!?\"'=+&%^@03aA\0",
-    "é",
-    "İ",
-    "中",
-    "。",
-    "\uff1a",
-    "→",
-    "✓",
-    "\u3000",
-    "\ud800",
-    "🅱️",
-]
+CHARACTERS = [*"\n\t ~`*_#<>[](){}\\$|/-.,:;!?\"'=+&%^@03aA\0é中。→\u3000\ud800"]
 PHRASES = [
     *(
         "A ",
@@ -205,29 +193,10 @@ PHRASES = [
         "\\[ ",
         "\\frac{",
         "\\boxed{",
-        "A or B ",
         "red ",
     ),
-    *(
-        "<think>",
-        "</think>",
-        "<think></think>",
-        "<thi<think></think>nk>",
-        "<answer>",
-        "step ",
-        "line 1: ",
-        "solution is ",
-    ),
-    *(
-        "the answer is ",
-        "The answer is B. wait ",
-        "答案是A。",
-        "A. red\n",
-        "not ",
-        "not really ",
-        "contains ",
-        "Final Decision:",
-    ),
+    *("<think>", "</think>", "<think></think>", "<thi<think></think>nk>", "<answer>", "step ", "solution is "),
+    *("the answer is ", "The answer is B. wait ", "答案是A。", "A. red\n", "not ", "contains ", "Final Decision:"),
     *("Solution Correctness: correct\n", "solution correctness: ", "def solution\n", "x\ndef solution(a): pass\n?\n"),
     *("It's a (test\n", '"""\n', "elif a:\n  b\n", " if x:\n", "(\n"),
 ]
@@ -242,7 +211,7 @@ SHAPES: dict[str, Run] = {
 
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_run_of_any_character_as_long_as_a_text_can_be_is_read_in_linear_time(name: str) -> None:
-    length = MAX_SOURCE if THOROUGH else MAX_SOURCE // 3
+    length = MAX_SOURCE if THOROUGH else MAX_SOURCE // 6
     assert too_slow(READERS[name][0], runs_of(CHARACTERS), length, 2 * BUDGET) == []
 
 
@@ -263,7 +232,7 @@ def test_a_run_of_any_pair_is_read_in_linear_time(name: str) -> None:
     pairs = list(enumerate(itertools.combinations(BACKTRACKING, 2)))
     runs = {
         repr((one, two)): run_of(one + two) if odd % 2 else functools.partial(two_halves, one, two)
-        for odd, (one, two) in (pairs if THOROUGH else pairs[::9])
+        for odd, (one, two) in (pairs if THOROUGH else pairs[::20])
     }
     assert too_slow(READERS[name][0], runs, LENGTH) == []
 

@@ -112,9 +112,6 @@ def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
     grade("before.json", "-b", "sums")
     refused = grade("compare", "before_results.json", "after_results.json", code=2)
     assert "different settings" in refused.stderr
-    wrong = grade("after.json", "-b", "sums", "--set", "tolerance=little", code=2)
-    assert "--set" in wrong.stderr
-    assert "tolerance" in wrong.stderr
     unknown = grade("after.json", "-b", "sums", "--set", "margin=1", code=2)
     assert "--set margin: the scorer numeric has no such setting; it has tolerance" in unknown.stderr
 
@@ -124,8 +121,6 @@ def test_a_gate_decides_on_it_and_two_runs_are_compared(grade, tmp_path):
     gates = ("--fail-under", "accuracy:kind=hard=100", "--baseline", "before_results.json", "--max-drop", "60")
     met = grade("after.json", "-b", "sums", *gates)
     assert met.stderr.count("GATE MET") == 2
-    not_met = grade("before.json", "-b", "sums", "--fail-under", "accuracy=90", code=1)
-    assert "GATE NOT MET" in not_met.stderr
     compared = grade("compare", "before_results.json", "after_results.json", "-o", "-")
     rows = json.loads(compared.stdout)
     assert [flip["item"] for flip in rows["risen"]] == ["c"]
@@ -140,8 +135,6 @@ def test_every_report_shows_it(grade, tmp_path):
     assert "Official and careful differ on 2 of 3 samples" in (tmp_path / "report.md").read_text()
     assert 'tests="3"' in (tmp_path / "report.xml").read_text()
     assert "<h1>Sums</h1>" in (tmp_path / "report.html").read_text()
-    again = grade("report", "after_results.json", "-b", "sums", "-o", "later.html")
-    assert "The report does not show all" not in again.stderr
     (tmp_path / "sums").rename(tmp_path / "elsewhere")
     grade("leaderboard", "after_results.json", "-o", "leaderboard.html")
     assert ">Sums · test · first-number: accuracy</h2>" in (tmp_path / "leaderboard.html").read_text()

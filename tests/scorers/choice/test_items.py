@@ -124,10 +124,8 @@ def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"options": list("abcdef")}, 'q.jsonl:1: 6 options, but letters = "ABCD" has only 4'),
         ({"options": []}, "q.jsonl:1: 1: no options"),
         ({"options": None}, "q.jsonl: no column options"),
-        ({"question": None}, "q.jsonl: no column question"),
         ({"answer": "C"}, "q.jsonl:1: 1: the answer 'C' is not one of its options"),
         ({"reader": "nonsense"}, "reader 'nonsense' is unknown; known: "),
     ],

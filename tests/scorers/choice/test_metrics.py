@@ -15,7 +15,7 @@ from grader.results import Outcome, Reading, SampleResult, by_observation, write
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.careful.read import read_choice
-from grader.scorers.choice.facts import SampleFacts, UnitOutcome
+from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import LMMS_EVAL_VERSIONS, VLMEVALKIT_VERSIONS, read_lmms_eval, read_vlmevalkit
 from tests.scorers.choice.test_wordings import MISSED, WORDINGS
@@ -138,6 +138,19 @@ def test_circular_credit_never_exceeds_the_share_of_passes_and_bounds_enclose_it
     row = means.metric("x", "careful", None, whole)
     if row is not None and row.bounds is not msgspec.UNSET:
         assert row.bounds[0] <= row.number <= row.bounds[1]
+
+
+def test_position_bias_leaves_out_the_unscored() -> None:
+    def made(gold: str, word: str, answer: str | None) -> SampleResult:
+        read = reading(word, answer)
+        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=write_facts(SampleFacts(gold=gold)))
+
+    samples = [made("A", "correct", "A"), made("B", "wrong", "A"), made("B", "unscored", None), made("A", "wrong", "C")]
+    assert cm.position_bias(samples).careful == {
+        "A": LetterCounts(chosen=2, right=2, accuracy=50),
+        "B": LetterCounts(chosen=0, right=1, accuracy=0),
+        "C": LetterCounts(chosen=1, right=0, accuracy=None),
+    }
 
 
 def test_every_rule_that_reads_a_wording_is_explained() -> None:

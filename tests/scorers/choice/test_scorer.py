@@ -19,12 +19,11 @@ from grader.options import Options
 from grader.results import READINGS, Report
 from grader.results.file import decode_report, encode_report, read_report
 from grader.scorers import declarations
-from grader.scorers.choice.facts import LetterCounts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.probes import probes
 from grader.scorers.choice.scorer import Circular, MultipleChoice
 from grader.scorers.registry import scorer_of
-from tests.scorers.choice.made import answers, facts_of_run, figures, overall, predictions, rolled, row, run, table
+from tests.scorers.choice.made import answers, figures, overall, predictions, rolled, row, run, table
 
 ROOT = Path(__file__).parents[3]
 VSTAR = ROOT / "benchmarks" / "vstar" / "sample"
@@ -89,22 +88,6 @@ def test_abilities_are_those_of_the_first_pass_where_rolled_rows_lack_them(tmp_p
     }  # fmt: skip
 
 
-def test_position_bias_counts_choices_and_hits_by_letter_and_leaves_out_what_is_unscored(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "green|white", "B"))
-    path = predictions(
-        tmp_path, {"1": "A", "1000001": "The second", "2": "A", "1000002": "it is like grass after rain"}
-    )
-    nothing = tmp_path / "replies.json"
-    nothing.write_text("{}")
-    report = run(path, data, protocol="vlmevalkit-2026-06", judge_replies=nothing)
-    assert answers(report, "official") == {"1": "A", "1000001": None, "2": "A", "1000002": None}
-    # Pass 1000001 was asked about and lost; question 2 was decided by its first pass.
-    assert facts_of_run(report).position_bias.official == {
-        "A": LetterCounts(chosen=2, right=2, accuracy=50),
-        "B": LetterCounts(chosen=0, right=1, accuracy=0),
-    }
-
-
 def test_a_line_names_the_letters_that_are_predicted_too_often_beyond_chance(tmp_path: Path) -> None:
     rows = [{"index": number, "question": "q", "A": "x", "B": "y", "answer": "AB"[number % 2]} for number in range(40)]
     data = table(tmp_path / "q.tsv", rows)
@@ -116,12 +99,6 @@ def test_a_line_names_the_letters_that_are_predicted_too_often_beyond_chance(tmp
         said = {str(row["index"]): "A" if row["index"] < always else row["answer"] for row in rows}
         report = run(predictions(tmp_path, said), data)
         assert scorer_of(report).summary(report).lines == lines
-
-
-def test_a_letter_that_is_gold_for_other_samples_in_each_reading_has_both_numbers(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
-    report = run(predictions(tmp_path, {"1": "A", "1000001": "Failed to obtain answer via API."}), data)
-    assert [row[:2] for row in scorer_of(report).summary(report).tables[0].rows] == [["A", "1"], ["B", "1 and 0"]]
 
 
 def test_every_pass_is_recorded_with_its_reading_its_right_letter_and_its_questions_fate(tmp_path: Path) -> None:

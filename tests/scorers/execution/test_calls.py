@@ -71,9 +71,3 @@ def test_calls_that_a_known_solution_is_not_called_with_do_not_count() -> None:
     assert isinstance(settle(agreed, lambda _: None), Unrecordable)
     # One that fails its own tests says nothing about the calls.
     assert isinstance(settle(agreed, lambda _: False), Calls)
-
-
-def test_a_refusal_is_the_reason() -> None:
-    found = settle(recording(None, [call(1)], "the tests pass a function"), None)
-    assert isinstance(found, Unrecordable)
-    assert found.why == "the tests pass a function"

@@ -10,14 +10,7 @@ from grader.reports import format_of
 from grader.reports.material import Material
 from grader.reports.table import render
 from grader.results import READINGS, Metric, Provenance, Report, SandboxProvenance
-from grader.scorers import declarations
 from grader.scorers.execution.scorer import _python_notes
-
-
-@pytest.mark.parametrize(("protocol", "python"), [("v1", "3.10"), ("v2", "3.12")])
-def test_the_official_environments_are_declared(protocol: str, python: str) -> None:
-    declared = declarations.load("humaneval-v").protocols[protocol]
-    assert declared.limited(2.0).python == python  # type: ignore[arg-type]
 
 
 def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,8 +27,8 @@ def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: py
 
 @pytest.mark.parametrize(
     ("inside", "official", "other"),
-    [("3.12.1", "3.12", False), ("3.11.2", "3.12", True), ("3.1.2", "3.12", True), ("3.12.1", "", False),
-     ("", "3.12", False), ("unknown", "3.12", False)],
+    [("3.12.1", "3.12", False), ("3.11.2", "3.12", True), ("3.12.1", "", False),
+     ("", "3.12", False), ],
 )  # fmt: skip
 def test_a_mismatch_is_noted_and_marks_the_official_values(inside: str, official: str, other: bool) -> None:
     sandbox = SandboxProvenance(backend="docker", python=inside, official_python=official)

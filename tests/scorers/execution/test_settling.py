@@ -190,19 +190,6 @@ def test_one_phase_at_a_time_is_shown_and_the_one_beside_it_when_it_is_done() ->
         ["judging", 2, 2, 2],
         ["running official tests", 3, 3, 3],
     ]
-    # An earlier run without lint can have let a program answer that the linter refuses.
-    earlier, shown = Overlapping(overlaps=False), Shown()
-    earlier.refuses = False
-    answers = {"plain": [program("a"), program("undefined"), program("a + 1")]}
-    graded(earlier, {"plain": [program("undefined")]})
-    graded(Overlapping(), answers, shown, kept={k: a for k, a in earlier.kept.items() if "answer" in a})
-    assert "answering" in [name for name, *_ in shown.phases]
-    assert [(name, total) for name, total, *_ in shown.phases] == [(name, steps) for name, _, steps, _ in shown.phases]
-    shown = Shown()
-    graded(Overlapping(overlaps=False), {"plain": [program("a"), program("a")]}, shown)
-    assert [name for name, *_ in shown.phases] == [
-        "linting", "recording calls", "answering", "judging", "running official tests",
-    ]  # fmt: skip
     shown = Shown()
     graded(Overlapping(overlaps=False), {"plain": []}, shown)
     assert shown.phases == [], "a phase without steps is not shown"

@@ -45,6 +45,9 @@ def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
     for reading in READINGS:
         got = {(f"{m.group}/" if m.group else "") + m.name: m.value for m in report.metrics if m.reading == reading}
         assert {name: got[name] for name in expected[reading]} == pytest.approx(expected[reading])
+    for s in report.samples:
+        facts = facts_of(s)
+        assert (facts.official != facts.careful) == (facts.difference is not None), s.qid
     kinds = facts_of_run(report).difference_kinds
     marked = [kind for s in report.differences() if (kind := facts_of(s).difference)]
     assert {kind: marked.count(kind) for kind in marked} == kinds, "every sample of a kind is listed"
@@ -55,14 +58,6 @@ def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
     assert MrScore().summary(report).lines == ["n counts questions: 12 questions with 25 graded solutions."]
     listed = ", ".join(f"{kind} ({n})" for kind, n in kinds.items())
     assert report.notes[-1] == f"Why the readings differ: {listed}."
-
-
-def test_every_difference_in_credit_has_a_kind(sample: Any) -> None:
-    path, place = sample("mr-ben")
-    report = run(path, place / "data", judge_replies=place / "judge_replies.json")
-    for s in report.samples:
-        facts = facts_of(s)
-        assert (facts.official != facts.careful) == (facts.difference is not None), s.qid
 
 
 def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(tmp_path: Path) -> None:
