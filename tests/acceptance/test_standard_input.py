@@ -220,12 +220,29 @@ def test_a_slow_program_gets_no_further_inputs_after_a_wrong_answer(tmp_path: Pa
 
 def test_long_answers_are_compared_where_long_ones_are_expected(tmp_path: Path) -> None:
     count, times = 6_000, 5  # more than one job may return
-    row = {"id": "long", "text": "", "inputs": [[count]] * times, "outputs": [["x" * 1000] * count] * times}
-    right = "def f(n):\n    return ['x' * 1000] * n"
-    programs = {"long": [right, right.replace("* n", "* (n - 1)")]}
-    done, samples = graded(tmp_path, [row | {"function": "f"}], programs, declaration=FUNCTION)
+    row = {"id": "long", "text": "", "inputs": [[count]] * times, "outputs": [[*range(count)]] * times}
+    tenths = "def f(n):\n    return [i / 10 for i in range(n)]"
+    rows = [
+        row | {"function": "f"},
+        row | {"id": "shared rows", "function": "f", "inputs": [[300]], "outputs": [[[0] * 300] * 300]},
+        row | {"id": "a text", "function": "f", "inputs": [[count]], "outputs": ["🎉" * count]},
+        row | {"id": "a reference", "function": "f", "inputs": [[count]], "outputs": None, "solution": tenths},
+    ]
+    programs = {
+        "long": ["def f(n):\n    return list(range(n))", "def f(n):\n    return list(range(n % 7))"],
+        "shared rows": ["def f(n):\n    return [[0] * n] * n"],
+        "a text": ["def f(n):\n    return '🎉' * n"],
+        "a reference": [tenths.replace("i / 10", "i * 0.1")],
+    }
+    declaration = FUNCTION.replace("function =", 'solution = "solution"\nfunction =')
+    done, samples = graded(tmp_path, rows, programs, declaration=declaration)
     assert done.returncode == 0, done.stderr
-    assert [sample["careful"]["outcome"] for sample in samples] == ["passed", "failed"]
+    assert [sample["careful"]["outcome"] for sample in samples] == ["passed", "failed", *["passed"] * 3]
+    rows[-1]["solution"] = "def f(n):\n    return map(str, range(n))"
+    done, _ = graded(tmp_path, rows, programs, declaration=declaration)
+    assert done.returncode == 2
+    why = "its answer cannot be compared: <a value of type iterator>"
+    assert f'task "a reference": its reference solution fails with its input 1, f({count}): {why}' in done.stderr
 
 
 FUNCTION = DECLARATION.replace('inputs = "inputs"', 'inputs = "inputs"\nfunction = "function"')

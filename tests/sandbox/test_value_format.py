@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.scorers.execution.inputs.values import room
 from tests.conftest import cases
 
 pytestmark = phases.MARKS
@@ -628,3 +629,10 @@ def test_trusted_code_looks_at_the_last_objects_and_asks_at_the_end_about_the_ot
     assert (table.changed(), table.has_missed()) == ([], True)
     assert table[0] is values[0]
     assert (table.changed(), table.has_missed()) == ([0], False)
+
+
+@pytest.mark.parametrize("value", [[[n] for n in range(9)], "字", "🎉", "\ud83c\udf89", 10**3000, [{1: ()}], [1.5] * 9])
+def test_there_is_room_for_each_answer_that_equals_the_expected_value(value: object) -> None:
+    for answer in (value, collections.deque(map(np.asarray, value)) if isinstance(value, list) else value):
+        encoder = sending.Encoder({})
+        assert len(wire.dumps({"v": encoder.encode(answer), "n": encoder.nodes})) <= room(value)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from grader.scorers.execution.extraction import Rules
 
 
-LARGE_ANSWER, TIMES_LONGEST = 1 << 20, 4
-"""Bytes of an answer that is kept whole: so many, or so many times the length of the longest expected value."""
+LARGE_ANSWER = 1 << 20
+"""Bytes of an answer that is kept whole, if none as long is expected."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,8 +111,10 @@ def script_job(task: CodeTask, source: str, inputs: Sequence[str], limits: Limit
     return {**_limits(limits.cpu_seconds, task, limits), "answer": {"script": source, "calls": inputs}}
 
 
-def calls_job(task: CodeTask, source: str, function: str, calls: Sequence[str], limits: Limits) -> Job:
-    """Return the job that calls a function, each time with these limits."""
+def calls_job(
+    task: CodeTask, source: str, function: str, calls: Sequence[str], limits: Limits, *, most_bytes: int
+) -> Job:
+    """Return the job that calls a function, each time with these limits. Answers of `most_bytes` are kept whole."""
     candidate: sandbox.Candidate = {
         "signature": "",
         "classes": [],
@@ -120,7 +122,7 @@ def calls_job(task: CodeTask, source: str, function: str, calls: Sequence[str], 
         "source": source,
         "names": [],
         "reads": [],
-        "each": max(LARGE_ANSWER, TIMES_LONGEST * (task.cases.longest if task.cases else 0)),
+        "each": most_bytes,
     }
     asked: sandbox.Answer = {"candidate": candidate, "calls": calls}
     return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}

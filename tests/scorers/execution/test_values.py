@@ -13,10 +13,11 @@ from grader.sandbox.answer import Answers, Evidence
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.judging import Asked, printed, returned
 from grader.scorers.execution.inputs.values import Opaque, answered
+from grader.scorers.execution.jobs import LARGE_ANSWER
 
 
 def read(value: Any, nodes: list[Any]) -> Any:
-    return answered(json.dumps({"v": value, "n": nodes}))
+    return answered(json.dumps({"v": value, "n": nodes}), LARGE_ANSWER)
 
 
 def test_plain_answers_are_read() -> None:
@@ -43,6 +44,11 @@ _EQUAL_HASHES = [{"i": hex(_MODULUS * number)} for number in range(1, 20000)]
         pytest.param([["fraction", [1, 0]]], id="a fraction by zero"),
         pytest.param([["scalar", "i8,O", "AAAA"]], id="objects in bytes"),
         pytest.param([["array", "<f8", [1 << 40], ""]], id="a large shape"),
+        pytest.param([["array", "<f8", [1 << 24, 0], ""]], id="rows without items"),
+        pytest.param([["bytearray", [1 << 30]]], id="so many bytes"),
+        pytest.param([["range", [0, 1 << 30, 1]]], id="a long range"),
+        pytest.param([["fraction", [{"i": hex(3**99999)}, {"i": hex(2**99999)}]]], id="a long fraction"),
+        pytest.param([["list", [{"r": 1}]], ["generator", []]], id="no data"),
     ],
 )
 def test_an_answer_that_costs_too_much_is_none(nodes: list[Any]) -> None:
@@ -55,7 +61,9 @@ LOADED = '{"functions":["f"]}'
 
 
 @pytest.mark.parametrize(
-    "text", ["none", "[1]", "null", '{"functions": 7}', '{"cpu": 1, "failed": 5}', "[" * 5000, "1" * 5000]
+    "text",
+    ["none", "[1]", "null", '{"functions": 7}', '{"cpu": 1, "failed": 5}', "[" * 5000, "1" * 5000],
+    ids=lambda text: text[:9],
 )
 def test_a_message_that_no_honest_process_writes_is_a_crash(text: str) -> None:
     first = returned([Answers(evidence=EVIDENCE, hello=text)], Asked("f", ["call"], {}), 1.0, PROTOCOL)

@@ -43,6 +43,8 @@ class Wanted(NamedTuple):
     """CPU time for each call."""
     first_seconds: float
     """CPU time for all calls together. A program that needs more gets no further calls after a wrong answer."""
+    most_bytes: int = jobs.LARGE_ANSWER
+    """Bytes of an answer of a function that is kept whole."""
 
 
 class Answering:
@@ -129,7 +131,8 @@ class Answering:
     def _job(self, runs: Wanted) -> Job:
         limits = msgspec.structs.replace(self._limits, cpu_seconds=runs.seconds)
         if runs.function:
-            return jobs.calls_job(runs.task, runs.source, runs.function, runs.calls, limits)
+            most = runs.most_bytes
+            return jobs.calls_job(runs.task, runs.source, runs.function, runs.calls, limits, most_bytes=most)
         return jobs.script_job(runs.task, runs.source, runs.calls, limits)
 
     def answers(self, candidate: Candidate) -> list[Answers]:

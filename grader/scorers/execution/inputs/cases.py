@@ -37,8 +37,6 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     base: int = 0
     """Number of inputs at the beginning that are judged also by themselves; 0: none are."""
     tolerance: float = 0.0
-    longest: int = 0
-    """Characters of the longest expected value, as Python writes it; only with a `function`."""
     checker: str = ""
     """Python source that defines `check(input, output, expected)`; empty: the protocol's comparison decides."""
 
@@ -76,16 +74,8 @@ def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         function=function,
         base=len(inputs) if columns.more_inputs is not None else 0,
         tolerance=float(tolerance),
-        longest=max(map(_length, outputs or ()), default=0) if function else 0,
         checker=checker,
     )
-
-
-def _length(value: Any) -> int:
-    try:
-        return len(repr(value))
-    except ValueError:  # Python writes no integer of more than 4,300 digits
-        return MOST_OUTPUT
 
 
 def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:

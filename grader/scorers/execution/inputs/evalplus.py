@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from grader.scorers.execution.inputs.values import Raised
+from grader.scorers.execution.inputs.values import Raised, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -73,7 +73,7 @@ class _Judge:
     def _special(self, arguments: Sequence[Any], expected: Any, given: Any, *, is_same: bool) -> bool:
         name = self._function
         if name in _AS_SETS:
-            return set(given) == set(expected)
+            return set(spread([*given])) == set(expected)
         if name in _NOT_NONE:
             return bool(given == expected if isinstance(given, bool) else expected == (given is not None))
         if name == "are_equivalent":

@@ -104,17 +104,18 @@ class Asked(NamedTuple):
     calls: Sequence[str]
     known: dict[str, Any]
     """Reply -> value, of replies that were read before."""
+    most_bytes: int | None = None
+    """See `answered`."""
 
 
 def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a function returned for each input."""
-    calls, known = asked.calls, asked.known
     outputs = _unloaded(parts, protocol, asked.function)
     replies = [] if outputs else [reply for answers in parts for reply in answers.replies]
     for reply in replies:
-        value = known[reply] if reply in known else answered(reply)
+        value = asked.known[reply] if reply in asked.known else answered(reply, asked.most_bytes)
         outputs.append(Output(value, Outcome.ERROR, repr(value)[1:-1]) if isinstance(value, Raised) else Output(value))
-    return _filled(outputs, parts, len(calls), seconds, protocol)
+    return _filled(outputs, parts, len(asked.calls), seconds, protocol)
 
 
 def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str = "") -> list[Output]:

@@ -23,6 +23,7 @@ from grader.scorers.execution.inputs.answering import (
 )
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
 from grader.scorers.execution.inputs.judging import Asked, Judged, Output, printed, returned
+from grader.scorers.execution.jobs import LARGE_ANSWER
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 EVALPLUS = "evalplus"
 _FUTURE = re.compile("^from __future__ import .*$", re.MULTILINE)
-REFERENCE_SECONDS = 30.0
-"""CPU time of a reference solution for each input."""
+REFERENCE_SECONDS, REFERENCE_BYTES = 30.0, 24 << 20
+"""CPU time of a reference solution for each input, and bytes of each of its answers: as many as a message can have."""
 FIRST_SECONDS, TIMES_REFERENCE = 1.0, 3.0
 """A program is slow after this CPU time for all its inputs, or after so many times that of the reference solution, if
 that is more. A slow program gets no further inputs after a wrong answer."""
@@ -107,7 +108,7 @@ class Inputs:
         self._references = references or References(settler.with_tests(), spool, limits)
         official = "lines" if protocol.compare == EVALPLUS else protocol.compare
         self._rules = rule(official), rule(protocol.compare_careful or CAREFUL.get(official, official))
-        self._calls = cache(self._calls_of)
+        self._calls, self._room = cache(self._calls_of), cache(self._room_of)
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
         self._officially: dict[Candidate, Candidate] = {}
@@ -128,7 +129,9 @@ class Inputs:
         if problems:
             raise InputError([f"task {quoted(qid)}: its reference solution {why}" for qid, why in problems.items()])
         seconds = {qid: self._seconds(qid) for qid in by_task}
-        wanted = (self._wanted(program, seconds[program.qid]) for every in by_task.values() for program in every)
+        wanted = (
+            self._wanted(program, seconds[qid], self._room(qid)) for qid, every in by_task.items() for program in every
+        )
         self._answering.run("running programs", wanted, self._is_decided)
         self._check(
             [program for qid, every in by_task.items() if self._cases(qid).checker for program in every], seconds
@@ -173,7 +176,12 @@ class Inputs:
         cases = self._cases(qid)
         return values.calls(cases.function, cases.inputs) if cases.function else cases.inputs
 
-    def _wanted(self, candidate: Candidate, seconds: float) -> Wanted:
+    def _room_of(self, qid: str) -> int:
+        """Return the bytes of an answer of a function that is kept whole."""
+        expected = self._expected(qid).answers if self._cases(qid).function else ()
+        return max([LARGE_ANSWER, *map(values.room, expected)])
+
+    def _wanted(self, candidate: Candidate, seconds: float, most_bytes: int) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
         if self._protocol.prelude and not candidate.is_whole:
             # Python accepts these only at the beginning.
@@ -183,7 +191,7 @@ class Inputs:
             source += f"\n\n{function} = Solution().{function}\n"
         first_seconds = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
         task, calls = self._tasks[candidate.qid], self._calls(candidate.qid)
-        return Wanted(candidate, task, source, calls, function, seconds, first_seconds)
+        return Wanted(candidate, task, source, calls, function, seconds, first_seconds, most_bytes)
 
     # --- references ---
 
@@ -194,18 +202,24 @@ class Inputs:
         candidates = {
             qid: Candidate(qid=qid, source=f"{self._tasks[qid].whole_solution}\n# reference") for qid in open_
         }
-        known.run({qid: self._wanted(candidate, REFERENCE_SECONDS) for qid, candidate in candidates.items()})
+        limits = REFERENCE_SECONDS, REFERENCE_BYTES
+        known.run({qid: self._wanted(candidate, *limits) for qid, candidate in candidates.items()})
         known.broken |= {qid: why for qid in open_ if (why := self._reference_problem(qid))}
 
     def _reference_problem(self, qid: str) -> str:
         if (lost := self._references.lost(qid)) is not None:
             return f"was not run: {lost}"
-        outputs = self._outputs(qid, self._references.parts(qid), {}, REFERENCE_SECONDS)
-        number = next((number for number, output in enumerate(outputs) if output.outcome is not Outcome.PASSED), None)
-        if number is None:
-            self._references.expected[qid] = self._expectation(qid, [output.value for output in outputs])
-            return ""
-        return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {outputs[number].why}"
+        outputs = self._outputs(qid, self._references.parts(qid), REFERENCE_SECONDS)
+        is_answer = [output.outcome is Outcome.PASSED for output in outputs]
+        if all(is_answer):
+            expected = self._expectation(qid, [output.value for output in outputs])
+            _, is_answer = self._right(self._references.candidates[qid], self._cases(qid), expected, outputs)
+            if all(is_answer):
+                self._references.expected[qid] = expected
+                return ""
+        number = is_answer.index(False)
+        why = outputs[number].why or f"its answer cannot be compared: {outputs[number].shown:.100}"
+        return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {why}"
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds
@@ -218,11 +232,15 @@ class Inputs:
 
     # --- judging ---
 
-    def _outputs(self, qid: str, parts: Sequence[Answers], known: dict[str, Any], seconds: float) -> list[Output]:
+    def _outputs(
+        self, qid: str, parts: Sequence[Answers], seconds: float, expected: _Expected | None = None
+    ) -> list[Output]:
+        """Return what a program gave. Without `expected`, it is a reference solution, or it prints its answers."""
         cases = self._cases(qid)
-        if cases.function:
-            return returned(parts, Asked(cases.function, self._calls(qid), known), seconds, self._protocol)
-        return printed(parts, len(cases.inputs), seconds, self._protocol)
+        if not cases.function:
+            return printed(parts, len(cases.inputs), seconds, self._protocol)
+        known, most_bytes = ({}, None) if expected is None else (expected.replies, self._room(qid))
+        return returned(parts, Asked(cases.function, self._calls(qid), known, most_bytes), seconds, self._protocol)
 
     def _expected(self, qid: str) -> _Expected:
         cases = self._cases(qid)
@@ -240,7 +258,7 @@ class Inputs:
         if candidate in self._answering.lost:
             return judging.unjudged(self._answering.lost[candidate])
         cases, parts = self._cases(candidate.qid), self._answering.answers(candidate)
-        outputs = self._outputs(candidate.qid, parts, expected.replies, seconds)
+        outputs = self._outputs(candidate.qid, parts, seconds, expected)
         try:
             right = self._right(candidate, cases, expected, outputs)
         except CheckerError as error:
@@ -254,7 +272,7 @@ class Inputs:
         wanted = []
         for candidate in candidates:
             if candidate not in self._answering.lost and candidate not in self._answering.stopped:
-                outputs = self._outputs(candidate.qid, self._answering.answers(candidate), {}, seconds[candidate.qid])
+                outputs = self._outputs(candidate.qid, self._answering.answers(candidate), seconds[candidate.qid])
                 name, source, texts = runs_of_checker(candidate, self._cases(candidate.qid), outputs)
                 limit = self._limits.cpu_seconds
                 wanted.append(Wanted(name, self._tasks[candidate.qid], source, texts, "", limit, limit))
@@ -267,7 +285,7 @@ class Inputs:
             return False
         parts = self._answering.answers(candidate)
         count = sum(len(part.replies) for part in parts)
-        outputs = self._outputs(candidate.qid, parts, expected.replies, self._seconds(candidate.qid))
+        outputs = self._outputs(candidate.qid, parts, self._seconds(candidate.qid), expected)
         return all(False in right[:count] for right in self._right(candidate, cases, expected, outputs))
 
     def _right(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
@@ -16,13 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _SMALL = 1 << 63
-MOST_VALUES = 1 << 16
-"""Values in one answer with fewer characters, the parts of containers included."""
+PER_VALUE, PER_CHARACTER = 64, 12
+"""Bytes in which a value and a character of a text are sent at most: `["scalar","<f8",...]`, two escaped surrogates."""
 FEW = 100
+MOST_BITS = 1 << 16
+"""Bits in each part of a fraction."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _decode = json.JSONDecoder(parse_constant=float).decode
 """Decodes JSON. Each NaN is a value of its own, which equals no other one."""
 _Kind = TypeVar("_Kind")
+_DTYPE = re.compile(r"[<>|][biufcSUMm]\d+(\[\w+\])?")
+"""The types of NumPy that are plain data, as `dtype.str` says them."""
+MOST_OF_REFERENCE = 1 << 24
+"""Values in one answer of a reference solution."""
+_CONTAINERS = (dict, list, tuple, set, frozenset, deque, range)
 _NAMES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 
 
@@ -45,16 +53,6 @@ class Opaque:
 
     def __repr__(self) -> str:
         return f"<{self.what}>"
-
-
-class Large(Opaque):
-    """A value of which only a digest was kept."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Large) and self.what == other.what
-
-    def __hash__(self) -> int:
-        return hash(self.what)
 
 
 class Raised(Opaque):
@@ -97,20 +95,41 @@ def message(text: str, kind: type[_Kind]) -> _Kind:
         raise ValueError(type(error).__name__) from None
 
 
-def answered(reply: str) -> Any:
-    """Return what a program answered to a call. Its reply may be anything."""
+def room(value: Any) -> int:
+    """Return how many bytes an answer that is equal to this value has at most, in the form in which it is sent."""
+    size, open_ = 0, [value]
+    while open_:
+        part = open_.pop()
+        # An array may also be answered as a list of its items.
+        size += PER_VALUE * (1 + getattr(part, "size", 0))
+        if isinstance(part, (str, bytes)):
+            size += PER_CHARACTER * len(part)
+        elif isinstance(part, int):
+            size += part.bit_length()
+        elif isinstance(part, _CONTAINERS):
+            open_ += [*part, *part.values()] if isinstance(part, dict) else part
+    return size
+
+
+def answered(reply: str, most_bytes: int | None = None) -> Any:
+    """Return what a program answered to a call. Its reply may be anything.
+
+    `most_bytes`: the `room` of what is expected; None: the program is trusted. Without it, a few bytes could name many
+    values.
+    """
     try:
         parts = message(reply, dict[str, Any])
         if "v" in parts:
-            return _Reader(parts["n"], max(MOST_VALUES, len(reply))).value(parts["v"])
+            most = None if most_bytes is None else max(most_bytes, PER_VALUE * len(reply)) // PER_VALUE
+            return _Reader(parts["n"], most).value(parts["v"])
         return _no_value(parts)
     except Exception as error:  # Each part may be missing, or of any type.
-        return Opaque(f"an answer that cannot be read: {type(error).__name__}")
+        return Opaque(str(error) if isinstance(error, _UnreadableError) else f"{_UNREADABLE}: {type(error).__name__}")
 
 
 def _no_value(message: dict[str, Any]) -> Opaque:
     if "digest" in message:
-        return Large(f"an answer of {message['length']:,} characters, {message['digest']}")
+        return Opaque(f"an answer of {message['length']:,} characters, {message['digest']}")
     if "u" in message:
         return Opaque(f"a value of type {message['u']}")
     node = message["n"][message["e"]["r"]]
@@ -119,18 +138,28 @@ def _no_value(message: dict[str, Any]) -> Opaque:
     return Raised(f"{name}: {text}" if text else str(name))
 
 
+_UNREADABLE = "an answer that cannot be read"
+
+
+class _UnreadableError(Exception):
+    """Raised for an answer that is not plain data, or has too many values; the text says what it is."""
+
+
 class _Reader:
     """Reads one answer. What it costs is bounded, whatever a program wrote into its channel."""
 
-    def __init__(self, nodes: list[Any], most: int) -> None:
-        """`most`: the number of values that are read."""
-        self._nodes, self._left = nodes, most
+    def __init__(self, nodes: list[Any], most: int | None) -> None:
+        """`most`: the number of values that are read; None: the program is trusted."""
+        self._nodes, self._left, self._is_trusted = nodes, most or MOST_OF_REFERENCE, most is None
+
+    def _take(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise _UnreadableError(f"{_UNREADABLE}: it has more values than are expected")
 
     def value(self, atom: Any) -> Any:
         # A few bytes can name the same list again and again.
-        self._left -= 1
-        if not self._left:
-            raise ValueError("more values than an answer can have")
+        self._take(1)
         if not isinstance(atom, dict):
             return atom
         ((tag, content),) = atom.items()
@@ -144,29 +173,48 @@ class _Reader:
             return tuple(self.value(atom) for atom in node[3])
         if kind in _SEQUENCES:
             parts = [self.value(atom) for atom in node[1]]
-            return _SEQUENCES[kind](_spread(parts) if kind in _HASHED else parts)
+            return _SEQUENCES[kind](self._spread(parts) if kind in _HASHED else parts)
         if kind in _MAPPINGS:
             parts = [self.value(atom) for atom in node[1]]
-            return _MAPPINGS[kind](zip(_spread(parts[::2]), parts[1::2], strict=True))
+            return _MAPPINGS[kind](zip(self._spread(parts[::2]), parts[1::2], strict=True))
         if kind in _TEXTUAL:
             return _TEXTUAL[kind](*map(self.value, node[1]))
-        if kind in {"scalar", "array"} and node[1] != "O":
-            return _numeric(node)
-        return Opaque(f"a value of type {node[1] if kind in {'instance', 'tree', 'object'} else kind}")
+        if kind == "range":
+            numbers = range(*map(self.value, node[1]))
+            self._take(len(numbers))
+            return numbers
+        if kind in {"scalar", "array"} and isinstance(node[1], str) and _DTYPE.fullmatch(node[1]):
+            return self._numeric(node)
+        raise _UnreadableError(f"a value of type {node[1] if kind in {'instance', 'tree', 'object'} else kind}")
+
+    def _spread(self, parts: list[Any]) -> list[Any]:
+        return parts if self._is_trusted else spread(parts)
+
+    def _numeric(self, node: list[Any]) -> Any:
+        import numpy
+
+        data = base64.b64decode(node[-1] if node[0] == "scalar" else node[3])
+        items = numpy.frombuffer(data, numpy.dtype(node[1]))
+        if node[0] == "scalar":
+            return items[0]
+        # Rows without items are lists as well.
+        self._take(math.prod(max(1, length) for length in node[2]))
+        return items.reshape(node[2])
 
 
-def _spread(parts: list[Any]) -> list[Any]:
+def spread(parts: list[Any]) -> list[Any]:
     """Return the items of a set or mapping; raises ValueError for many equal hashes, which take a square time."""
     if len(parts) > FEW and len(set(map(hash, parts))) <= len(parts) // 2:
         raise ValueError("items with equal hashes")
     return parts
 
 
-def _numeric(node: list[Any]) -> Any:
-    import numpy
-
-    found = numpy.frombuffer(base64.b64decode(node[-1] if node[0] == "scalar" else node[3]), numpy.dtype(node[1]))
-    return found[0] if node[0] == "scalar" else found.reshape(node[2])
+def _fraction(*parts: Any) -> Fraction:
+    # `Fraction("1e999999999")` would compute this power, and the common divisor of long numbers takes a square time.
+    numbers = [int(part) for part in parts]
+    if max(number.bit_length() for number in numbers) > MOST_BITS:
+        raise ValueError("a long fraction")
+    return Fraction(*numbers)
 
 
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
@@ -177,7 +225,6 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
 }
 _SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque,
-    "range": lambda parts: range(*parts),
 }  # fmt: skip
 _HASHED = {"set", "frozenset"}
 _MAPPINGS: dict[str, Callable[[Any], Any]] = {
@@ -185,7 +232,6 @@ _MAPPINGS: dict[str, Callable[[Any], Any]] = {
     "counter": lambda pairs: Counter(dict(pairs)),
 }  # fmt: skip
 _TEXTUAL: dict[str, Callable[[Any], Any]] = {
-    # `Fraction("1e999999999")` would compute this power.
-    "decimal": Decimal, "fraction": lambda *parts: Fraction(*map(int, parts)),
-    "bytearray": lambda data: bytearray(data.encode("latin-1") if isinstance(data, str) else data),
+    "decimal": Decimal, "fraction": _fraction,
+    "bytearray": lambda data: bytearray(memoryview(data)),  # of a number, it would be as many bytes
 }  # fmt: skip
