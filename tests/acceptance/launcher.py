@@ -35,6 +35,9 @@ def load() -> None:
     for name in EARLY:
         importlib.import_module(name)
     sys.modules["PIL.Image"].init()
+    # A client and its resources load their modules when they are first asked for.
+    with sys.modules["openai"].OpenAI(api_key="none") as client:
+        assert client.chat.completions
 
 
 def become(job: dict[str, object]) -> None:

@@ -139,13 +139,6 @@ def test_nowhere_to_run_code_is_exit_3_and_says_how_to_get_a_sandbox(sample, mon
     assert not path.with_name("predictions_results.json").exists()
 
 
-def test_v1_without_its_recorded_revision_says_what_to_do(sample):
-    path, _ = sample("humaneval-v")
-    said = grade(path, "--protocol", "v1")
-    assert said.returncode == 2
-    assert "not publicly recorded" in said.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -88,12 +88,6 @@ def test_everything_that_is_written_goes_to_the_output_folder(folder: Path, tmp_
     assert (blocked.returncode, "--output-dir" in blocked.stderr) == (2, True)
 
 
-def test_standard_input_has_files_in_an_output_folder(folder: Path, tmp_path: Path) -> None:
-    words = ["-", "-b", "vstar", "--data", "questions.jsonl", "--output-dir", tmp_path / "o"]
-    assert grade(*words, cwd=folder, stdin=(folder / "predictions.json").read_text()).returncode == 0
-    assert [path.name for path in (tmp_path / "o").iterdir()] == ["stdin_results.json"]
-
-
 def test_judged_results_are_not_replaced_by_unjudged_ones_without_force(tmp_path: Path) -> None:
     folder = tmp_path / "m"
     shutil.copytree(BENCHMARKS / "mr-ben" / "sample", folder)

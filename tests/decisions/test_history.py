@@ -153,12 +153,3 @@ def with_strengths(passing: dict[str, bool]) -> Report:
 def test_a_gain_only_on_tasks_with_weak_tests_is_named(gains: dict[str, bool], notes: list[str]) -> None:
     first, then = with_strengths({"strong": False, "weak": False}), with_strengths(gains)
     assert history([(1, RunName(), first), (2, RunName(), then)]).notes == notes
-
-
-def test_a_run_that_is_not_split_by_the_strength_of_the_tests_is_named() -> None:
-    split = with_strengths({"strong": False, "weak": True})
-    plain = [msgspec.structs.replace(sample, groups=msgspec.UNSET) for sample in split.samples]
-    before = msgspec.structs.replace(split, samples=plain, metrics=metric_rows(plain, "accuracy", each_task))
-    assert history([(1, RunName(), before), (2, RunName(), split)]).notes == [
-        "Not split by the strength of the tests, which a self-test measured later: step 1. --score-only adds it."
-    ]

@@ -186,15 +186,6 @@ def test_the_reading_that_was_asked_for_decides_and_the_other_is_named_where_it_
     assert verdict(make(report, None, (), reading=reading)) == expected  # type: ignore[arg-type]
 
 
-def test_records_that_contradict_themselves_still_make_a_report() -> None:
-    right = made.read("correct")
-    apart = [made.sample("u/a", right, unit="u"), made.sample("u/b", right, unit="u", number=1)]
-    assert verdict(make(made.report(apart), None)).startswith("failure: 0 of 2 rounds pass: ")
-    lost = UnitOutcome(official=Outcome.UNSCORED, careful=Outcome.UNSCORED)
-    said = [made.sample("q", right, facts=write_facts(SampleFacts(question=lost)))]
-    assert verdict(make(made.report(said, scorer="circular"), None)).startswith("skipped: unscored")
-
-
 def test_details_are_bounded() -> None:
     samples = [made.sample("q", made.read("failed", detail="x" * 10_000), number=n) for n in range(200)]
     [failure] = parsed(make(made.report(samples), None)).iter("failure")

@@ -9,7 +9,7 @@ import pytest
 
 from grader.reports import html, material
 from grader.reports.material import Material
-from grader.results import Outcome, Provenance, Reading, Report, SampleResult
+from grader.results import Outcome, Reading, Report, SampleResult
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
 from tests.reports.browser.conftest import settled
@@ -280,17 +280,6 @@ def test_long_lists_come_in_pages_and_their_heads_stay_in_sight(watch: Callable[
     assert "page=2" in page.url
     page.get_by_role("tab", name="Where they differ").click()
     settled(page, "document.querySelectorAll('table.differences tbody tr').length === 25")
-
-
-def test_header_and_title_name_the_model_and_the_file(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    report, shown = big.made(tasks=1, samples=1)
-    provenance = Provenance(predictions="mine.json")
-    path.write_bytes(html.render(msgspec.structs.replace(report, model="tiny-1", provenance=provenance), shown))
-    page = watch(path).open()
-    assert page.locator(".meta span").all_inner_texts()[:2] == ["model tiny-1", "mine.json"]
-    assert page.title() == "Summary · tiny-1 · mine.json · HumanEval-V · grade"
-    assert "<title>tiny-1 · mine.json · HumanEval-V · test · grade</title>" in path.read_text()
 
 
 def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..., Watched], tmp_path: Path) -> None:
