@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,6 +13,7 @@ from grader.files.json_text import kind
 from grader.files.packed import unpacked
 from grader.scorers.execution.extraction import defined
 from grader.scorers.execution.inputs import evalplus
+from grader.scorers.execution.inputs.values import written
 
 if TYPE_CHECKING:
     from grader.data.tables import Row
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_INPUT, MOST_OUTPUT = 16 << 20, 4_000_000
 """Bytes of a standard input that a run can have, and of an output that is read, as in the sandbox."""
+
+MOST_DIGITS = 4300
 
 
 class BadRowError(ValueError):
@@ -43,7 +47,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self, number: int) -> str:
         """Return an input for people: the text, or the call as source."""
         given = self.inputs[number]
-        return f"{self.function}({', '.join(map(repr, given))})" if self.function else str(given)
+        return f"{self.function}({', '.join(map(written, given))})" if self.function else str(given)
 
 
 def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
@@ -141,7 +145,12 @@ def _json(text: str) -> Any:
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is no number of JSON")
 
-    return json.loads(text, parse_constant=refuse)
+    return json.loads(text, parse_constant=refuse, parse_int=_integer)
+
+
+def _integer(digits: str) -> int:
+    # Python reads no more digits at once.
+    return int(digits) if len(digits) <= MOST_DIGITS else int(Decimal(digits))
 
 
 def _check_texts(name: str | None, found: list[Any], most: int | None = None) -> None:

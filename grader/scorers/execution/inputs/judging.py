@@ -9,7 +9,7 @@ import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
 from grader.sandbox.answer import LANES
-from grader.scorers.execution.inputs.values import Raised, answered, message, printable
+from grader.scorers.execution.inputs.values import Raised, answered, message, printable, shown
 from grader.scorers.execution.reading import failure, unscored
 
 if TYPE_CHECKING:
@@ -195,16 +195,6 @@ def _reading(cases: Cases, expected: Sequence[Any], outputs: Sequence[Output], r
     else:
         why = difference(shown(expected[number]), shown(output.value))
     return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
-
-
-def shown(value: Any) -> str:
-    """Return an answer for people."""
-    if isinstance(value, str):
-        return printable(value)
-    try:
-        return repr(value)
-    except ValueError:
-        return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "a value with long integers"
 
 
 def difference(expected: str, output: str) -> str:

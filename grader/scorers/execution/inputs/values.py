@@ -39,6 +39,19 @@ def printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
+def shown(value: Any) -> str:
+    """Return an answer for people."""
+    return printable(value) if isinstance(value, str) else written(value)
+
+
+def written(value: Any) -> str:
+    """Return a value as source."""
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits, but its hexadecimal digits.
+        return hex(value) if isinstance(value, int) else "<a value with long integers>"
+
+
 class Opaque:
     """A value that is not plain data. It equals nothing."""
 
