@@ -140,6 +140,7 @@ CHECKED = {
     "outputs": ["2 2\n", "3 4\n"],
     "check": (
         "def check(input, output, expected):\n    print('noise')\n"
+        "    if '\\0' in output:\n        return False\n"
         "    if 'boom' in output:\n        raise ValueError('boom')\n"
         "    return sum(map(int, output.split())) == int(input)\n"
         "if __name__ == '__main__':\n    raise SystemExit('called by nobody')\n"
@@ -148,12 +149,12 @@ CHECKED = {
 
 
 def test_a_checker_accepts_other_right_outputs_and_one_that_raises_leaves_the_sample_unscored(tmp_path: Path) -> None:
-    programs = ["print(1, int(input()) - 1)", "print(2, 2)", "print('boom')", "print(true)"]
+    programs = ["print(1, int(input()) - 1)", "print(2, 2)", "print('boom')", "print(true)", "print('\\0' * 3_900_000)"]
     declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
     done, samples = graded(tmp_path, [CHECKED], {"halves": programs}, declaration=declaration)
     assert done.returncode == 0, done.stderr
     for reading in ("official", "careful"):
-        assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "unscored", "error"]
+        assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "unscored", "error", "failed"]
     assert samples[1]["careful"]["detail"] == "input 2 of 2: the checker rejects the answer `2 2`"
     why = "task halves: the checker fails with the output for input 1: ValueError: boom"
     assert samples[2]["careful"]["detail"] == why

@@ -5,8 +5,10 @@ A checker is Python in the data that decides about outputs where several are rig
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -148,10 +150,11 @@ def _has_ended(answers: Answers) -> bool:
 
 
 _CALLED = """
-import json, sys
+import base64, json, sys, zlib
 _space = {{"__name__": "checker"}}
 exec(compile({!r}, "checker", "exec"), _space)
-_given, sys.stdout, _output = json.load(sys.stdin), sys.stderr, sys.stdout
+_text = zlib.decompress(base64.b64decode(sys.stdin.read()))
+_given, sys.stdout, _output = json.loads(_text), sys.stderr, sys.stdout
 _output.write(json.dumps(bool(_space["check"](*_given))))
 _output.flush()
 """
@@ -166,11 +169,16 @@ def runs_of_checker(
 ) -> tuple[Candidate, str, tuple[str, ...]]:
     """Return the name of these runs, the program, and its inputs: one for each answer, with its text as data."""
     texts = tuple(
-        json.dumps([cases.inputs[number], output.value, expected])
+        _packed([cases.inputs[number], output.value, expected])
         for number, (output, expected) in enumerate(zip(outputs, cases.outputs or (), strict=True))
         if output.outcome is Outcome.PASSED
     )
     return key_of_checker(candidate), _CALLED.format(cases.checker), texts
+
+
+def _packed(texts: list[str]) -> str:
+    """Return texts as an input of a checker. In plain JSON, an output can be six times as long as it was."""
+    return base64.b64encode(zlib.compress(json.dumps(texts).encode(), 1)).decode()
 
 
 def checked(
