@@ -133,6 +133,7 @@ def test_an_official_rule_reads_as_its_source(rule: str, text: str, wanted: str 
         ("Of 90 pens, 18 are sold, so 72 pens are left in 3 boxes.", "72", True),
         ("The answer is 72.\n\nQuestion: What is 1 + 1?\nAnswer: 2", "72", True),
         ("<think>72", "72", None),
+        ("", "72", None),
     ],
 )
 def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, comparer: Comparer) -> None:
@@ -266,10 +267,17 @@ def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple
     assert [s.official.rule for s in report.samples] == ["mmmu", "mmmu", "mmmu", "parenthesised"]
 
 
+def test_a_text_that_says_that_it_has_no_answer_is_none(tmp_path: Path) -> None:
+    rows = [row for row in ROWS_BY_KIND if row["id"] == "t"]
+    for reply, outcome in (("I don't know.", "no_answer"), ("I can't read it.", "no_answer"), ("A cat.", "wrong")):
+        assert own(tmp_path, BY_ROW, rows, {"t": [reply]}).samples[0].careful.outcome.value == outcome
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"answer_type": "colour"}, 'q.tsv:2: n: the kind "colour" in column answer_type is not one of number, exp'),
+        ({"choices": "['a', 'b']"}, 'q.tsv:2: n: the answer "" in column answer_option is not one of A, B'),
         ({"answer": ""}, "q.tsv:2: n: no answer in column answer"),
         ({"id": ""}, "q.tsv:2: no id in column id"),
     ],
@@ -284,6 +292,10 @@ def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, t
     ("declared", "message"),
     [
         ('rule = "mine"', "benchmark.toml: protocols.p: rule = 'mine' is unknown; the rules are gsm8k, "),
+        (
+            'rule = "exact"\nprotocols.p.reader = "mine"',
+            "benchmark.toml: protocols.p: reader 'mine' is unknown; known: ",
+        ),
         ('rule = "exact"', "benchmark.toml: protocols.p: add a `reader` for rows with options"),
         ('rule = "exact"\ntogether.pair.id_pattern = "x"', "name `columns`, or an `id_pattern` with groups"),
     ],

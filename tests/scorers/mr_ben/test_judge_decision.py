@@ -43,6 +43,7 @@ def official_by_expressions(text: str) -> str:
         (reply("Mostly correct"), "Mostly correct", True, None),
         (reply("It does not correctly name the slip"), "It does not correctly name the slip", True, "wrong"),
         (reply("I cannot tell whether it is correct"), "I cannot tell whether it is correct", True, None),
+        ("**Final Decision**\nWrong", PARSING_ERROR, False, "wrong"),
         ("The decision is Correct", PARSING_ERROR, False, "correct"),
         ("<think>Final Decision: Wrong</think>Final Decision: Correct", PARSING_ERROR, False, "correct"),
         ("Final Decision: Correct\nOn reflection:\nFinal Decision: Wrong", PARSING_ERROR, False, "wrong"),

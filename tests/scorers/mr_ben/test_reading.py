@@ -102,6 +102,8 @@ def test_careful_reading_is_whole() -> None:
         "解答正确性\uff1a不正确\n首个错误步骤\uff1a第三步\n错误原因\uff1a公式",
         "Final Verdict: The solution is incorrect.\nFirst incorrect step: Step 3\nExplanation: bad",
         "The solution is incorrect because a sign is lost. The first error occurs in Step 3.",
+        "Is the solution correct? No\nFirst incorrect step: Step 3",
+        "<think>Solution Correctness: correct</think>Solution Correctness: incorrect\nFirst Error Step: Step 3",
         "I weigh it.</think>\nSolution Correctness: incorrect\nFirst Error Step: Step 3",
         full_response("correct", "N/A", "N/A")
         + "\n\nWait, I missed a sign.\n\n"
@@ -164,6 +166,7 @@ def test_where_a_person_could_not_tell_nothing_is_read(text: str, rule: str) -> 
         ("(3)", "3"),
         ("Step 03", "3"),
         ("step three", "3"),
+        ("Three", "3"),
         ("the third step", "3"),
         ("\uff13", "3"),
         ("第3步", "3"),
@@ -205,6 +208,8 @@ def test_a_quoted_step_is_found_in_the_solution() -> None:
         ("The line `y = x + 1` adds too much", "y = x + 1"),
         ("Line 2", "y = x + 1"),
         ("Line 99", None),
+        ("Step 3", None),
+        ("    ", None),
         ("N/A", "N/A"),
     ],
 )

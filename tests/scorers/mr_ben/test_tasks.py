@@ -51,6 +51,13 @@ def test_a_row_knows_its_subject_and_keeps_all_its_fields(tmp_path: Path) -> Non
     assert load(tmp_path) == [ROW | {"More": [1], "subject": "math"}]
 
 
+def test_one_subject_file_may_be_named_alone(tmp_path: Path) -> None:
+    (tmp_path / "coding.json").write_text(json.dumps({"q": [ROW | {"Model_Solution_Steps": "x = 1"}]}))
+    (tmp_path / "math.json").write_text("{")
+    rows = load(tmp_path / "coding.json")
+    assert [(row["subject"], row["Model_Solution_Steps"]) for row in rows] == [("coding", "x = 1")]
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
