@@ -134,6 +134,15 @@ def test_a_redirect_is_not_followed_and_its_address_is_named(status: int) -> Non
     assert KEY not in failure.reason
 
 
+@pytest.mark.parametrize("location", ["http://[", "http://a:99999/", ""])
+def test_a_redirect_to_no_address_is_a_failure_as_any_other(location: str) -> None:
+    with ModelServer.playing(fail(302, location=location)) as server, client(server) as it:
+        failure = it.ask(request())
+    assert isinstance(failure, Failure)
+    assert failure.kind == "fatal"
+    assert "redirects to " in failure.reason
+
+
 def forms(key: str) -> list[str]:
     """The key as it is, and in base64 with anything before it."""
     encoded = [base64.b64encode(before + key.encode() + b" and more").decode() for before in (b"", b"x", b"xy", b"xyz")]
@@ -161,6 +170,18 @@ def test_a_key_that_comes_back_in_any_text_is_hidden_also_in_base64() -> None:
                 assert key[4:-4] not in text
 
 
+@pytest.mark.parametrize("after", ["1e308", "nan", "-5"])
+def test_a_wait_that_no_server_can_mean_is_bounded(after: str) -> None:
+    with ModelServer.playing(fail(429, retry_after=after), say("A")) as server, client(server) as it:
+        outcome = it.ask(request())
+    if after == "1e308":
+        assert isinstance(outcome, Failure)
+        assert outcome.reason.endswith("; it asks to wait a day or more")
+        assert outcome.wait <= 86_400
+    else:
+        assert isinstance(outcome, Reply)
+
+
 @pytest.mark.parametrize("attempts", [1, 2])
 @pytest.mark.parametrize("trouble", ["empty", "absent", "down"])
 def test_a_request_is_sent_as_often_as_allowed_whatever_fails(attempts: int, trouble: str) -> None:
@@ -172,6 +193,15 @@ def test_a_request_is_sent_as_often_as_allowed_whatever_fails(attempts: int, tro
         assert isinstance(failure, Failure)
         assert failure.attempts == attempts
         assert len(server.asked) == (0 if trouble == "absent" else attempts)
+
+
+def test_a_lone_surrogate_in_a_reply_is_mended_as_in_prediction_files() -> None:
+    body = say("A\\ud83d B").body.replace(b"\\\\ud83d", b"\\ud83d")
+    assert b'A\\ud83d B"' in body
+    with ModelServer.playing(raw(body)) as server, client(server, patience=ONCE) as it:
+        reply = it.ask(request())
+    assert isinstance(reply, Reply)
+    assert reply.content == "A\ufffd B"
 
 
 def test_a_tls_failure_says_what_it_is_and_respects_the_attempts() -> None:

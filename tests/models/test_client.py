@@ -247,6 +247,13 @@ class TestHopeless:
         assert isinstance(next_one, Failure)
         assert (next_one.kind, next_one.reason, len(server.asked)) == ("halted", failure.reason, 1)
 
+    def test_a_missing_model_names_the_options_to_check(self) -> None:
+        with ModelServer.playing(fail(404, "no such model")) as server, client(server) as it:
+            failure = it.ask(request())
+        assert isinstance(failure, Failure)
+        assert failure.kind == "fatal"
+        assert failure.reason.endswith("check --model and --base-url")
+
     def test_a_web_page_with_status_200_ends_the_asking_as_a_404_does(self) -> None:
         page = raw(b"\n<!DOCTYPE html><html><body>Welcome to the proxy</body></html>", "text/html")
         with ModelServer.playing(page) as server, client(server) as it:

@@ -204,6 +204,12 @@ def test_a_workbook_says_nothing_of_its_own_size() -> None:
         assert answers(read(told)) == {"1": ["B"], "2": [""]}
 
 
+def test_a_workbook_packed_as_none_is_is_refused_before_anything_is_unpacked() -> None:
+    """Python unpacks a piece of these without a limit: 40 kB of bzip2 have 50 GB."""
+    [problem] = refusal(repacked(TABLE, str, zipfile.ZIP_BZIP2), "a.xlsx")
+    assert problem == "a.xlsx:1: $: the workbook is compressed in a way that workbooks never are"
+
+
 def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
     content = '\ufeff"qid",model,prediction\r\nq1,m,"B, because\nit ""is"""\nq2,m,\nq1,m,A\n7,m,C\n'
     file = read(content.encode(), "a.csv")
