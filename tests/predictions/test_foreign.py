@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from grader.errors import InputError
 from grader.predictions.read import read_predictions
+from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ def test_a_workbook_needs_no_suffix_and_no_file() -> None:
     assert answers(read_predictions("-", stdin=io.BytesIO(data))) == {"1": ["B"]}
 
 
+def test_a_cell_that_excel_cut_is_warned_about() -> None:
+    file = read(workbook([["index", "prediction"], [1, "x" * EXCEL_CELL_LIMIT], [2, "B"]]))
+    assert file.warnings == ['1 prediction cut off at Excel\'s 32767 characters a cell: "1"']
+
+
 def test_a_workbook_that_is_none_says_why() -> None:
     whole = workbook([["index", "prediction"], [1, "B"]])
     assert refusal(whole[:300], "cut.xlsx") == [
@@ -117,6 +123,15 @@ def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setattr("grader.predictions.tables._UNPACKED_LIMIT", 1 << 10)
     assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
         "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
+    ]
+
+
+def test_rows_without_an_index_are_named() -> None:
+    rows: list[list[object]] = [["index", "prediction"], [None, "A"], [2.5, "B"], [True, "C"], [1, "D"]]
+    assert refusal(workbook(rows), "a.xlsx") == [
+        "a.xlsx:2: $.index: None is not a valid index",
+        "a.xlsx:3: $.index: 2.5 is not a valid index",
+        "a.xlsx:4: $.index: True is not a valid index",
     ]
 
 
@@ -262,6 +277,15 @@ def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: R
     assert program.completion.strip() == "def solution(x):\n    return x + 1"
 
 
+def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
+    content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": ["x"]})
+    assert refusal(content, "a.jsonl") == [
+        'a.jsonl:2: $: expected a sample of EvalPlus with "task_id" and "completion" or "solution"',
+        "a.jsonl:3: $.task_id: None is not an id",
+        "a.jsonl:3: $.solution: expected a string, found a list",
+    ]
+
+
 # gzip
 
 
@@ -306,6 +330,17 @@ def test_samples_of_lmms_eval_before_0_4_name_their_question_in_doc() -> None:
     assert answers(file) == {"17": ["<think>B?</think>A"], "241": ["<think>B?</think>A"]}
     assert (file.format, file.warnings) == ("lmms-eval", [])
     assert "target" in file.records[0].fields
+
+
+def test_samples_of_lm_evaluation_harness_take_the_tasks_id_and_are_read_once_for_all_filters() -> None:
+    logged = [
+        {"doc_id": number, "doc": {"task_id": f"HumanEval/{number}"}, "resps": [["    return 1"]], "filter": name}
+        for name in ("create_test", "other")
+        for number in (0, 1)
+    ]
+    file = read(lines(*logged))
+    assert answers(file) == {"HumanEval/0": ["    return 1"], "HumanEval/1": ["    return 1"]}
+    assert file.warnings == []
 
 
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:

@@ -189,6 +189,9 @@ REFUSED = [
     (ONE.decode().encode("utf-16"), "1: $: the file is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (b"\x1f\x8b\x08", "1: $: the file is not a readable gzip file (Compressed file ended before the end-of-stream marker was reached); was it cut off?"),
     (b"\x80\x04\x95", "1: $: the file is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json"),
+    (b"[]", f"1: $: the file has no records; {WANTED}"),
+    (ONE.decode().encode("utf-16-le"), "1: $: the file is UTF-16 or UTF-32, or not text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+    (b'{\n"qid": "a"\n}\n{\n"qid": "b"\n}', '4: $: \'{\\n"qid": "b"\\n}\' after the end of the value (one array around all records, or one record on each line, can be read)'),
     (b"hello \x1b[31m", f'1: $: the file begins with "hello \\x1b[31m"; {WANTED}'),
 ]  # fmt: skip
 
@@ -202,6 +205,8 @@ def test_a_file_that_cannot_be_read_says_where_and_why(content: bytes, message: 
     ("content", "message"),
     [
         ('{"q1": "a", "q2": "b"}', f"found one object with the keys \"q1\", \"q2\"; {WANTED}; this converts it: jq 'to_entries | map({{qid: .key, predictions: [.value]}})' preds.json"),
+        ('{\n "q1": ["a", "b"]}', f"found one object with the keys \"q1\"; {WANTED}; this converts it: jq 'to_entries | map({{qid: .key, predictions: .value}})' preds.json"),
+        ("{}", f"found one object; {WANTED}"),
         ('{"model": "m", "data": [{"qid": "q1", "predictions": ["a"]}]}', f"found one object with the keys \"model\", \"data\"; {WANTED}; this converts it: jq '.[\"data\"]' preds.json"),
         ('{\n "qid": "q1",\n "predictions": ["a"]\n}', "a single record on several lines; put it in a list: [{...}]"),
         ('{"schema": 1, "benchmark": "humaneval-v", "metrics": [], "samples": []}', 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.errors import InputError
+from grader.errors import InputError, UsageError
 from grader.options import Options
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.select import chosen, fingerprint, select
@@ -58,6 +58,11 @@ def test_id_and_limit_choose_tasks_or_whole_units(
 
 def test_a_part_is_noted() -> None:
     assert selected(WHOLE, limit=1)[1] == ["Partial run: --limit or --id selects 1 of 4 qids."]
+
+
+def test_an_id_that_the_benchmark_does_not_have_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^--id 9: the benchmark has no such question\. `grade show vstar` lists"):
+        selected(WHOLE, ids=("1", "9"), benchmark="vstar")
 
 
 def test_a_missing_prediction_is_an_error_or_counts_as_wrong() -> None:

@@ -23,6 +23,9 @@ FAILURES = {
     "Failed to obtain answer via bailingMM API.": "request failed",
     "Failed to obtain answer via API. Input string longer than context window. ": "refused request",
     "Failed to obtain answer via API. Error code: 500 - {'error': {'message': 'boom', 'type': 'server_error'}}": "server error",
+    "Failed to obtain answer: <class 'openai.APITimeoutError'> Request timed out.": "timeout",
+    '{"error": "rate limit exceeded"}': "rate limit",
+    '[{"error": {"code": 429, "message": "Resource exhausted", "status": "RESOURCE_EXHAUSTED"}}]': "rate limit",
     # openai, anthropic
     "Error code: 429 - {'error': {'message': 'Rate limit reached for gpt-4o in organization org-x on tokens per min "
     "(TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s.', 'type': 'tokens', 'param': None, "
