@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.data import load as data
+from grader.data.checks import check_questions
 from grader.errors import InputError
 from grader.grading import check, grade
 from grader.observer import Silent
@@ -172,3 +173,18 @@ def test_a_gold_answer_that_is_no_letter_is_told_what_to_write(answer: str, advi
         check(predictions(tmp_path, "1"), Options(benchmark=folder))
     (problem,) = caught.value.problems
     assert problem == f"{tmp_path}/q.tsv:2: 1: the answer {answer!r} is not one of its options A, B; {advice}"
+
+
+def test_a_question_column_without_text_names_the_columns_there_are(tmp_path: Path) -> None:
+    declared = declarations.load(own(tmp_path, ""))
+    path = tmp_path / "q.tsv"
+    path.write_text("index\tquestion\tanswer\n1\t\tA\n2\t\tB\n")
+    rows = data.load(declared, "all", declared.default_protocol, path, None)
+    with pytest.raises(InputError) as caught:
+        check_questions(rows, declared)
+    assert caught.value.problems == [
+        f'{path}: no question has a text: the column "question" (`question` in [columns] of benchmark.toml) is missing '
+        'or empty; the columns are "index", "question", "answer"'
+    ]
+    path.write_text("index\tquestion\tanswer\n1\t\tA\n2\tWhich?\tB\n")
+    check_questions(data.load(declared, "all", declared.default_protocol, path, None), declared)

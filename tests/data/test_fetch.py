@@ -128,12 +128,28 @@ def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], 
     assert downloading.kept(declared, "test") is None
 
 
+def test_an_address_that_answers_with_an_error_names_the_way_out(
+    server: Files, declare: Callable[[str, str], Benchmark]
+) -> None:
+    declared = declare(f"{server.url}/nothing.tsv", "")
+    with pytest.raises(DataUnavailableError, match=r"HTTP 404\)\. .*--data FILE"):
+        downloading.fetch(declared, "test", Silent())
+
+
 def test_a_file_that_was_cut_off_goes_on_where_it_was(server: Files, tmp_path: Path) -> None:
     server.cut = [1_000_000, 500_000]
     assert get(large(server), tmp_path / "f").read_bytes() == LARGE
     first, second, third = server.ranges
     assert first is None
     assert 900_000 < int(second[6:-1]) <= 1_000_000 < int(third[6:-1]) <= 1_500_000
+
+
+def test_what_arrived_is_kept_for_the_next_time(server: Files, tmp_path: Path) -> None:
+    server.cut = [300_000] * downloading.ATTEMPTS
+    with pytest.raises(DataUnavailableError, match="the same command continues from there"):
+        get(large(server), tmp_path / "f")
+    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
+    assert int(server.ranges[-1][6:-1]) > 1_000_000
 
 
 def test_without_a_checksum_nothing_is_put_together_from_two_times(server: Files, tmp_path: Path) -> None:

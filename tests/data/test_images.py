@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import io
 import os
+import random
 from typing import TYPE_CHECKING, Any
 
 import PIL.Image
@@ -80,6 +82,18 @@ def test_no_decoder_but_those_that_benchmarks_need_is_asked(kind: str) -> None:
     assert messages.size(out.getvalue()) == (0, 0)
     with pytest.raises(UnreadableImageError), opened(out.getvalue()) as image:
         image.load()
+
+
+def test_a_damaged_image_is_one_error_whatever_the_decoder_does() -> None:
+    out = io.BytesIO()
+    PIL.Image.effect_noise((40, 30), 50).convert("RGB").save(out, "PNG")
+    data, draw = out.getvalue(), random.Random(0)
+    for _ in range(50):
+        damaged = bytearray(data[: draw.randrange(20, len(data))] if draw.random() < 0.3 else data)
+        for _ in range(draw.randrange(1, 20)):
+            damaged[draw.randrange(8, len(damaged))] = draw.randrange(256)
+        with contextlib.suppress(UnreadableImageError), opened(bytes(damaged)) as image:
+            image.convert("RGB")
 
 
 def test_a_file_is_found_within_the_datas_folder_alone(tmp_path: Path) -> None:

@@ -51,6 +51,11 @@ def write_parquet(path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row | {"image": b"\xff"} for row in ROWS]), path)
 
 
+def write_parquet_folder(path: Path) -> None:
+    path.mkdir()
+    write_parquet(path / "test-00000-of-00001.parquet")
+
+
 def write_datasets_folder(path: Path) -> None:
     import datasets
 
@@ -58,12 +63,21 @@ def write_datasets_folder(path: Path) -> None:
     datasets.Dataset.from_list(ROWS).save_to_disk(str(path))
 
 
+def write_datasets_dictionary(path: Path) -> None:
+    import datasets
+
+    datasets.disable_progress_bars()
+    datasets.DatasetDict({"test": datasets.Dataset.from_list(ROWS)}).save_to_disk(str(path))
+
+
 FORMATS: dict[str, Callable[[Path], None]] = {
     "rows.jsonl": write_json_lines,
     "rows.json": lambda path: path.write_text(json.dumps(ROWS)) and None,
     "rows.jsonl.gz": lambda path: path.write_bytes(gzip.compress("\n".join(map(json.dumps, ROWS)).encode())) and None,
     "rows.parquet": write_parquet,
+    "parquet-folder": write_parquet_folder,
     "datasets-folder": write_datasets_folder,
+    "datasets-dictionary": write_datasets_dictionary,
 }
 
 
@@ -151,6 +165,9 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
         ("rows.json", b'[{"qid": 1},\n{"qid" 2}]', 'rows.json:2: $[1]: expecting \':\' delimiter, found "2}]"'),
         ("rows.jsonl", b'{"qid": 1}\n{"text": "\\ud83d"}\n',
          "rows.jsonl:2: $: a lone surrogate (an escape such as \\ud83d without its other half)"),
+        ("rows.json", b'{"qid": 1}', "rows.json:1: $: begins with '{\"qid\": 1}'; expected a list of objects"),
+        ("rows.json", b"", "rows.json:1: the file is empty"),
+        ("rows.parquet", b"", "rows.parquet: the file is empty"),
         ("rows.tsv", b"", "rows.tsv:1: the file is empty"),
         ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, but should name the columns"),
         ("rows.tsv", b"a\tb\n1\t2\t3\n", "rows.tsv:2: 3 cells, the header has 2"),
@@ -182,6 +199,14 @@ def test_a_column_or_key_that_stands_twice_is_refused(
     assert problems(path) == expected
 
 
+def test_a_column_that_stands_twice_in_parquet_is_refused(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "q.parquet")
+    assert problems(tmp_path / "q.parquet") == ['q.parquet: the column "a" is a duplicate']
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -208,6 +233,12 @@ def test_a_table_may_end_with_any_cell_that_is_whole(end: str, cell: str | None,
     path.write_bytes(f"index\tA\tB\n1\t{end}".encode())
     expected = {"index": "1"} | ({"A": cell} if cell else {}) | ({"A": "x"} if end == "x\t" else {})
     assert cells(path) == [expected]
+
+
+def test_a_nan_that_pandas_wrote_is_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"index": 1, "C": NaN}\n')
+    assert data.read(path, data.ALL).rows == [{"index": 1, "C": None}]
 
 
 def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
