@@ -61,8 +61,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """One reading of one sample."""
 
     outcome: Outcome
-    credit: float
-    """The sample's credit: 1 or 0 (a fraction only if a benchmark gives partial credit)."""
+    credit: int | float
+    """The sample's credit: 1 or 0 (a fraction only if a benchmark gives partial credit). Files have it as it is."""
     answer: str | None = None
     """Multiple choice: the letter read, or None."""
     detail: str = ""
