@@ -80,6 +80,8 @@ HONEST = [
     # While the tests use an object, they reach whatever programs have put into it.
     ("def solution(a):\n    a[1:] = [[*n, 9] for n in a[1:]] or [[]]\n    a[0].append(a[-1]) if a[0] else a[0].append([1])", "x = [[]]\nfor _ in range(3):\n    solution(x)\nassert len(x[0]) == 3 and x[1] == [9, 9]"),
     ("def solution(a, b=None):\n    if b is not None:\n        a.append(b)\n    for c in a:\n        c.append(9)", "x = []\nsolution(x, [1])\nsolution(x)\nsolution(x)\nassert x == [[1, 9, 9, 9]]"),
+    ("import sys\ninput = sys.stdin.buffer.readline\nsys.stdout.reconfigure(encoding='utf-8')\ndef solution(a):\n    return a + len(input())", "assert solution(1) == 1"),
+    ("import functools, sys\nsys.setrecursionlimit(10**6)\n@functools.cache\ndef solution(n):\n    return n and solution(n - 1) + 1", "assert solution(20000) == 20000"),
     # Programs may change the attributes of objects whose class only the tests have.
     (INSERT, NODE + "root = Node(5)\nfor value in (3, 8, 1):\n    solution(root, Node(value))\nassert (root.left.value, root.right.value, root.left.left.value) == (3, 8, 1)"),
     ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),

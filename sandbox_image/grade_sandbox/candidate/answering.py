@@ -47,6 +47,7 @@ LEVELS = 64
 
 def candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
+    process.enlarge_stack()
     _serve(spec, _Channel(channel_fd))
 
 
@@ -81,10 +82,10 @@ def _next(channel: "_Channel") -> "dict[str, Any] | None":
 
 def _serve(spec: "Any", channel: "_Channel") -> "dict[str, Any] | None":
     """Execute a candidate's code and answer its calls; return the next candidate, if one follows."""
-    process.swallow_output()
+    sys.stdin = sys.stderr = process.Streams()
     if "seed" in spec and "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(spec["seed"])
-    printed = sys.stdout = process.WriteOnlyStringIO()
+    printed = sys.stdout = process.Streams()
     namespace: dict[str, Any] = {}
     try:
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)

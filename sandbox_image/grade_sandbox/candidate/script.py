@@ -8,7 +8,6 @@ import atexit
 import builtins
 import gc
 import os
-import resource
 import signal
 import socket
 import sys
@@ -29,7 +28,6 @@ MAX_PRINTED = 4_000_000
 """Maximum size of the output of one run in bytes; the rest is cut. In JSON, it is at most six times as large."""
 MAX_SHOWN = 2000
 """Bytes at the end of the standard error of one run, of which the last line is reported."""
-STACK_BYTES = 120 << 20
 NAME = "main.py"
 
 
@@ -44,9 +42,7 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
         wire.send(channel.send, {"failed": wire.clip(f"{type(error).__name__}: {error}")})
         return
     # All that a script has before its first line is made here, once: a fork copies each page that it writes to.
-    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
-    resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+    process.enlarge_stack()
     _stand_in(_files(b""))
     process.close_all_but((channel_fd,))
     _open_streams()

@@ -174,6 +174,16 @@ def refuse_system_calls() -> None:
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
+STACK_BYTES = 120 << 20
+
+
+def enlarge_stack() -> None:
+    """Give the program a larger stack: deep recursion through C, such as `functools.cache`, needs it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+
+
 def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
     """Set the hard limits of every program; the supervisor's own watch has tighter limits."""
     limits = [
@@ -259,6 +269,20 @@ class WriteOnlyStringIO(io.StringIO):
 
     def readable(self, *args: object, **kwargs: object) -> bool:
         return False
+
+
+class Streams(WriteOnlyStringIO):
+    """Also has what programs take from the streams of a script before they define their functions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buffer = io.BytesIO()
+
+    def reconfigure(self, **options: object) -> None:
+        """Change nothing."""
+
+    def fileno(self) -> int:
+        return 1
 
 
 def swallow_output() -> None:

@@ -1,8 +1,9 @@
-"""Programs that read standard input, as LiveCodeBench runs them (`testing_util.py` at 28fef95, `grade_stdio`).
+"""Programs as LiveCodeBench runs them (`testing_util.py` at 28fef95), and as a careful person would.
 
-The harness makes a function of the program, leaves only imports outside of it, and calls it with a substitute for
-`sys.stdin`. So `global`, `open(0)`, `for line in sys.stdin`, a second `sys.stdin.buffer.readline()`,
-`sys.stdout.buffer`, and threads that end after the function do not work there as in a script.
+Of a program that reads standard input, the harness (`grade_stdio`) makes a function, leaves only imports outside of it,
+and calls it with a substitute for `sys.stdin`. So `global`, `open(0)`, `for line in sys.stdin`, a second
+`sys.stdin.buffer.readline()`, `sys.stdout.buffer`, and threads that end after the function do not work there as in a
+script.
 """
 
 from __future__ import annotations
@@ -94,3 +95,47 @@ def as_function(source: str, prelude: str) -> str:
     # The harness looks for this class at the top level, where only imports are: a NameError.
     class_ = "Solution()" if "class Solution" in parts[1] else ""
     return "\n".join([_HEAD, prelude, *parts, class_, _TAIL])
+
+
+def with_function(source: str, prelude: str, function: str, *, is_official: bool = False) -> str:
+    """Return a program with the imports of the harness before it, and with the wanted function or method.
+
+    The harness (`grade_call_based`) looks for the words `class Solution`, asks one object everything, and knows no
+    `from __future__`, which has to come first.
+    """
+    tree = None if is_official else parse(source)
+    if tree is None:
+        is_method, is_stateful = "class Solution" in source, False
+    else:
+        source, prelude = _future_first(source, prelude, tree)
+        is_method, is_stateful = _method(tree, function)
+    if function and is_method:
+        bound = "lambda *args, **kwargs: Solution()" if is_stateful else "Solution()"
+        source += f"\n\n{function} = {bound}.{function}{'(*args, **kwargs)' * is_stateful}\n"
+    return f"{prelude}\n{source}" if prelude else source
+
+
+def _future_first(source: str, prelude: str, tree: ast.Module) -> tuple[str, str]:
+    """Move imports from `__future__` to the beginning of the prelude."""
+    future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    if not prelude or not future:
+        return source, prelude
+    lines = source.split("\n")
+    for node in future:
+        for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+            lines[number] = ""
+    return "\n".join(lines), "\n".join([*map(ast.unparse, future), prelude])
+
+
+def _method(tree: ast.Module, function: str) -> tuple[bool, bool]:
+    """Return whether a program has the wanted function as a method, and whether its objects have a state."""
+    defined = {getattr(node, "name", "") for node in tree.body}
+    for node in reversed(tree.body):
+        if isinstance(node, ast.ClassDef) and node.name == "Solution":
+            is_method = function not in defined or any(getattr(part, "name", "") == function for part in node.body)
+            return is_method, any(isinstance(getattr(part, "ctx", None), ast.Store) for part in _attributes(node))
+    return False, False
+
+
+def _attributes(tree: ast.AST) -> list[ast.Attribute]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
 
 EVALPLUS = "evalplus"
-_FUTURE = re.compile("^from __future__ import .*$", re.MULTILINE)
 REFERENCE_SECONDS, REFERENCE_BYTES = 30.0, 24 << 20
 """CPU time of a reference solution for each input, and bytes of each of its answers: as many as a message can have."""
 FIRST_SECONDS, TIMES_REFERENCE = 1.0, 3.0
@@ -117,9 +115,7 @@ class Inputs:
     def judged(self, candidates: Iterable[Candidate]) -> dict[Candidate, Judged]:
         """Return both readings of each program, except of those that are `stopped`."""
         programs = list(dict.fromkeys(candidates))
-        self._officially |= {
-            program: self._as_official(program) for program in programs if self._has_harness(program.qid)
-        }
+        self._officially |= {program: self._as_official(program) for program in programs if self._protocol.harness}
         every_program = dict.fromkeys((*programs, *(self._officially.get(program, program) for program in programs)))
         by_task = grouped(every_program, lambda program: program.qid)
         if not by_task:
@@ -152,12 +148,16 @@ class Inputs:
                 )
         return verdicts
 
-    def _has_harness(self, qid: str) -> bool:
-        return bool(self._protocol.harness) and not self._cases(qid).function
-
     def _as_official(self, candidate: Candidate) -> Candidate:
-        source = livecodebench.as_function(candidate.source, self._protocol.prelude)
-        return msgspec.structs.replace(candidate, source=source, is_whole=True)
+        """Return the program in the form in which the harness runs it."""
+        source, prelude, function = candidate.source, self._protocol.prelude, self._cases(candidate.qid).function
+        if not function:
+            whole = livecodebench.as_function(source, prelude)
+        else:
+            whole = livecodebench.with_function(source, prelude, function, is_official=True)
+            if whole == livecodebench.with_function(source, prelude, function):
+                return candidate
+        return msgspec.structs.replace(candidate, source=whole, is_whole=True)
 
     def stopped(self, candidate: Candidate) -> Stopped | None:
         """Return why a program has no verdict yet: it, or its task's checker, has used up its time slice."""
@@ -183,12 +183,8 @@ class Inputs:
 
     def _wanted(self, candidate: Candidate, seconds: float, most_bytes: int) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
-        if self._protocol.prelude and not candidate.is_whole:
-            # Python accepts these only at the beginning.
-            first = "\n".join(_FUTURE.findall(source))
-            source = f"{first}\n{self._protocol.prelude}\n{_FUTURE.sub('', source)}"
-        if function and "class Solution" in source:
-            source += f"\n\n{function} = Solution().{function}\n"
+        if not candidate.is_whole:
+            source = livecodebench.with_function(source, self._protocol.prelude, function)
         first_seconds = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
         task, calls = self._tasks[candidate.qid], self._calls(candidate.qid)
         return Wanted(candidate, task, source, calls, function, seconds, first_seconds, most_bytes)
