@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import functools
 import io
 import os
 import platform
@@ -274,9 +275,10 @@ class WriteOnlyStringIO(io.StringIO):
 class Streams(WriteOnlyStringIO):
     """Also has what programs take from the streams of a script before they define their functions."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.buffer = io.BytesIO()
+    @functools.cached_property
+    def buffer(self) -> io.BytesIO:  # type: ignore[override]
+        """A stream of bytes, which nobody reads."""
+        return io.BytesIO()
 
     def reconfigure(self, **options: object) -> None:
         """Change nothing."""
