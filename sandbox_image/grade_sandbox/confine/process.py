@@ -276,7 +276,7 @@ class Streams(WriteOnlyStringIO):
     """Also has what programs take from the streams of a script before they define their functions."""
 
     @functools.cached_property
-    def buffer(self) -> io.BytesIO:  # type: ignore[override]
+    def buffer(self) -> io.BytesIO:
         """A stream of bytes, which nobody reads."""
         return io.BytesIO()
 
