@@ -6,7 +6,7 @@ from grader.inference import dry_run
 from grader.inference.log import Kept
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.messages import Image, Settings, user
-from tests.inference.made import plan
+from tests.inference.made import plan, step
 from tests.models.made import PIXEL
 
 
@@ -24,6 +24,14 @@ def test_only_what_has_no_reply_is_counted_and_the_first_of_it_is_shown() -> Non
         "max_tokens": 16,
         "seed": 0,
     }
+
+
+def test_a_later_step_is_shown_with_a_placeholder_and_nothing_left_is_nothing_to_show() -> None:
+    steps = (step("describe", "description"), step("code for {description}", "code"))
+    whole = Plan(conversations=(Conversation(qid="q", sample=0, steps=steps),), models={"model": "m"})
+    assert dry_run.look(whole, whole.conversations, {}).requests == 2
+    done = dry_run.look(plan(1), plan(1).conversations, {("q0", 0, "answer"): kept("q0")})
+    assert (done.requests, done.first, done.prompt_tokens) == (0, None, 0)
 
 
 def test_tokens_are_estimated_for_texts_and_images_of_all_requests() -> None:

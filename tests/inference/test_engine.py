@@ -103,6 +103,12 @@ def test_what_failed_is_a_line_without_content_and_is_missing_with_its_reason(pa
     ]
 
 
+def test_an_empty_reply_is_an_answer_only_where_that_was_asked_for(path: Path) -> None:
+    with ModelServer.playing(say("")) as server:
+        run(plan(1), path, server, limits=Limits(accept_empty=True))
+    assert lines(path)[0]["content"] == ""
+
+
 class TestStages:
     def two_stages(self, samples: int = 2) -> Plan:
         steps = (
@@ -124,6 +130,16 @@ class TestStages:
             ("code", "```python```"),
         ]
 
+    def test_a_failed_step_is_asked_again_with_the_kept_answer_of_the_one_before(self, path: Path) -> None:
+        def decide(request: Asked) -> Action:
+            return say("a spiral") if request.prompt == "describe" else fail(400)
+
+        with ModelServer(decide) as server:
+            run(self.two_stages(1), path, server)
+        with ModelServer.playing(say("done")) as server:
+            run(self.two_stages(1), path, server)
+        assert [request.prompt for request in server.asked] == ["code for a spiral"]
+
 
 class TestStops:
     def test_a_refused_key_stops_the_run_and_is_no_samples_failure(self, path: Path) -> None:
@@ -132,6 +148,13 @@ class TestStops:
         assert "HTTP 401: the key in OPENAI_API_KEY was refused" in reason
         assert [line["content"] for line in lines(path)] == ["A"]
         assert len(server.asked) == 2
+
+    def test_ten_refusals_from_the_start_stop_the_run(self, path: Path) -> None:
+        with ModelServer.playing(fail(400, "no images here")) as server:
+            reason = run(plan(50), path, server, concurrency=1)
+        assert reason.startswith("the first 10 requests were all refused, the last: ")
+        assert reason.endswith("HTTP 400: no images here")
+        assert len(server.asked) == 10
 
     def test_a_budget_of_tokens_ends_the_run_and_counts_earlier_runs(self, path: Path) -> None:
         with ModelServer.playing(say("A")) as server:  # 13 tokens each
@@ -196,3 +219,17 @@ def test_a_coder_model_is_asked_by_its_own_client_for_its_own_steps(path: Path) 
 
 def _fields(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__struct_fields__}
+
+
+def test_truncated_and_identical_samples_are_counted(path: Path) -> None:
+    long = "the same text again and again, " * 5
+
+    def decide(request: Asked) -> Action:
+        return say(long, finish="length" if request.prompt == "ask q0" else "stop")
+
+    with ModelServer(decide) as server:
+        run(plan(2, 3, temperature=0.8, max_tokens=16), path, server)
+    with Log(path) as log:
+        summary = summarize(plan(2, 3, temperature=0.8, max_tokens=16).conversations, log)
+    assert (summary.truncated, summary.requests, summary.limits) == ({"answer": 3}, {"answer": 6}, {"answer": 16})
+    assert summary.identical == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,14 @@ def test_options_limit_the_judges_concurrency_tokens_and_time() -> None:
     assert {request.body["max_tokens"] for request in server.asked} == {64}
     # A request that the client gave up still occupies the server.
     assert server.most_at_once <= 3
+
+
+def test_recorded_replies_come_before_those_that_came_with_the_predictions(tmp_path: Path) -> None:
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps({"q": "B"}))
+    assert [asked({"q": "A"})[0], asked({"q": "A"}, judge_replies=path)[0]] == ["A", "B"]
+    assert asked({"q": "A"})[1].provenance == JudgeProvenance(source="replies from the predictions")
+    assert asked(judge_replies=path)[1].provenance == JudgeProvenance(source="replies from replies.json")
 
 
 def test_options_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
