@@ -108,6 +108,13 @@ def test_all_answers_fit_into_a_message_or_are_garbage(byte: bytes, most: int) -
     assert len(json.dumps(said.result)) < 48 << 20
 
 
+def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_job() -> None:
+    said = dialogue.LockStep(-1, ["{}"] * 100, each=24 << 20)
+    sizes = [2, 7 << 20, 20 << 20]
+    assert [said.feed(struct.pack(">I", size) + b"x" * size) for size in sizes] == [False, False, True]
+    assert [len(reply) for reply in said.result["replies"]] == [7 << 20]
+
+
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
 @pytest.mark.parametrize(

@@ -208,6 +208,8 @@ class LockStep(_Replies):
             self.encoding = not data
             if self.encoding:
                 continue
+            if self._each and self.replies and self._bytes + len(data) > MAX_REPLIES:
+                return True  # The grader has a job for this answer and the rest.
             self._take(data)
             if self.has_failed or len(self.replies) >= len(self._parts) or (self._each and self._escaped > MOST_BYTES):
                 return True
