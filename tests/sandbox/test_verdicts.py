@@ -34,6 +34,14 @@ def solution(root, node):
     else:
         solution(getattr(root, side), node)
 """
+JUDGE = """
+class Judge:
+    def __init__(self):
+        self.secret, self.asked = 7, 0
+    def ask(self, number):
+        self.asked += 1
+        return number >= self.secret
+"""
 NODE = """
 class Node:
     def __init__(self, value):
@@ -85,6 +93,8 @@ HONEST = [
     # Programs may change the attributes of objects whose class only the tests have.
     (INSERT, NODE + "root = Node(5)\nfor value in (3, 8, 1):\n    solution(root, Node(value))\nassert (root.left.value, root.right.value, root.left.left.value) == (3, 8, 1)"),
     ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),
+    # They may call its methods, if these need only the object.
+    ("def solution(judge):\n    return next(n for n in range(20) if judge.ask(n))", JUDGE + "judge = Judge()\nassert solution(judge) == 7 and judge.asked == 8"),
 ]  # fmt: skip
 
 

@@ -148,7 +148,15 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
             with contextlib.suppress(Exception):
                 facts[name] = ask(encoder, value)
     sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
-    return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
+    node = ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
+    return node if encoder.functions else [*node, encoder.pairs(_methods(kind))]
+
+
+def _methods(kind: type[Any]) -> dict[str, types.FunctionType]:
+    """Return the methods of a class of the tests that need nothing but their object: programs may call them."""
+    found = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items() if name[:2] != "__"}
+    functions = {name: value for name, value in found.items() if type(value) is types.FunctionType}
+    return {name: one for name, one in functions.items() if one.__globals__.keys().isdisjoint(_names(one.__code__))}
 
 
 _FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {

@@ -198,6 +198,8 @@ class Decoder:
             set_attributes(target, self.pairs(node[3]))
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
+            for name, method in self.pairs(node[5] if len(node) > 5 else ()).items():
+                setattr(type(target), name, method)
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
