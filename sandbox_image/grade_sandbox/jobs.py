@@ -55,6 +55,8 @@ class Answer(TypedDict):
 
     candidate: Candidate
     calls: Sequence[str]
+    known: NotRequired[Sequence[str]]
+    """Digests of large answers that are expected: of an equal one, only the digest is kept."""
 
 
 class Script(TypedDict):

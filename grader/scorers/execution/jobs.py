@@ -112,9 +112,19 @@ def script_job(task: CodeTask, source: str, inputs: Sequence[str], limits: Limit
 
 
 def calls_job(
-    task: CodeTask, source: str, function: str, calls: Sequence[str], limits: Limits, *, most_bytes: int
+    task: CodeTask,
+    source: str,
+    function: str,
+    calls: Sequence[str],
+    limits: Limits,
+    *,
+    most_bytes: int,
+    known: Sequence[str] = (),
 ) -> Job:
-    """Return the job that calls a function, each time with these limits. Answers of `most_bytes` are kept whole."""
+    """Return the job that calls a function, each time with these limits.
+
+    Answers of `most_bytes` are kept whole, but for large texts, and answers with one of the `known` digests.
+    """
     candidate: sandbox.Candidate = {
         "signature": "",
         "classes": [],
@@ -125,6 +135,8 @@ def calls_job(
         "each": most_bytes,
     }
     asked: sandbox.Answer = {"candidate": candidate, "calls": calls}
+    if known:
+        asked["known"] = known
     return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}
 
 

@@ -87,7 +87,7 @@ def executing(
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
         executions = _collect(samples, protocol)
-        executions.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.checker_notes]
+        executions.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.failure_notes]
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
@@ -209,11 +209,17 @@ class Phases:
         return notes_on_references(self._confirmation.without_reference, self._confirmation.broken_references)
 
     @property
-    def checker_notes(self) -> list[str]:
-        """Notes on tasks whose checkers failed."""
-        failed = {} if self._inputs is None else self._inputs.failed_checkers
-        named = _named([f"{quoted(qid)}: {why}" for qid, why in failed.items()])
-        return [f"The checker of {_tasks(len(failed))} failed, so samples are unscored. {named}"] if failed else []
+    def failure_notes(self) -> list[str]:
+        """Notes on tasks whose checkers or reference solutions failed, so that nothing is known of their samples."""
+        if self._inputs is None:
+            return []
+        notes = []
+        kinds = ("checker", self._inputs.failed_checkers), ("reference solution", self._inputs.failed_references)
+        for kind, failed in kinds:
+            named = _named([f"{quoted(qid)}: {why}" for qid, why in failed.items()])
+            if failed:
+                notes.append(f"The {kind} of {_tasks(len(failed))} failed, so samples are unscored. {named}")
+        return notes
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.

@@ -164,13 +164,14 @@ class Supervisor:
     def _answered_ahead(
         self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int
     ) -> tuple[dict[str, Any], dialogue.LockStep]:
+        asked: Mapping[str, Any] = job["answer"]
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
         if "spare" in candidate:
             return self._answered_tamely(job, candidate, calls, ahead, numeric=numeric)
         with self._talking("candidate", candidate, cpu, numeric=numeric) as (pid, fd):
-            said = dialogue.LockStep(fd, calls, ahead, each=each)
+            said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
             return self._watch(job, {pid: CANDIDATE_SLOT}, said), said
 
     def _answered_tamely(

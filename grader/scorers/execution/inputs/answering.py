@@ -47,6 +47,8 @@ class Wanted(NamedTuple):
     """CPU time for all calls together. A program that needs more gets no further calls after a wrong answer."""
     most_bytes: int = jobs.LARGE_ANSWER
     """Bytes of an answer of a function that is kept whole."""
+    known: tuple[str, ...] = ()
+    """Digests of large answers that are expected."""
 
 
 class Answering:
@@ -133,8 +135,9 @@ class Answering:
     def _job(self, runs: Wanted) -> Job:
         limits = msgspec.structs.replace(self._limits, cpu_seconds=runs.seconds)
         if runs.function:
-            most = runs.most_bytes
-            return jobs.calls_job(runs.task, runs.source, runs.function, runs.calls, limits, most_bytes=most)
+            most, known = runs.most_bytes, runs.known
+            calls = runs.task, runs.source, runs.function, runs.calls
+            return jobs.calls_job(*calls, limits, most_bytes=most, known=known)
         return jobs.script_job(runs.task, runs.source, runs.calls, limits)
 
     def answers(self, candidate: Candidate) -> list[Answers]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
 
 EVALPLUS = "evalplus"
+MOST_NAMED = 10
 REFERENCE_SECONDS, REFERENCE_BYTES = 30.0, 24 << 20
 """CPU time of a reference solution for each input, and bytes of each of its answers: as many as a message can have."""
 FIRST_SECONDS, TIMES_REFERENCE = 1.0, 3.0
@@ -50,7 +51,11 @@ class _Expected(NamedTuple):
 
     answers: Sequence[Any]
     replies: dict[str, Any]
-    """Reply -> value, of a reference solution."""
+    """Reply -> value, of a reference solution; digest of a large reply -> value."""
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        return tuple(reply for reply in self.replies if reply.startswith('{"digest"'))
 
 
 class References:
@@ -109,6 +114,8 @@ class Inputs:
         self._calls, self._room = cache(self._calls_of), cache(self._room_of)
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
+        self.failed_references: dict[str, str] = {}
+        """Task -> why nothing is known of what its programs should answer."""
         self._officially: dict[Candidate, Candidate] = {}
         """Program -> the same program in the form in which a published harness runs it, for tasks with a harness."""
 
@@ -121,18 +128,24 @@ class Inputs:
         if not by_task:
             return {}
         self.answer_references(by_task)
-        problems = {qid: why for qid in by_task if (why := self._references.broken.get(qid))}
-        if problems:
-            raise InputError([f"task {quoted(qid)}: its reference solution {why}" for qid, why in problems.items()])
+        broken = {qid: why for qid in by_task if (why := self._references.broken.get(qid))}
+        named = [f"task {quoted(qid)}: its reference solution {why}" for qid, why in broken.items()]
+        if len(broken) == len(by_task):
+            raise InputError(named[:MOST_NAMED])
+        self.failed_references |= broken
+        by_task = {qid: every for qid, every in by_task.items() if qid not in broken}
         seconds = {qid: self._seconds(qid) for qid in by_task}
         wanted = (
-            self._wanted(program, seconds[qid], self._room(qid)) for qid, every in by_task.items() for program in every
+            self._wanted(program, seconds[qid], self._room(qid), self._expected(qid).digests)
+            for qid, every in by_task.items()
+            for program in every
         )
         self._answering.run("running programs", wanted, self._is_decided)
         self._check(
             [program for qid, every in by_task.items() if self._cases(qid).checker for program in every], seconds
         )
-        verdicts: dict[Candidate, Judged] = {}
+        unjudged = dict(zip(broken, map(judging.unjudged, named), strict=True))
+        verdicts = {program: unjudged[program.qid] for program in programs if program.qid in unjudged}
         for qid, every in by_task.items():
             expected = self._expected(qid)
             verdicts |= {
@@ -181,13 +194,13 @@ class Inputs:
         expected = self._expected(qid).answers if self._cases(qid).function else ()
         return max([LARGE_ANSWER, *map(values.room, expected)])
 
-    def _wanted(self, candidate: Candidate, seconds: float, most_bytes: int) -> Wanted:
+    def _wanted(self, candidate: Candidate, seconds: float, most_bytes: int, known: tuple[str, ...] = ()) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
         if not candidate.is_whole:
             source = livecodebench.with_function(source, self._protocol.prelude, function)
         first_seconds = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
         task, calls = self._tasks[candidate.qid], self._calls(candidate.qid)
-        return Wanted(candidate, task, source, calls, function, seconds, first_seconds, most_bytes)
+        return Wanted(candidate, task, source, calls, function, seconds, first_seconds, most_bytes, known)
 
     # --- references ---
 
@@ -240,15 +253,16 @@ class Inputs:
 
     def _expected(self, qid: str) -> _Expected:
         cases = self._cases(qid)
-        return self._references.expected[qid] if cases.outputs is None else _Expected(cases.outputs, {})
+        if cases.outputs is None:
+            return self._references.expected[qid]
+        return _Expected([*map(values.as_kept, cases.outputs)] if cases.function else cases.outputs, {})
 
-    def _expectation(self, qid: str, values: Sequence[Any]) -> _Expected:
+    def _expectation(self, qid: str, answers: Sequence[Any]) -> _Expected:
         """Return what a reference solution answered."""
         replies = (reply for part in self._references.parts(qid) for reply in part.replies)
         # A value with a NaN does not equal itself, but would if it were the same object.
-        return _Expected(
-            values, {reply: value for reply, value in zip(replies, values, strict=True) if "NaN" not in reply}
-        )
+        known = {reply: value for reply, value in zip(replies, answers, strict=True) if "NaN" not in reply}
+        return _Expected(answers, known | {values.digest(r): v for r, v in known.items() if len(r) > values.LARGE})
 
     def _judged(self, candidate: Candidate, expected: _Expected, seconds: float) -> Judged:
         if candidate in self._answering.lost:
