@@ -364,9 +364,20 @@ def test_an_answer_that_is_handed_on_is_recorded_as_that_answer() -> None:
     assert calls[5]["v"] == [{"x": ["nth", ["ans", 4], 1]}]
 
 
-def test_arguments_are_given_up_at_the_next_call_if_the_tests_hold_none() -> None:
-    spec = phases.task("solution([2])\nsolution([3])\nkept = [1]\nsolution(kept)\nsolution([4])")
-    assert [json.loads(call).get("d") for call in phases.calls_of(spec)["calls"]] == [[], [0], [1], None]
+@pytest.mark.parametrize(
+    ("count", "given_up"),
+    [(1, [None]), (150, [*[None] * 100, list(range(1, 101)), *[None] * 49])],
+    ids=["few", "many"],
+)
+def test_arguments_are_given_up_if_the_tests_hold_none_or_there_are_many(
+    count: int, given_up: list[list[int] | None]
+) -> None:
+    spec = phases.task(
+        f"solution([2])\nsolution([3])\nkept = [1]\nsolution(kept)\nfor n in range({count}):\n    solution([n])"
+    )
+    found = [json.loads(call).get("d") for call in phases.calls_of(spec)["calls"]]
+    assert found[:3] == [[], [0], [1]]
+    assert found[3:] == [numbers and [2 + number for number in numbers] for numbers in given_up]
 
 
 def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:

@@ -38,6 +38,7 @@ MAX_CALLS = 20_000
 MAX_BYTES = 8 << 20
 MAX_PLACEHOLDERS = 200_000
 MAX_OBJECTS = 12
+FEW_OBJECTS = 100
 RECENT = 16
 """The tests' objects that are looked at before each call: nearly all tests change only what they passed last."""
 _CHANGING = {name for kind in (list, dict, set, collections.deque) for name in dir(kind)} - {
@@ -356,17 +357,19 @@ class Recorder:
     def _given_up(self) -> list[int] | None:
         """Return the tests' objects that are no longer used; None while an answer is referenced.
 
-        While the tests use one of them, they may reach any other: a program can put each into each.
+        While the tests use one of them, they may reach any other: a program can put each into each. So all stay, unless
+        they are many: both sides look at all of them at each call.
         """
         if self._tested:
             return None  # further questions about its objects may follow
         self._answers = [answer for answer in self._answers if answer() is not None]
         numbers = self.heap.mutable()
         # Referenced by the table, by this expression, and by the call that counts references.
-        if self._answers or any(sys.getrefcount(self.heap.objects[number]) > 2 for number in numbers):
+        unused = [number for number in numbers if sys.getrefcount(self.heap.objects[number]) <= 2]
+        if self._answers or (len(unused) < len(numbers) <= FEW_OBJECTS):
             return None
-        self.heap.forget(numbers)
-        return numbers
+        self.heap.forget(unused)
+        return unused
 
 
 class Others:
