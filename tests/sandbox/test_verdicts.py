@@ -34,6 +34,14 @@ def solution(root, node):
     else:
         solution(getattr(root, side), node)
 """
+POINT = """
+class Base:
+    def __init__(self):
+        self.x = 1
+class Point(Base):
+    def moved(self, by=object()):
+        super().moved(by)
+"""
 JUDGE = """
 class Judge:
     def __init__(self):
@@ -95,6 +103,7 @@ HONEST = [
     ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),
     # They may call its methods, if these need only the object.
     ("def solution(judge):\n    return next(n for n in range(20) if judge.ask(n))", JUDGE + "judge = Judge()\nassert solution(judge) == 7 and judge.asked == 8"),
+    ("def solution(point):\n    point.x += 1", POINT + "point = Point()\nsolution(point)\nassert point.x == 2"),
 ]  # fmt: skip
 
 

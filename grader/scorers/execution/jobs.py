@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from grader.scorers.execution.extraction import Rules
 
 
-LARGE_ANSWER = 1 << 20
-"""Bytes of an answer that is kept whole, if none as long is expected."""
-
-
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One assembled sample without a verdict yet."""
 

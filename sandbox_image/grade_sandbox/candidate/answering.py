@@ -157,6 +157,10 @@ class _Decoder(receiving.Decoder):
     def callback(self, node: "list[Any]") -> "Any":
         return plain_forms.callback(node, self, self._functions)
 
+    def add_methods(self, kind: "type[Any]", methods: "list[Any]") -> None:
+        for name, method in self.pairs(methods).items():
+            setattr(kind, name, method)
+
 
 class _Answerer:
     """The state of a candidate's process between calls."""

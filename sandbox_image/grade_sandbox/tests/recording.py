@@ -39,6 +39,7 @@ MAX_BYTES = 8 << 20
 MAX_PLACEHOLDERS = 200_000
 MAX_OBJECTS = 12
 FEW_OBJECTS = 100
+"""How many objects of the tests stay while the tests use one of them."""
 RECENT = 16
 """The tests' objects that are looked at before each call: nearly all tests change only what they passed last."""
 _CHANGING = {name for kind in (list, dict, set, collections.deque) for name in dir(kind)} - {
@@ -355,18 +356,20 @@ class Recorder:
         return call | told | ({} if given_up is None else {"d": given_up})
 
     def _given_up(self) -> list[int] | None:
-        """Return the tests' objects that are no longer used; None while an answer is referenced.
+        """Return the numbers of the tests' objects that a program can forget; None if it may forget nothing.
 
-        While the tests use one of them, they may reach any other: a program can put each into each. So all stay, unless
-        they are many: both sides look at all of them at each call.
+        A program can put one object into another. So while the tests use one of them, all stay. If they are many, the
+        unused ones are forgotten all the same, because both sides look at all objects at each call.
         """
         if self._tested:
             return None  # further questions about its objects may follow
         self._answers = [answer for answer in self._answers if answer() is not None]
+        if self._answers:
+            return None
         numbers = self.heap.mutable()
         # Referenced by the table, by this expression, and by the call that counts references.
         unused = [number for number in numbers if sys.getrefcount(self.heap.objects[number]) <= 2]
-        if self._answers or (len(unused) < len(numbers) <= FEW_OBJECTS):
+        if len(unused) < len(numbers) <= FEW_OBJECTS:
             return None
         self.heap.forget(unused)
         return unused

@@ -141,22 +141,38 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
         if name not in held and hasattr(kind, name):
             with contextlib.suppress(Exception):
                 held[name] = getattr(value, name)
-    is_theirs = isinstance(value, standing_in.Tree)
-    facts = dict(standing_in.facts_of(value)) if is_theirs else {}
-    for name, ask in () if is_theirs else _FACTS.items():
+    facts = _facts(encoder, value, kind)
+    sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
+    node = ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
+    methods = {} if encoder.functions else _methods(kind)
+    return [*node, encoder.pairs(methods)] if methods else node
+
+
+def _facts(encoder: NodeEncoder, value: Any, kind: type[Any]) -> dict[Any, Any]:
+    """Return what built-in functions get from an object; from one of the other side what they got there."""
+    if isinstance(value, standing_in.Tree):
+        return dict(standing_in.facts_of(value))
+    facts = {}
+    for name, ask in _FACTS.items():
         if _found(kind, name) is not None and _found(kind, name) is not _found(object, name):
             with contextlib.suppress(Exception):
                 facts[name] = ask(encoder, value)
-    sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
-    node = ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
-    return node if encoder.functions else [*node, encoder.pairs(_methods(kind))]
+    return facts
 
 
 def _methods(kind: type[Any]) -> dict[str, types.FunctionType]:
     """Return the methods of a class of the tests that need nothing but their object: programs may call them."""
-    found = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items() if name[:2] != "__"}
-    functions = {name: value for name, value in found.items() if type(value) is types.FunctionType}
-    return {name: one for name, one in functions.items() if one.__globals__.keys().isdisjoint(_names(one.__code__))}
+    members = {name: member for base in reversed(kind.__mro__) for name, member in vars(base).items()}
+    return {name: member for name, member in members.items() if name[:2] != "__" and _stands_alone(member)}
+
+
+def _stands_alone(member: Any) -> bool:
+    """Whether a member of a class is a function without globals of the tests, closure, and unusual defaults."""
+    if type(member) is not types.FunctionType or member.__closure__:
+        return False
+    defaults = [*(member.__defaults__ or ()), *(member.__kwdefaults__ or {}).values()]
+    is_plain = all(default is None or type(default) in {bool, int, float, str} for default in defaults)
+    return is_plain and member.__globals__.keys().isdisjoint(_names(member.__code__))
 
 
 _FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {

@@ -65,6 +65,10 @@ class Decoder:
         """Return a function of the tests."""
         raise MalformedError("a function of the tests")
 
+    def add_methods(self, kind: type[Any], methods: list[Any]) -> None:
+        """Give a class of the tests its methods."""
+        raise MalformedError("methods of an object of the tests")
+
     def function(self, node: list[Any]) -> Any:
         """Return a function."""
         found = plain_forms.find_builtin(*node[1:3]) if node[0] == "builtin" else None
@@ -198,8 +202,8 @@ class Decoder:
             set_attributes(target, self.pairs(node[3]))
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
-            for name, method in self.pairs(node[5] if len(node) > 5 else ()).items():
-                setattr(type(target), name, method)
+            if len(node) > 5:
+                self.add_methods(type(target), node[5])
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""

@@ -40,9 +40,19 @@ def answers(source: str, *, is_official: bool) -> list[Any]:
         ("class SolutionNode:\n    pass\ndef solve(x):\n    return x + 1\n", [], [2, 3]),
         (METHOD.replace("solve", "other") + "def solve(x):\n    return Solution().other(x)\n", [], [2, 3]),
         ("from __future__ import (\n    annotations,\n)\ndef solve(x: Undefined):\n    return x + 1\n", [], [2, 3]),
+        ("from __future__ import annotations; one = 1\ndef solve(x):\n    return x + one\n", [], [2, 3]),
         ('"""\nfrom __future__ import nothing\n"""\ndef solve(x):\n    return x + 1\n', [2, 3], [2, 3]),
     ],
-    ids=["method", "state", "comment", "another class", "another method", "future", "future in a text"],
+    ids=[
+        "method",
+        "state",
+        "comment",
+        "another class",
+        "another method",
+        "future",
+        "beside another statement",
+        "future in a text",
+    ],
 )
 def test_the_function_is_found(source: str, officially: list[int], carefully: list[int]) -> None:
     assert answers(source, is_official=True) == officially

@@ -17,6 +17,7 @@ from grader.results import Outcome
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Stopped
 from grader.scorers.execution.inputs.judging import Output, printed
+from grader.scorers.execution.inputs.values import LARGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,7 +46,7 @@ class Wanted(NamedTuple):
     """CPU time for each call."""
     first_seconds: float
     """CPU time for all calls together. A program that needs more gets no further calls after a wrong answer."""
-    most_bytes: int = jobs.LARGE_ANSWER
+    most_bytes: int = LARGE
     """Bytes of an answer of a function that is kept whole."""
     known: tuple[str, ...] = ()
     """Digests of large answers that are expected."""

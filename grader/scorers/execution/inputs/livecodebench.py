@@ -98,44 +98,38 @@ def as_function(source: str, prelude: str) -> str:
 
 
 def with_function(source: str, prelude: str, function: str, *, is_official: bool = False) -> str:
-    """Return a program with the imports of the harness before it, and with the wanted function or method.
+    """Return a program with the imports of the harness, and with the wanted method as a function.
 
-    The harness (`grade_call_based`) looks for the words `class Solution`, asks one object everything, and knows no
-    `from __future__`, which has to come first.
+    The harness (`grade_call_based`) looks for the words `class Solution`, uses one object for all inputs, and puts its
+    imports first, so that a program with an import from `__future__` is invalid.
     """
     tree = None if is_official else parse(source)
+    lines, first = source.split("\n"), 0
     if tree is None:
-        is_method, is_stateful = "class Solution" in source, False
+        is_method, has_state = "class Solution" in source, False
     else:
-        source, prelude = _future_first(source, prelude, tree)
-        is_method, is_stateful = _method(tree, function)
+        first = max((node.end_lineno or 0 for node in tree.body if _is_future(node)), default=0)
+        is_method, has_state = _method(tree, function)
+    if prelude:
+        lines.insert(first, prelude)
     if function and is_method:
-        bound = "lambda *args, **kwargs: Solution()" if is_stateful else "Solution()"
-        source += f"\n\n{function} = {bound}.{function}{'(*args, **kwargs)' * is_stateful}\n"
-    return f"{prelude}\n{source}" if prelude else source
+        call = f"lambda *args, **kwargs: Solution().{function}(*args, **kwargs)"
+        lines.append(f"\n{function} = {call if has_state else f'Solution().{function}'}\n")
+    return "\n".join(lines)
 
 
-def _future_first(source: str, prelude: str, tree: ast.Module) -> tuple[str, str]:
-    """Move imports from `__future__` to the beginning of the prelude."""
-    future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    if not prelude or not future:
-        return source, prelude
-    lines = source.split("\n")
-    for node in future:
-        for number in range(node.lineno - 1, node.end_lineno or node.lineno):
-            lines[number] = ""
-    return "\n".join(lines), "\n".join([*map(ast.unparse, future), prelude])
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _method(tree: ast.Module, function: str) -> tuple[bool, bool]:
-    """Return whether a program has the wanted function as a method, and whether its objects have a state."""
+    """Return whether the wanted function is a method of `class Solution`, and whether its objects have a state."""
     defined = {getattr(node, "name", "") for node in tree.body}
     for node in reversed(tree.body):
         if isinstance(node, ast.ClassDef) and node.name == "Solution":
             is_method = function not in defined or any(getattr(part, "name", "") == function for part in node.body)
-            return is_method, any(isinstance(getattr(part, "ctx", None), ast.Store) for part in _attributes(node))
+            inside = ast.walk(node)
+            return is_method, any(
+                isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in inside
+            )
     return False, False
-
-
-def _attributes(tree: ast.AST) -> list[ast.Attribute]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]

@@ -22,7 +22,6 @@ from grader.scorers.execution.inputs.answering import (
 )
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
 from grader.scorers.execution.inputs.judging import Asked, Judged, Output, printed, returned
-from grader.scorers.execution.jobs import LARGE_ANSWER
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 EVALPLUS = "evalplus"
 MOST_NAMED = 10
+"""Number of broken reference solutions that an error names."""
 REFERENCE_SECONDS, REFERENCE_BYTES = 30.0, 24 << 20
 """CPU time of a reference solution for each input, and bytes of each of its answers: as many as a message can have."""
 FIRST_SECONDS, TIMES_REFERENCE = 1.0, 3.0
@@ -55,6 +55,7 @@ class _Expected(NamedTuple):
 
     @property
     def digests(self) -> tuple[str, ...]:
+        """The digests of large replies."""
         return tuple(reply for reply in self.replies if reply.startswith('{"digest"'))
 
 
@@ -115,7 +116,7 @@ class Inputs:
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
         self.failed_references: dict[str, str] = {}
-        """Task -> why nothing is known of what its programs should answer."""
+        """Task -> why its reference solution gives no expected answers."""
         self._officially: dict[Candidate, Candidate] = {}
         """Program -> the same program in the form in which a published harness runs it, for tasks with a harness."""
 
@@ -135,8 +136,9 @@ class Inputs:
         self.failed_references |= broken
         by_task = {qid: every for qid, every in by_task.items() if qid not in broken}
         seconds = {qid: self._seconds(qid) for qid in by_task}
+        expected = {qid: self._expected(qid) for qid in by_task}
         wanted = (
-            self._wanted(program, seconds[qid], self._room(qid), self._expected(qid).digests)
+            self._wanted(program, seconds[qid], self._room(qid), expected[qid].digests)
             for qid, every in by_task.items()
             for program in every
         )
@@ -147,9 +149,8 @@ class Inputs:
         unjudged = dict(zip(broken, map(judging.unjudged, named), strict=True))
         verdicts = {program: unjudged[program.qid] for program in programs if program.qid in unjudged}
         for qid, every in by_task.items():
-            expected = self._expected(qid)
             verdicts |= {
-                program: self._judged(program, expected, seconds[qid])
+                program: self._judged(program, expected[qid], seconds[qid])
                 for program in every
                 if self.stopped(program) is None
             }
@@ -192,7 +193,7 @@ class Inputs:
     def _room_of(self, qid: str) -> int:
         """Return the bytes of an answer of a function that is kept whole."""
         expected = self._expected(qid).answers if self._cases(qid).function else ()
-        return max([LARGE_ANSWER, *map(values.room, expected)])
+        return max([values.LARGE, *map(values.room, expected)])
 
     def _wanted(self, candidate: Candidate, seconds: float, most_bytes: int, known: tuple[str, ...] = ()) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
