@@ -12,12 +12,11 @@ from grader.results import Outcome
 from grader.sandbox.answer import Answers, Evidence
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.judging import Asked, printed, returned
-from grader.scorers.execution.inputs.values import Opaque, answered
-from grader.scorers.execution.jobs import LARGE_ANSWER
+from grader.scorers.execution.inputs.values import LARGE, Opaque, answered
 
 
 def read(value: Any, nodes: list[Any]) -> Any:
-    return answered(json.dumps({"v": value, "n": nodes}), LARGE_ANSWER)
+    return answered(json.dumps({"v": value, "n": nodes}), LARGE)
 
 
 def test_plain_answers_are_read() -> None:
