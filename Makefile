@@ -60,10 +60,11 @@ golden: $(VENV)/.dev sandbox ## Freeze the golden verdicts anew after a change t
 	$(BIN)/python -m tests.golden.verdicts $(ONLY)
 	@git diff --stat tests/golden/frozen
 
-lint: $(VENV)/.dev ## Check types and style
+lint: $(VENV)/.dev ## Check types and style, and that every test can be imported
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@found=$$($(BIN)/pytest --collect-only -qq -m '') || { echo "$$found"; exit 1; }
 
 package: $(VENV)/.dev ## Build the wheel and the source distribution in dist/, and check them
 	@rm -rf dist
