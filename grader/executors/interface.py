@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from grader.observer import Observer
     from grader.results import SandboxProvenance
-    from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Answer, Limits
+    from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
     from grader.sandbox.worker import Heard

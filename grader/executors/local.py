@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import SandboxProvenance
-    from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Backend, Limits
+    from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.worker import Heard
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import platform
 import random
@@ -16,30 +15,29 @@ from typing import TYPE_CHECKING
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, interpreters, packages
-from grader.sandbox.interface import Answer, BackendName, Limits, SupervisorLostError
+from grader.sandbox.interface import INSIDE_SITE, Answer, BackendName, Limits, SupervisorLostError, environment
 
 if TYPE_CHECKING:
-    from grade_sandbox.jobs import Job
-
     from grader.observer import Observer
     from grader.sandbox.interpreters import Interpreter
 
-_INSIDE_CODE, _INSIDE_SITE = "/opt/grade", "/opt/grade-site"
+_INSIDE_CODE = "/opt/grade"
 READY_SECONDS = 60.0
 CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL")
 
 
-class ProcessSupervisor:
+class ProcessSupervisor(channel.Channel):
     """A supervisor whose channel is a child process's standard input and output."""
 
-    def __init__(self, command: list[str], settings: dict[str, object]) -> None:
+    def __init__(self, command: list[str], variables: dict[str, str]) -> None:
+        super().__init__()
         # It has its own session, so the grader handles a Ctrl-C on the terminal. It ends with the grader.
         self._process = subprocess.Popen(  # noqa: S603 - our own words
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(settings),
+            env=variables,
             start_new_session=True,
             bufsize=0,
         )
@@ -47,9 +45,8 @@ class ProcessSupervisor:
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         os.set_blocking(self._stdin.fileno(), False)
-        self._channel = channel.Channel(self)
         try:
-            self.greeting: Answer = self._channel.receive(READY_SECONDS)
+            self.greeting: Answer = self.receive(READY_SECONDS)
         except SupervisorLostError:
             self.close()
             raise
@@ -67,14 +64,6 @@ class ProcessSupervisor:
         channel.wait(self._stdout, None, timeout)
         data: bytes = self._stdout.read(1 << 20)
         return data
-
-    def send(self, job: Job, timeout: float) -> None:
-        """Send one job."""
-        self._channel.send(job, timeout)
-
-    def receive(self, timeout: float) -> Answer:
-        """Return the next answer."""
-        return self._channel.receive(timeout)
 
     def close(self) -> None:
         """Kill bubblewrap, which also ends its process namespace and mounts."""
@@ -106,20 +95,15 @@ class Bubblewrap:
 
     def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
         """Start one supervisor; once more if the first was killed. Raises InfrastructureError."""
-        settings: dict[str, object] = {
-            "memory": self._limits.sandbox_bytes,
-            # A user's process limit counts processes on the whole machine: every supervisor gets unique user ids.
-            "first_uid": self._base + 16 * index,
-            "cgroup": False,
-            "lint": lint,
-        }
+        # A user's process limit counts processes on the whole machine: every supervisor gets unique user ids.
+        variables = environment(self._limits, self._base + 16 * index, cgroup=False, lint=lint)
         words = command(self._code, self._site, self._python)
         try:
-            return ProcessSupervisor(words, settings)
+            return ProcessSupervisor(words, variables)
         except SupervisorLostError:
-            _check_start(words, settings)
+            _check_start(words, variables)
         try:
-            return ProcessSupervisor(words, settings)
+            return ProcessSupervisor(words, variables)
         except SupervisorLostError as error:
             raise InfrastructureError("Two bubblewrap sandboxes were killed while they started.") from error
 
@@ -189,7 +173,7 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
             words += ["--ro-bind", name, name]
     for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"):
         words += ["--ro-bind-try", name, name]
-    words += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), _INSIDE_SITE]
+    words += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), INSIDE_SITE]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     for place in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
         words += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", place]
@@ -197,20 +181,7 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
     return [*words, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
 
 
-def _environment(settings: dict[str, object]) -> dict[str, str]:
-    """Return the environment: nothing from the grader's, and a fixed hash seed, so that set order is stable.
-
-    The addresses of library functions are looked up at the start. Otherwise each fork would look up those it calls.
-    """
-    return {
-        "GRADE_SETTINGS": json.dumps(settings),
-        "PYTHONPATH": _INSIDE_SITE,
-        "PYTHONHASHSEED": "0",
-        "LD_BIND_NOW": "1",
-    }
-
-
-def _check_start(words: list[str], settings: dict[str, object]) -> None:
+def _check_start(words: list[str], variables: dict[str, str]) -> None:
     """Start a supervisor whose input is empty, so that it ends at once; raises InfrastructureError with its output."""
     try:
         done = subprocess.run(  # noqa: S603 - our own words
@@ -220,7 +191,7 @@ def _check_start(words: list[str], settings: dict[str, object]) -> None:
             text=True,
             timeout=READY_SECONDS,
             check=False,
-            env=_environment(settings),
+            env=variables,
         )
         if done.returncode == 0:
             return

@@ -34,20 +34,37 @@ LARGEST = 40
 Value = int | str
 
 
-class Canary(msgspec.Struct, frozen=True, kw_only=True):
-    """A job and its expected result."""
+class Function(msgspec.Struct, frozen=True, kw_only=True):
+    """A made-up function and its tests."""
 
-    job: Job
-    kind: Kind
-    is_right: bool
-    """Whether its program is right. A right one must pass; a wrong one must fail for the known reason."""
     name: str
-    """The function's name."""
+    signature: str
+    body: str
+    tests: str
     calls: tuple[tuple[int, int], ...]
     """The arguments of the calls of the tests. In a wrong canary for recording, the last call depends on an answer: its
     arguments are swapped if the answer is falsy."""
     values: tuple[Value, ...]
     """The return values of the program."""
+    is_right: bool
+
+    @property
+    def source(self) -> str:
+        """The whole program."""
+        return self.signature + self.body
+
+
+class Canary(msgspec.Struct, frozen=True, kw_only=True):
+    """A job and its expected result."""
+
+    job: Job
+    kind: Kind
+    function: Function
+
+    @property
+    def is_right(self) -> bool:
+        """Whether its program is right. A right one must pass; a wrong one must fail for the known reason."""
+        return self.function.is_right
 
     def judged(self, answer: Answer) -> bool:
         """Whether the sandbox judged it as expected."""
@@ -71,31 +88,10 @@ def like(job: Job, draw: random.Random, *, is_right: bool) -> Canary | None:
         return None
     function = _draw(draw, is_right=is_right)
     common = {name: job[name] for name in ("id", "cpu", "wall", "memory", "alone") if name in job}
-    return Canary(
-        job=cast("Job", common | _job(kind, function, job)),
-        kind=kind,
-        is_right=is_right,
-        name=function.name,
-        calls=function.calls,
-        values=function.values,
-    )
+    return Canary(job=cast("Job", common | _job(kind, function, job)), kind=kind, function=function)
 
 
 # --- made-up functions ------------------------------------------------------------------------------------------------
-
-
-class _Function(msgspec.Struct, frozen=True, kw_only=True):
-    name: str
-    signature: str
-    body: str
-    tests: str
-    calls: tuple[tuple[int, int], ...]
-    values: tuple[Value, ...]
-    is_right: bool
-
-    @property
-    def source(self) -> str:
-        return self.signature + self.body
 
 
 _Shape = tuple[str, "Callable[[int, int, int, int], Value]"]
@@ -114,7 +110,7 @@ _SHAPES: tuple[_Shape, ...] = (
 """(Body of a function, its return value for the arguments x and y and the constants k and m)."""
 
 
-def _draw(draw: random.Random, *, is_right: bool) -> _Function:
+def _draw(draw: random.Random, *, is_right: bool) -> Function:
     """Draw a function and its tests; a wrong one returns another value at the first call."""
     name = f"{draw.choice(VERBS)}_{draw.choice(NOUNS)}"
     x, y = draw.sample(ARGUMENTS, 2)
@@ -127,7 +123,7 @@ def _draw(draw: random.Random, *, is_right: bool) -> _Function:
     right = tuple(values(a, b, k, m) for a, b in calls)
     if not is_right:
         k = _other(values, calls[0], k, m)
-    return _Function(
+    return Function(
         name=name,
         signature=signature,
         body=body.format(x=x, y=y, k=k, m=m) + "\n",
@@ -154,7 +150,7 @@ def _tests(draw: random.Random, name: str, calls: tuple[tuple[int, int], ...], v
 # --- jobs -------------------------------------------------------------------------------------------------------------
 
 
-def _job(kind: Kind, function: _Function, job: Job) -> dict[str, Any]:
+def _job(kind: Kind, function: Function, job: Job) -> dict[str, Any]:
     declared = {"signature": function.signature + "    pass\n", "classes": [], "stubs": [function.name]}
     candidate = declared | {"source": function.source, "names": [], "reads": []}
     # The calls and the answers are in the formats of recording.py and answering.py.
@@ -194,11 +190,11 @@ def _same(job: Job, kind: Kind, record: str, *names: str) -> dict[str, Any]:
     return {name: part[name] for name in names if name in part}
 
 
-def _named(function: _Function | Canary) -> dict[str, Any]:
+def _named(function: Function) -> dict[str, Any]:
     return {"x": ["name", function.name]}
 
 
-def _depending(function: _Function) -> str:
+def _depending(function: Function) -> str:
     """Return a test whose calls depend on an answer; both recordings must show it."""
     (a, b), *_ = function.calls
     return f"\nassert {function.name}({a}, {b + 1}) if {function.name}({a}, {b}) else {function.name}({b + 1}, {a})\n"
@@ -215,7 +211,7 @@ def _is_linted(canary: Canary, executed: Executed) -> bool:
     if executed.lint is None or executed.lint.broken:
         return False
     messages = executed.lint.messages
-    return messages == [] if canary.is_right else len(messages) == 1 and f"'{canary.name}_'" in messages[0]
+    return messages == [] if canary.is_right else len(messages) == 1 and f"'{canary.function.name}_'" in messages[0]
 
 
 def _is_run(canary: Canary, executed: Executed) -> bool:
@@ -229,7 +225,7 @@ def _is_recorded(canary: Canary, executed: Executed) -> bool:
     recorded = executed.record.recorded if executed.record is not None else None
     if recorded is None:
         return False
-    wanted = list(canary.calls)
+    wanted = list(canary.function.calls)
     truthy, falsy = _calls_of(canary, recorded.truthy), _calls_of(canary, recorded.falsy)
     if canary.is_right:
         return truthy == falsy == wanted
@@ -240,7 +236,7 @@ def _is_recorded(canary: Canary, executed: Executed) -> bool:
 def _calls_of(canary: Canary, recorded: Recorded) -> list[tuple[int, ...]]:
     """Return the arguments of recorded calls; raises ValueError for calls of another function."""
     calls = [json.loads(call) for call in recorded.calls or ()]
-    if any(call["f"] != _named(canary) or call["k"] for call in calls):
+    if any(call["f"] != _named(canary.function) or call["k"] for call in calls):
         raise ValueError("another function is called")
     return [tuple(call["v"]) for call in calls]
 
@@ -251,8 +247,8 @@ def _is_answered(canary: Canary, executed: Executed) -> bool:
         return False
     replies = [json.loads(reply) for reply in executed.answer.replies]
     named = json.loads(executed.answer.hello or "{}").get("functions")
-    return named == [canary.name] and [(reply["v"], reply["n"]) for reply in replies] == [
-        (v, []) for v in canary.values
+    return named == [canary.function.name] and [(reply["v"], reply["n"]) for reply in replies] == [
+        (v, []) for v in canary.function.values
     ]
 
 
@@ -261,7 +257,7 @@ def _is_printed(canary: Canary, executed: Executed) -> bool:
     if executed.answer is None:
         return False
     runs = [json.loads(reply) for reply in executed.answer.replies]
-    return [(run["printed"], run["status"]) for run in runs] == [(f"{value}\n", 0) for value in canary.values]
+    return [(run["printed"], run["status"]) for run in runs] == [(f"{value}\n", 0) for value in canary.function.values]
 
 
 def _is_judged(canary: Canary, executed: Executed) -> bool:

@@ -14,10 +14,12 @@ import random
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from grader.results import CanaryProvenance
 from grader.sandbox import canaries
+from grader.sandbox.interface import length_of
+from grader.sandbox.tickets import Ticket
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,19 +37,9 @@ MOST_CHARACTERS = 8 << 20
 """About the maximum size of the held answers."""
 PATIENCE = 2
 """Number of canaries in a row that may be starved; one more is misjudged."""
+# Why the jobs have no verdict that `void` and `gone` return as unscored.
 MISJUDGED = "two sandboxes misjudged a program with a known verdict that ran after it; run grade doctor"
 LOST = "its sandbox misjudged a program with a known verdict, and the one after that was lost"
-
-
-class Sent(Protocol):
-    """A job that was sent to a sandbox."""
-
-    job: Job
-    voided: bool
-    """Whether it ran in a sandbox that misjudged a canary."""
-
-
-Ticket = TypeVar("Ticket", bound=Sent)
 
 
 class Canaries:
@@ -80,11 +72,8 @@ class Canaries:
             )
 
 
-class CanaryCheck(Generic[Ticket]):
+class CanaryCheck:
     """One worker's answers in one phase, held until a right and a wrong canary confirm them."""
-
-    misjudged, lost = MISJUDGED, LOST
-    """Why the jobs have no verdict that `void` and `gone` return as unscored."""
 
     def __init__(self, all_: Canaries | None, *, fresh: bool, seconds: float = MOST_SECONDS) -> None:
         """`all_`: None means no canaries, and every answer is valid. `fresh`: a sandbox runs only one job.
@@ -157,7 +146,7 @@ class CanaryCheck(Generic[Ticket]):
         if self._kind(ticket.job) is None:
             return False
         self._held.append((ticket, answer))
-        self._characters += _length(answer)
+        self._characters += length_of(answer)
         return True
 
     def starved(self, canary: Canary) -> bool:
@@ -174,7 +163,7 @@ class CanaryCheck(Generic[Ticket]):
         count = min(self._confirmed.values())
         counting, self._held = self._held[:count], self._held[count:]
         self._confirmed = {is_right: number - count for is_right, number in self._confirmed.items()}
-        self._characters -= sum(_length(answer) for _, answer in counting)
+        self._characters -= sum(length_of(answer) for _, answer in counting)
         return counting
 
     def void(self, canary: Canary, unfinished: Iterable[Ticket]) -> list[Ticket]:
@@ -206,9 +195,3 @@ class CanaryCheck(Generic[Ticket]):
         lost = [ticket for ticket, _ in held if ticket.voided]
         self._canaries.count("unscored", len(lost))
         return [(ticket, answer) for ticket, answer in held if not ticket.voided], lost
-
-
-def _length(answer: Answer) -> int:
-    """Return the approximate number of characters of an answer, counting only the parts that can be large."""
-    part = answer.get("answer")
-    return sum(map(len, part.get("replies", ()))) if isinstance(part, dict) else 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import select
+import selectors
 import struct
 import time
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 from grader.files import compact_json
 from grader.sandbox.interface import Answer, SupervisorLostError
@@ -26,33 +27,16 @@ def ready(timeout: float, *, readable: Sequence[Waited] = (), writable: Sequence
 
     Raises ValueError if one is closed.
     """
-    asked: dict[int, int] = {}
-    for mask, waited in ((select.POLLIN, readable), (select.POLLOUT, writable)):
-        for each in waited:
-            number = each if isinstance(each, int) else each.fileno()
-            if number < 0:
-                raise ValueError("a closed file")
-            asked[number] = asked.get(number, 0) | mask
-    poll = select.poll()
-    for number, mask in asked.items():
-        poll.register(number, mask)
-    return bool(poll.poll(max(0.0, 1000 * timeout)))
+    asked = dict.fromkeys(readable, selectors.EVENT_READ)
+    for each in writable:
+        asked[each] = asked.get(each, 0) | selectors.EVENT_WRITE
+    with selectors.PollSelector() as poll:
+        for each, events in asked.items():
+            poll.register(each, events)
+        return bool(poll.select(max(0.0, timeout)))
 
 
 MAX_FRAME = 64 << 20
-
-
-class Stream(Protocol):
-    """A byte stream in both directions."""
-
-    def write(self, data: memoryview) -> int:
-        """Send as many bytes as fit now and return their number, which can be 0; raises OSError."""
-
-    def wait(self, timeout: float) -> None:
-        """Return when bytes can be sent or received; raises TimeoutError after `timeout` seconds, or OSError."""
-
-    def read(self, timeout: float) -> bytes:
-        """Return some bytes, b"" at the end of the stream; raises TimeoutError or OSError."""
 
 
 def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
@@ -61,12 +45,23 @@ def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
         raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
 
-class Channel:
-    """Sends jobs and receives answers."""
+class Channel(ABC):
+    """Sends jobs and receives answers, over a byte stream in both directions."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._buffer = bytearray()
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    @abstractmethod
+    def write(self, data: memoryview) -> int:
+        """Send as many bytes as fit now and return their number, which can be 0; raises OSError."""
+
+    @abstractmethod
+    def wait(self, timeout: float) -> None:
+        """Return when bytes can be sent or received; raises TimeoutError after `timeout` seconds, or OSError."""
+
+    @abstractmethod
+    def read(self, timeout: float) -> bytes:
+        """Return some bytes, b"" at the end of the stream; raises TimeoutError or OSError."""
 
     def send(self, job: Job, timeout: float) -> None:
         """Send one message; raises SupervisorLostError, also if nothing can be sent or received for `timeout` seconds.
@@ -77,8 +72,8 @@ class Channel:
         data = compact_json.encode(job)
         view = memoryview(struct.pack(">I", len(data)) + data)
         try:
-            while view := view[self._stream.write(view) :]:
-                self._stream.wait(timeout)
+            while view := view[self.write(view) :]:
+                self.wait(timeout)
                 with contextlib.suppress(TimeoutError):
                     self._read(0)
         except (OSError, ValueError) as error:
@@ -100,17 +95,17 @@ class Channel:
         return message
 
     def _take(self, count: int, deadline: float) -> bytes:
-        while len(self._buffer) < count:
+        while len(self._received) < count:
             try:
                 self._read(max(0.0, deadline - time.monotonic()))
             except (OSError, ValueError) as error:
                 raise SupervisorLostError(f"no answer: {error}") from error
-        taken = bytes(self._buffer[:count])
-        del self._buffer[:count]
+        taken = bytes(self._received[:count])
+        del self._received[:count]
         return taken
 
     def _read(self, timeout: float) -> None:
-        part = self._stream.read(timeout)
+        part = self.read(timeout)
         if not part:
             raise SupervisorLostError("the supervisor has ended")
-        self._buffer += part
+        self._received += part

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import socket
@@ -18,11 +17,9 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, engines, image
-from grader.sandbox.interface import Answer, BackendName, Limits, SupervisorLostError
+from grader.sandbox.interface import Answer, BackendName, Limits, SupervisorLostError, environment
 
 if TYPE_CHECKING:
-    from grade_sandbox.jobs import Job
-
     from grader.observer import Observer
 
 NOT_PODMAN = (
@@ -74,24 +71,24 @@ def available() -> bool:
     return False
 
 
-class ContainerSupervisor:
+class ContainerSupervisor(channel.Channel):
     """A supervisor in a container. Its channel is the container's standard input and output."""
 
     def __init__(self, client: Any, image_id: str, options: dict[str, Any]) -> None:
+        super().__init__()
         self._container: Any = None
         self._socket: Any = None
         self._response: Any = None
         self._buffer = b""
         self._closed = False
         self.greeting: Answer = {}
-        self._channel = channel.Channel(self)
         try:
             self._container = client.containers.create(image_id, **options)
             attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
             # The SDK returns a file object of an HTTP response, but only the socket beneath it can be waited for.
             self._response, self._socket = attached._response, attached._sock
             self._container.start()
-            self.greeting = self._channel.receive(READY_SECONDS)
+            self.greeting = self.receive(READY_SECONDS)
         except SupervisorLostError as error:
             said = self._last_words()
             self.close()
@@ -134,14 +131,6 @@ class ContainerSupervisor:
             if not part:
                 return b""
             self._buffer += part
-
-    def send(self, job: Job, timeout: float) -> None:
-        """Send one job."""
-        self._channel.send(job, timeout)
-
-    def receive(self, timeout: float) -> Answer:
-        """Return the next answer."""
-        return self._channel.receive(timeout)
 
     def close(self) -> None:
         """Remove the container, running or not."""
@@ -201,22 +190,9 @@ class Docker:
         from docker.types import Ulimit
 
         memory = self._limits.sandbox_bytes + SUPERVISOR_BYTES
-        settings = {
-            "memory": self._limits.sandbox_bytes,
-            "first_uid": self._base + 16 * index,
-            "cgroup": True,
-            "lint": lint,
-        }
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},
-            "environment": {
-                "GRADE_SETTINGS": json.dumps(settings),
-                "PYTHONPATH": "/opt/grade-site",
-                # A fixed hash seed, so that a verdict does not depend on the order of a set.
-                "PYTHONHASHSEED": "0",
-                # Otherwise each fork looks up the addresses of the library functions that it calls.
-                "LD_BIND_NOW": "1",
-            },
+            "environment": environment(self._limits, self._base + 16 * index, cgroup=True, lint=lint),
             "stdin_open": True,
             "auto_remove": True,
             "network_mode": "none",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 BackendName = Literal["docker", "bubblewrap"]
 
 Answer = dict[str, object]
+
+
+def length_of(answer: Answer) -> int:
+    """Return the approximate number of characters of an answer, counting only the parts that can be large."""
+    part = answer.get("answer")
+    return sum(map(len, part.get("replies", ()))) if isinstance(part, dict) else 0
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +48,25 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def sandbox_bytes(self) -> int:
         """Memory that a sandbox has for a program."""
         return max(self.memory_bytes, self.most_memory_bytes)
+
+
+INSIDE_SITE = "/opt/grade-site"
+"""The folder of the packages, inside a sandbox."""
+
+
+def environment(limits: Limits, first_uid: int, *, cgroup: bool, lint: bool) -> dict[str, str]:
+    """Return the environment of a supervisor: its settings, and nothing of the grader's.
+
+    The hash seed is fixed, so that no verdict depends on the order of a set. The addresses of library functions are
+    looked up at the start. Otherwise each fork would look up those it calls.
+    """
+    settings = {"memory": limits.sandbox_bytes, "first_uid": first_uid, "cgroup": cgroup, "lint": lint}
+    return {
+        "GRADE_SETTINGS": json.dumps(settings),
+        "PYTHONPATH": INSIDE_SITE,
+        "PYTHONHASHSEED": "0",
+        "LD_BIND_NOW": "1",
+    }
 
 
 class SupervisorLostError(Exception):

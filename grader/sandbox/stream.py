@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.crew import Crew, End
     from grader.sandbox.pool import Pool
+    from grader.sandbox.worker import Queue
 
 AHEAD = 8
 """Number of jobs for each worker that one caller may have in the queue."""
@@ -69,8 +69,7 @@ class _Starved(list[Ticket]):
         self._arrivals = arrivals
 
     def append(self, ticket: Ticket, /) -> None:
-        ticket.alone, ticket.attempts, ticket.tried = True, 0, True
-        ticket.job = ticket.job | {"alone": True}
+        ticket.begin_alone()
         self._arrivals.again([ticket])
 
 
@@ -134,9 +133,9 @@ class Stream:
     def _work(self) -> None:
         """Give every verdict to its caller, until the end or a failure."""
         try:
-            results: SimpleQueue[Verdict | End] = SimpleQueue()
-            crew: Crew = self.pool.crew(self._arrivals, _Starved(self._arrivals), results)
-            for verdict in crew.verdicts():
+            results: Queue = SimpleQueue()
+            every, starved = range(self.pool.workers), _Starved(self._arrivals)
+            for verdict in self.pool.form(every, self._arrivals, starved, results, waits=True).verdicts():
                 self._give(verdict)
         except BaseException as error:
             self._end(error)

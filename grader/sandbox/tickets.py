@@ -24,7 +24,6 @@ STARVED = {"blocked", "wall", "shared", "disturbed"}
 """Reasons for stopping a program that other programs on the machine can cause."""
 CALM_SECONDS = 0.2
 """A program that was ready to run but waited less than this had enough processor time."""
-"""Kinds of jobs that run a candidate whose careful verdict is still open."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +47,11 @@ class Ticket:
         """Whether it was sent to a supervisor before, here or on another machine."""
         self.voided = False
         """Whether it ran in a sandbox that misjudged a canary."""
+
+    def begin_alone(self) -> None:
+        """Begin again, with more patience: a busy machine may have stopped it."""
+        self.alone, self.attempts, self.tried = True, 0, True
+        self.job = self.job | {"alone": True}
 
     @property
     def task(self) -> int | None:

@@ -1,36 +1,33 @@
-"""One worker of a pool: it keeps a supervisor busy, replaces it if it is lost, and collects the valid answers."""
+"""The workers of a pool: each keeps a supervisor busy, replaces it if it is lost, and collects the valid answers.
+
+Workers that share one stream of jobs are a crew: each has its own thread, and all have one queue for their results.
+"""
 
 from __future__ import annotations
 
 import collections
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
+from grader.sandbox.canary_check import LOST, MISJUDGED, CanaryCheck
 from grader.sandbox.interface import Answer, SupervisorLostError
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import IDLE_SECONDS, Ticket, Verdict, was_starved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from grader.sandbox.canaries import Canary
-    from grader.sandbox.canary_check import CanaryCheck
 
 WINDOW = 2
 """Usual number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
 MAX_ATTEMPTS = 2
 
 Heard = Callable[[str, Answer], None]
-
-
-class Results(Protocol):
-    """Where workers put their verdicts, each from its own thread."""
-
-    def put(self, item: Verdict, /) -> None:
-        """Add a verdict."""
 
 
 class Tickets(Protocol):
@@ -60,52 +57,39 @@ class Losses:
             self.jobs += jobs
 
 
-class Rules:
-    """How a pool's workers use their supervisors."""
-
-    def __init__(
-        self,
-        answer_seconds: float,
-        canary_check: Callable[[], CanaryCheck[Ticket]],
-        *,
-        fresh: bool,
-        window: int,
-        losses: Losses,
-    ) -> None:
-        """`answer_seconds`: time without an answer after which a supervisor is lost.
-
-        `canary_check` returns what holds a worker's answers until canaries confirm them.
-        `fresh`: every program gets a new supervisor, and so a new sandbox. `window`: jobs of a supervisor at a time.
-        """
-        self.losses = losses
-        self.answer_seconds, self.canary_check, self.fresh, self.window = answer_seconds, canary_check, fresh, window
-
-
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """What the workers of a crew share."""
 
     supervisors: Supervisors
-    rules: Rules
+    answer_seconds: float
+    """Time without an answer after which a supervisor is lost."""
+    canary_check: Callable[[], CanaryCheck]
+    """Returns what holds a worker's answers until canaries confirm them."""
+    fresh: bool
+    """Whether every program gets a new supervisor, and so a new sandbox."""
+    window: int
+    """Number of jobs that a supervisor has at a time."""
+    losses: Losses
     source: Tickets
     starved: list[Ticket]
     """The jobs that will run again alone."""
-    heard: Heard | None
+    heard: Heard | None = None
     """It is called in a worker's thread with the key and answer of a job, before canaries confirm the answer."""
-    waits: bool
+    waits: bool = False
     """Whether callers wait for single verdicts, and not for the end of all jobs."""
-    is_free: Callable[[int], bool]
+    is_free: Callable[[int], bool] = lambda _: True
     """Whether the worker with this index may begin. If it may not, it waits until it may or no job is left."""
 
 
 class Worker:
     """One thread's loop: fill the window, receive an answer, and decide whether it is valid."""
 
-    def __init__(self, index: int, work: Work, results: Results) -> None:
-        self._index, self._work, self._results = index, work, results
-        self._source = work.source
-        self._supervisors, self._rules = work.supervisors, work.rules
+    def __init__(self, index: int, work: Work, give: Callable[[Verdict], None]) -> None:
+        """`give` gets the verdicts."""
+        self._index, self._work, self._give = index, work, give
+        self._source, self._supervisors = work.source, work.supervisors
         self._outstanding: collections.deque[Ticket] = collections.deque()
-        self._canary_check = work.rules.canary_check()
+        self._canary_check = work.canary_check()
 
     @property
     def held(self) -> int:
@@ -121,7 +105,7 @@ class Worker:
             try:
                 if not self._fill():
                     return
-                answer = self._supervisors.get(self._index).receive(self._rules.answer_seconds)
+                answer = self._supervisors.get(self._index).receive(self._work.answer_seconds)
             except SupervisorLostError as error:
                 if self._supervisors.stop.is_set():
                     return
@@ -131,7 +115,7 @@ class Worker:
 
     def _fill(self) -> bool:
         """Send jobs until the window is full; return False if nothing is left to do."""
-        while len(self._outstanding) < self._rules.window:
+        while len(self._outstanding) < self._work.window:
             ticket = self._canary() or self._canary_check.next() or self._next()
             if ticket is None:
                 break
@@ -150,7 +134,7 @@ class Worker:
             self._supervisors.note_run(self._index, ticket.task)
             if ticket.canary is None:
                 self._canary_check.sent(ticket)
-            supervisor.send(ticket.job, self._rules.answer_seconds)
+            supervisor.send(ticket.job, self._work.answer_seconds)
         return bool(self._outstanding)
 
     def _next(self) -> Ticket | None:
@@ -180,8 +164,8 @@ class Worker:
             if self._work.heard is not None:
                 self._work.heard(ticket.key, answer)
             if not self._canary_check.hold(ticket, answer):
-                self._results.put(Verdict(key=ticket.key, answer=answer))
-        if "retired" in answer or (self._rules.fresh and not self._canary_check.is_open):
+                self._give(Verdict(key=ticket.key, answer=answer))
+        if "retired" in answer or (self._work.fresh and not self._canary_check.is_open):
             # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
             self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)
@@ -197,7 +181,7 @@ class Worker:
         """Discard a supervisor that misjudged a canary, and repeat all jobs since the last canary that was right."""
         unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
         self._outstanding = collections.deque()
-        self._unscore(self._canary_check.void(canary, unfinished), self._canary_check.misjudged)
+        self._unscore(self._canary_check.void(canary, unfinished), MISJUDGED)
         self._supervisors.discard(self._index)
 
     def _discard(self) -> None:
@@ -205,19 +189,19 @@ class Worker:
         self._supervisors.discard(self._index)
         counting, lost = self._canary_check.gone()
         self._count(counting)
-        self._unscore(lost, self._canary_check.lost)
+        self._unscore(lost, LOST)
 
     def _count(self, held: Iterable[tuple[Ticket, Answer]]) -> None:
         for ticket, answer in held:
-            self._results.put(Verdict(key=ticket.key, answer=answer))
+            self._give(Verdict(key=ticket.key, answer=answer))
 
     def _unscore(self, tickets: Iterable[Ticket], reason: str) -> None:
         for ticket in tickets:
-            self._results.put(Verdict(key=ticket.key, answer=None, reason=reason))
+            self._give(Verdict(key=ticket.key, answer=None, reason=reason))
 
     def _lost(self, reason: str) -> None:
         """Replace the supervisor. Only its current job can be the cause; the others are simply sent again."""
-        self._rules.losses.note(sum(ticket.canary is None for ticket in self._outstanding))
+        self._work.losses.note(sum(ticket.canary is None for ticket in self._outstanding))
         if self._outstanding and (canary := self._outstanding[0].canary) is not None:
             # A canary breaks nothing, so the supervisor had been broken before.
             self._void(canary)
@@ -231,5 +215,67 @@ class Worker:
             if first.attempts < MAX_ATTEMPTS:
                 outstanding.appendleft(first)
             else:
-                self._results.put(Verdict(key=first.key, answer=None, reason=reason))
+                self._give(Verdict(key=first.key, answer=None, reason=reason))
         self._source.again(outstanding)
+
+
+# --- crews ---
+
+
+class End(NamedTuple):
+    """The last result of a worker: it has no more jobs, or it failed."""
+
+    crew: Crew
+    error: BaseException | None
+
+
+Queue = SimpleQueue[Verdict | End]
+"""The results of one crew, or of several at the same time."""
+
+
+class Crew:
+    """Some workers with the same jobs. They start at once."""
+
+    def __init__(self, indexes: Iterable[int], work: Work, results: Queue) -> None:
+        """`results` gets their verdicts. If a worker fails, no other one takes another job."""
+        self.workers = [Worker(index, work, results.put) for index in indexes]
+        self._results, self._stop = results, work.supervisors.stop
+        self._unread = len(self.workers)
+        """Number of workers whose end was not read from the results."""
+        self._threads = [threading.Thread(target=self._run, args=(worker,), daemon=True) for worker in self.workers]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no worker is working any more."""
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Yield verdicts until these workers are done. If crews share their results, those of others are among them.
+
+        Raises the error of a worker that failed.
+        """
+        failure: BaseException | None = None
+        while self._unread:
+            result = self._results.get()
+            if isinstance(result, Verdict):
+                yield result
+                continue
+            result.crew._unread -= 1
+            failure = failure or result.error
+        for thread in self._threads:
+            thread.join()
+        if failure is not None:
+            raise failure
+
+    def _run(self, worker: Worker) -> None:
+        failure: BaseException | None = None
+        try:
+            worker.loop()
+        except BaseException as error:
+            failure = error
+        self._results.put(End(self, failure))
+        if failure is not None:
+            # The others end after this, so whoever waits for them has read the error before.
+            self._stop.set()

@@ -63,10 +63,11 @@ def test_a_supervisor_that_is_closed_while_jobs_are_sent_is_lost(supervisor: Sup
         send_many()
 
 
-class Still:
+class Still(Channel):
     """A stream that takes a little and then stands still."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.taken = b""
 
     def write(self, data: memoryview) -> int:
@@ -85,7 +86,7 @@ class Still:
 def test_a_supervisor_that_takes_nothing_more_is_lost() -> None:
     stream = Still()
     with pytest.raises(SupervisorLostError, match="cannot send: nothing moved for 7 s"):
-        Channel(stream).send({"id": 1, "text": "long"}, 7)
+        stream.send({"id": 1, "text": "long"}, 7)
     assert struct.unpack(">I", stream.taken[:4]) == (len('{"id":1,"text":"long"}'),)
 
 

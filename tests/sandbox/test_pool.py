@@ -16,7 +16,7 @@ from tests.sandbox.scripted import Backend, lint_jobs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.sandbox.crew import Overlap
+    from grader.sandbox.pool import Overlap
 
 
 def run(jobs: dict[str, str], backend: Backend, workers: int = 2, **options: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 
 from grader import resources
 from grader.sandbox.answer import Executed, understand
+from grader.sandbox.interface import length_of
 from grader.scorers.execution import assembly, extraction
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from grader.executors.interface import Executor
     from grader.observer import Observer
-    from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Answer
+    from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
 
     Take = Callable[[str, Executed], bool]
@@ -193,7 +194,7 @@ class Settler:
     def _settled(self, phase: _Phase[Any], verdict: Verdict) -> None:
         executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
         if verdict.answer is not None and executed is not None:
-            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS and (executed.lane is None or phase.keeps_stopped):
+            if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and (executed.lane is None or phase.keeps_stopped):
                 self._executor.keep(verdict.key, verdict.answer)
         else:
             phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
@@ -272,9 +273,3 @@ def _jobs(
         elif key in todo and key not in yielded:
             yielded.add(key)
             yield key, job(todo[key])
-
-
-def _length(answer: Answer) -> int:
-    """Return the approximate number of characters of an answer, counting only the parts that can be large."""
-    part = answer.get("answer")
-    return sum(map(len, part.get("replies", ()))) if isinstance(part, dict) else 0
