@@ -52,9 +52,10 @@ class Executor(Protocol):
     def keep(self, key: str, answer: Answer) -> None:
         """Store the result of a job for later runs."""
 
-    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
+    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
         """Yield a verdict for every (key, job), in the order in which they finish. Jobs are drawn as they are needed.
 
+        `with_tests`: they run a task's own solution, so they may run in the sandboxes of its tests.
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
         """
 
@@ -67,12 +68,6 @@ class Executor(Protocol):
 
     def finish(self) -> None:
         """Announce that the run has no more jobs: its sandboxes may end while its results are computed."""
-
-    def with_tests(self) -> Executor:
-        """Return the same executor for jobs of a task's own solution, which may run in the sandboxes of its tests.
-
-        It shares everything with this executor. Close only this one.
-        """
 
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report."""

@@ -59,8 +59,10 @@ class Local(Cached):
         """Start the sandboxes in the background."""
         self._pool.begin(lint)
 
-    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job."""
+    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
+        """Yield a verdict for every job. Never use `with_tests` for a model's program."""
+        if with_tests and isinstance(self._pool, Apart):
+            return self._pool.run_in_judging(jobs)
         return self._pool.run(jobs)
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
@@ -71,16 +73,11 @@ class Local(Cached):
         """Begin to end the sandboxes."""
         self._pool.finish()
 
-    def with_tests(self) -> Local:
-        """Return an executor that runs all its jobs in the judging sandboxes. Never use it for a model's program."""
-        return _WithTests(self._backend, self._pool, self._cache, self._limits)
-
     def patient(self, times: int) -> Local:
         """Return an executor for long jobs, with `times` as many sandboxes of its own. Close it before this one."""
         pool = self._pool
-        return _Patient(
-            self._backend, pool.beside(times) if isinstance(pool, Apart) else pool, self._cache, self._limits
-        )
+        beside = pool.beside(times) if isinstance(pool, Apart) else pool
+        return Local(self._backend, beside, self._cache, self._limits)
 
     def abort(self) -> None:
         """End the sandboxes, also those that are busy; jobs raise InfrastructureError from now on."""
@@ -102,22 +99,6 @@ class Local(Cached):
             memory_bytes=self._limits.memory_bytes,
             canaries=self._pool.canaries.described() if self._pool.canaries is not None else None,
         )
-
-
-class _Patient(Local):
-    """Other sandboxes with the same cache."""
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.close()
-
-
-class _WithTests(Local):
-    """The same sandboxes and cache, for a task's own solution. Closing the other executor closes both."""
-
-    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job."""
-        pool = self._pool
-        return pool.run_in_judging(jobs) if isinstance(pool, Apart) else pool.run(jobs)
 
 
 def open_local(

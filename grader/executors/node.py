@@ -15,7 +15,7 @@ from grader import resources
 from grader.errors import GradeError, InfrastructureError
 from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel, job_of, pack
 from grader.observer import Silent
-from grader.sandbox import packages
+from grader.sandbox import choice, packages
 from grader.sandbox.canary_check import Canaries
 from grader.sandbox.pool import Pool
 from grader.sandbox.tickets import Ticket
@@ -23,9 +23,7 @@ from grader.sandbox.tickets import Ticket
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.observer import Observer
-    from grader.options import Options
-    from grader.sandbox.interface import Backend, Limits
+    from grader.sandbox.interface import Backend
     from grader.sandbox.tickets import Verdict
 
 FLUSH_SECONDS = 0.25
@@ -45,10 +43,6 @@ IN_A_POD = (
 
 class Node:
     """The sandboxes of one machine. Call `check` first, then `exchange` as long as there are jobs or verdicts."""
-
-    def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
-        """Return the sandbox backend of this machine; raises InfrastructureError."""
-        raise NotImplementedError
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
@@ -78,7 +72,7 @@ class Node:
     def _checked(self) -> NodeFacts:
         options = self._asked.options
         workers = min(self._asked.workers, options.workers or resources.usable_cores())
-        backend = self.open_backend(options, self._asked.limits, Silent(), self._asked.python)
+        backend = choice.open_backend(options, self._asked.limits, Silent(), self._asked.python)
         self._pool = Pool(
             backend,
             workers,

@@ -18,7 +18,6 @@ from grader.executors.interface import Cached
 from grader.executors.messages import Asked, Parcel
 from grader.executors.node import Node
 from grader.results import SandboxProvenance
-from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
 from grader.sandbox.pool import ANSWER_SECONDS
 from grader.sandbox.verdict_cache import VerdictCache
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import NodeProvenance
-    from grader.sandbox.interface import Backend, Limits
+    from grader.sandbox.interface import Limits
     from grader.sandbox.tickets import Verdict
 
 REACH_SECONDS = 10.0
@@ -65,10 +64,6 @@ class NodeHere(Node):
     def exchange_data(self, parcels: bytes, *, last: bool) -> bytes:
         """Take and return what `exchange` does."""
         return msgspec.msgpack.encode(self.exchange(msgspec.msgpack.decode(parcels, type=list[Parcel]), last=last))
-
-    def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
-        """Return the Docker or bubblewrap backend."""
-        return choice.open_backend(options, limits, observer, python)
 
 
 class Cluster(Cached):
@@ -113,13 +108,10 @@ class Cluster(Cached):
         for node in self._dispatcher.living:
             node.actor.begin.remote(lint)
 
-    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job."""
+    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
+        """Yield a verdict for every job. Here programs and tests are separated in time."""
+        del with_tests
         return self._dispatcher.run(jobs)
-
-    def with_tests(self) -> Cluster:
-        """Return this executor for a task's own solution, too: here programs and tests are separated in time."""
-        return self
 
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""

@@ -154,6 +154,11 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     strained: bool = False
     """Whether a program that had less room than usual may have needed more, or its last answer took the time."""
 
+    @property
+    def messages(self) -> list[str | None]:
+        """All that it sent."""
+        return [self.hello, *self.replies]
+
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
     """All observations of one job."""

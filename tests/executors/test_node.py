@@ -15,7 +15,7 @@ from grader.executors.messages import Asked, NodeFacts, Parcel, pack, verdict_of
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
-from grader.sandbox import packages
+from grader.sandbox import choice, packages
 from grader.sandbox.interface import Limits, SupervisorLostError
 
 
@@ -65,7 +65,7 @@ class Backend:
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
     made = Backend()
-    monkeypatch.setattr(Node, "open_backend", lambda *_: made)
+    monkeypatch.setattr(choice, "open_backend", lambda *_: made)
     return made
 
 

@@ -17,12 +17,12 @@ from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.execution import tasks
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.settling import Settler
+from tests.scorers.execution.made import make
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Split
@@ -124,7 +124,7 @@ def graded(
     pool = _pool()
     settler = Settler(Local(pool._backend, pool, VerdictCache(None), Limits()), Silent())
     with Spool() as spool:
-        made = msgspec.structs.replace(tasks.make("task", signature, test, {}, reference), opaque=opaque)
+        made = msgspec.structs.replace(make("task", signature, test, {}, reference), opaque=opaque)
         confirmation = Confirmation({"task": made}, settler, spool, Limits())
         candidate = Candidate(qid="task", source=source)
         found = confirmation.verdicts([candidate])[candidate]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from grader.sandbox.answer import LANES, Lane, Official, Split
+from grader.sandbox.answer import LANES, Official, Split
+from grader.scorers.asking import Later
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,14 +21,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its source needs no prelude before it."""
 
 
-class Stopped(msgspec.Struct, frozen=True, kw_only=True):
-    """A program was stopped without a verdict, because it has used up its time slice."""
-
-    lane: Lane
-    answered: int = 0
-    """Number of calls that it had answered."""
-
-
 class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     """The tests' verdict on a candidate. Without a `split` nothing is known, for the reason `lost`."""
 
@@ -35,14 +28,14 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     lost: str = ""
     official: Official | None = None
     """The official outcome that its answers tell, if it can do nothing but answer; None: they do not tell it."""
-    stopped: Stopped | None = None
+    stopped: Later | None = None
     """Why there is no verdict yet, if it is only late."""
 
     @classmethod
     def of(cls, split: Split) -> Confirmed:
         """Return a verdict; none if the candidate or its tests have used up their time slice."""
         lane = LANES.get(split.evidence.stopped)
-        return cls(split=split) if lane is None else cls(stopped=Stopped(lane=lane))
+        return cls(split=split) if lane is None else cls(stopped=Later(lane=lane))
 
 
 class Apart(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +49,6 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     """Number of calls of the task, if it has a reference solution that passes."""
 
     @property
-    def stopped(self) -> Stopped | None:
+    def stopped(self) -> Later | None:
         """Why there is no verdict yet, if it is only late."""
         return self.completion.stopped or (self.written.stopped if self.written is not None else None)

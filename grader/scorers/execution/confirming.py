@@ -14,10 +14,11 @@ import msgspec
 from grader.errors import InputError
 from grader.results.provenance import Calls as Compared
 from grader.sandbox.answer import TIMEOUT, WAITING, Answers, Executed, Likeness, Official, Recording, Split, Transcript
+from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import head
 from grader.scorers.execution.calls import Calls, Unrecordable, reordered, settle
-from grader.scorers.execution.candidate import Candidate, Confirmed, Stopped
+from grader.scorers.execution.candidate import Candidate, Confirmed
 from grader.scorers.execution.known import Known
 from grader.scorers.execution.tameness import tame
 
@@ -283,11 +284,11 @@ class Confirmation:
     def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]], accepted: Accepted | None = None) -> None:
         """Let candidates answer recorded calls, those that are accepted or all. No outcome is known at this point."""
         answered: set[str] = set()
-        stopped: dict[str, Stopped] = {}
+        stopped: dict[str, Later] = {}
 
         def take(key: str, executed: Executed) -> bool:
             if executed.answer is not None and executed.lane is not None:
-                stopped[key] = Stopped(lane=executed.lane, answered=len(executed.answer.replies))
+                stopped[key] = Later(lane=executed.lane, answered=len(executed.answer.replies))
                 return False
             answered.add(key)
             if executed.answer is not None:

@@ -162,23 +162,19 @@ def judge_job(
         "calls": calls.calls,
     }
     if expected is not None:
-        judged["reads"], judged["expected"] = calls.reads, list(map(_messages, expected))
+        judged["reads"], judged["expected"] = calls.reads, [one.messages for one in expected]
     if task.opaque:
         judged["opaque"] = True
     if again is not None:
         other = again.other
-        judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": _messages(again.expected)}
-        given["again"] = _messages(again.answers)
+        judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": again.expected.messages}
+        given["again"] = again.answers.messages
     if straight(task.tests, task.signature.written) is not None:
         judged["official"] = True
     asked: sandbox.Judge = {"task": judged, "answers": given}
     if each:
         asked["each"] = True
     return {**_times(1.25, task, limits), "judge": asked}
-
-
-def _messages(answers: Answers) -> list[str | None]:
-    return [answers.hello, *answers.replies]
 
 
 def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:

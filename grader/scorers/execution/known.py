@@ -124,4 +124,4 @@ def _key(qid: str, number: int) -> str:
 
 
 def _messages(answers: Answers | None) -> list[str | None]:
-    return [] if answers is None else [answers.hello, *answers.replies]
+    return [] if answers is None else answers.messages

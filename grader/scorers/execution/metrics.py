@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -26,20 +27,17 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
     """Return pass@k for every k, and the parse success rate of a linter, overall and by group, in both readings."""
     ks = tuple(ks)
     knows_calls = any(isinstance(sample.calls, Calls) for sample in samples)
-    rows: list[Metric] = []
+    rows: list[Metric | None] = []
     for group, members in by_group(samples).items():
-        base = of_base(members)
+        parts = [("", by_observation(members)), (BASE, by_observation(of_base(members)))]
         for reading in READINGS:
-            by_task = by_observation(members)
             for k in ks:
-                found = pass_observations(by_task.values(), k, reading)
-                rows += [row for row in [metric(f"pass@{k}", reading, group, found)] if row is not None]
-                found = pass_observations(by_observation(base).values(), k, reading)
-                rows += [row for row in [metric(f"{BASE}pass@{k}", reading, group, found)] if row is not None]
-            parsed = _parse_metric(members, reading, group) if has_linter else None
-            rows += [parsed] if parsed is not None else []
-        rows += _calls_metric(members, group) if knows_calls else []
-    return rows
+                for kind, tasks in parts:
+                    found = pass_observations(tasks.values(), k, reading)
+                    rows.append(metric(f"{kind}pass@{k}", reading, group, found))
+            rows.append(_parse_metric(members, reading, group) if has_linter else None)
+        rows.append(_calls_metric(members, group) if knows_calls else None)
+    return [row for row in rows if row is not None]
 
 
 def of_base(samples: Iterable[SampleResult]) -> list[SampleResult]:
@@ -108,11 +106,10 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
     )
 
 
-def _calls_metric(samples: list[SampleResult], group: str | None) -> list[Metric]:
-    """Return the mean share of right calls, over tasks; nothing if the calls of no task are known."""
+def _calls_metric(samples: list[SampleResult], group: str | None) -> Metric | None:
+    """Return the mean share of right calls, over tasks; None if the calls of no task are known."""
     tasks = map(_calls_observation, by_observation(samples).values())
-    row = metric(CALLS_RIGHT, "careful", group, [task for task in tasks if task is not None])
-    return [] if row is None else [row]
+    return metric(CALLS_RIGHT, "careful", group, [task for task in tasks if task is not None])
 
 
 def _calls_observation(members: Sequence[SampleResult]) -> Observation | None:
@@ -150,27 +147,15 @@ def observe(name: str) -> Observe | None:
     """Return the function that gives a task's value in a metric; None for another metric."""
     k = k_of(name.removeprefix(BASE))
     if k is not None:
-        return _pass_at(k) if k_of(name) is not None else _of_base(_pass_at(k))
+        return partial(_passes, k=k, has_base_only=k_of(name) is None)
     if name == CALLS_RIGHT:
         return _calls
     return _parsed if name == PARSE_RATE else None
 
 
-def _pass_at(k: int) -> Observe:
-    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
-        passed = sum([credit >= 1 for credit in credits_])
-        return pass_at_k(len(credits_), passed, k) if len(credits_) >= k else None
-
-    return value
-
-
-def _of_base(observe: Observe) -> Observe:
-    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        base = of_base(members)
-        return observe(base, reading) if base else None
-
-    return value
+def _passes(members: Sequence[SampleResult], reading: ReadingName, *, k: int, has_base_only: bool) -> float | None:
+    found = pass_observations([of_base(members) if has_base_only else [*members]], k, reading)
+    return found[0].value if found else None
 
 
 def _calls(members: Sequence[SampleResult], reading: ReadingName) -> float | None:

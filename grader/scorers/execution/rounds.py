@@ -78,7 +78,7 @@ class Rounds:
             "idle": self._executor.patient(IDLE_TIMES),
         }
         # A reference solution may be slow, and nobody's programs should wait for it.
-        self._recorder = Settler(slow.with_tests(), Silent())
+        self._recorder = Settler(slow, Silent(), with_tests=True)
         self._references = References(self._recorder, self._spool, self._limits)
         self._recording: set[str] = set()
         """The tasks that some thread is recording."""
@@ -195,12 +195,10 @@ class Rounds:
         phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
         for sample, result in zip(samples, self._marked(results, requests), strict=True):
-            stopped = sample.apart.stopped
-            is_late = stopped is not None and result.careful.rule == "infrastructure"
-            if is_late and stopped is not None:
-                yield Later(lane=stopped.lane, answered=stopped.answered)
-            else:
-                yield msgspec.structs.replace(result, sample=0)
+            is_late = sample.apart.stopped is not None and result.careful.rule == "infrastructure"
+            yield (
+                sample.apart.stopped if is_late and sample.apart.stopped else msgspec.structs.replace(result, sample=0)
+            )
 
     def _attempts(self, requests: Sequence[Asked]) -> Iterable[jobs.Attempt]:
         numbers: dict[str, int] = {}

@@ -52,8 +52,9 @@ class Arriving(Protocol):
 class Settler:
     """Runs the jobs of one phase after another."""
 
-    def __init__(self, executor: Executor, observer: Observer) -> None:
-        self._executor, self._observer = executor, observer
+    def __init__(self, executor: Executor, observer: Observer, *, with_tests: bool = False) -> None:
+        """`with_tests`: all jobs may run where tests do. Never use it for a model's program."""
+        self._executor, self._observer, self._with_tests = executor, observer, with_tests
         self._overlap: Overlap | None = None
         self._overlapped: _Phase[Any] | None = None
         """The phase that runs beside others."""
@@ -68,7 +69,7 @@ class Settler:
 
     def with_tests(self) -> Settler:
         """Return a settler whose jobs may run where tests do. Never use it for a model's program."""
-        return Settler(self._executor.with_tests(), self._observer)
+        return Settler(self._executor, self._observer, with_tests=True)
 
     def begin(self, lint: int = 0) -> None:
         """Start the executor in the background: jobs will come soon, and first at least `lint` lint jobs."""
@@ -179,7 +180,8 @@ class Settler:
     def _run(self, phase: _Phase[Item], jobs: Iterator[tuple[str, Job] | None]) -> None:
         """Run jobs of a phase, and process the verdicts of the phase that runs beside it."""
         if self._overlap is None:
-            verdicts = self._executor.run(job for job in jobs if job is not None)
+            ready = (job for job in jobs if job is not None)
+            verdicts = self._executor.run(ready, with_tests=self._with_tests)
         else:
             verdicts = self._overlap.run(jobs)
         for verdict in verdicts:

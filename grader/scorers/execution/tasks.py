@@ -74,19 +74,6 @@ class CodeTask(Task, frozen=True, kw_only=True):
         return None if self.solution is None else _program(self.solution, self.signature_text, self.tested)
 
 
-def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: object = None) -> CodeTask:
-    """Return a task with only a signature and tests. `solution`: a body or a program, or None."""
-    return CodeTask(
-        id=qid,
-        signature_text=signature,
-        tests=tests,
-        signature=completed(read_signature(signature), tests, signature, _text(solution)),
-        tested=open_names(tests, signature),
-        solution=_text(solution),
-        groups=groups,
-    )
-
-
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 

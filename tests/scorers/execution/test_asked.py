@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.scorers.execution import tasks
+from tests.scorers.execution.made import make
 
 TESTS = "assert twice(2) == 4\nassert abs(twice(-1) - isclose(2, 3)) < 3\n"
 
@@ -24,20 +24,20 @@ TESTS = "assert twice(2) == 4\nassert abs(twice(-1) - isclose(2, 3)) < 3\n"
 def test_what_is_asked(
     signature: str, tests: str, solution: str | None, stubs: tuple[str, ...], tested: tuple[str, ...]
 ) -> None:
-    made = tasks.make("q1", signature, tests, {}, solution)
+    made = make("q1", signature, tests, {}, solution)
     assert (made.signature.stubs, made.tested) == (stubs, tested)
     compile(made.signature.source, "<signature>", "exec")
 
 
 def test_a_class_is_asked_with_its_methods() -> None:
     solution = "class Node(Base):\n    def __init__(self, x: Missing = 1):\n        self.x = x\n\ndef depth(n):\n    return 1\n"
-    made = tasks.make("q1", "", "assert depth(Node(1)) == 1", {}, solution).signature
+    made = make("q1", "", "assert depth(Node(1)) == 1", {}, solution).signature
     assert (made.stubs, made.tested_classes) == (("depth",), ("Node",))
     assert "def __init__(self, *args, **kwargs)" in made.source
 
 
 def test_a_reference_keeps_its_constants_and_may_be_a_body_with_an_odd_first_line() -> None:
-    made = tasks.make("q1", "", "assert scaled(2) == 6", {}, "R = 3\ndef scaled(x):\n    return R * x\n").reference
+    made = make("q1", "", "assert scaled(2) == 6", {}, "R = 3\ndef scaled(x):\n    return R * x\n").reference
     assert made == "R = 3\ndef scaled(x):\n    return R * x"
-    body = tasks.make("q1", "def f(a):\n    'Doc.'\n", "assert f(1) == 1", {}, " \n    return a\n").reference
+    body = make("q1", "def f(a):\n    'Doc.'\n", "assert f(1) == 1", {}, " \n    return a\n").reference
     assert body == 'def f(a):\n    """Doc."""\n    return a'

@@ -12,13 +12,14 @@ from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
 from grader.scorers.execution.settling import Settler
+from tests.scorers.execution.made import make
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,10 +28,10 @@ EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 
 PROTOCOL = ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time").limited(2.0)
 LIMITS = Limits()
 TASKS = {
-    "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
-    "same": tasks.make("same", "def solution(a):", "assert solution(1) == 1", {}),
-    "odd": tasks.make("odd", "def solution(a):", "solution(lambda: 1)", {}),
-    "strange": tasks.make("strange", "def solution(a):", "solution(lambda: 2)", {}),
+    "plain": make("plain", "def solution(a):", "assert solution(1) == 1", {}),
+    "same": make("same", "def solution(a):", "assert solution(1) == 1", {}),
+    "odd": make("odd", "def solution(a):", "solution(lambda: 1)", {}),
+    "strange": make("strange", "def solution(a):", "solution(lambda: 2)", {}),
 }
 
 
@@ -122,7 +123,7 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
 def confirm(
     pool: Scripted, *sources: str, solution: str | None = None, tests: str = "assert solution(1) == 1"
 ) -> tuple[Confirmation, Any]:
-    task = tasks.make("plain", "def solution(a):", tests, {}, solution)
+    task = make("plain", "def solution(a):", tests, {}, solution)
     with Spool() as spool:
         confirmation = Confirmation({"plain": task}, settler(pool), spool, LIMITS)
         candidates = [Candidate(qid="plain", source=source) for source in sources]

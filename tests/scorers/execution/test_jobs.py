@@ -8,12 +8,13 @@ import pytest
 
 from grader.sandbox.answer import Answers, Evidence
 from grader.sandbox.interface import Limits
-from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution import jobs
 from grader.scorers.execution.calls import Calls, Unrecordable
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
+from tests.scorers.execution.made import make
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
-TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
+TASK = make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
 PROTOCOL = Protocol(
     assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"
 ).limited(2.0)
@@ -40,6 +41,6 @@ def test_a_candidate_that_is_alive_with_its_tests_may_use_half_of_the_time_in_ea
 
 @pytest.mark.parametrize("solution", ["    return a + 2", "def solution(a):\n    return a + 2"])
 def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
-    made = tasks.make("q1", SIGNATURE, "", {}, solution).reference
+    made = make("q1", SIGNATURE, "", {}, solution).reference
     assert made is not None
     assert made.endswith(CODE)

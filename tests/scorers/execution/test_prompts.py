@@ -13,7 +13,7 @@ from grader.models.prompt import Asking
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns, ExecutionProtocol
 from grader.scorers.execution.prompts import turns
 from grader.scorers.execution.scorer import Execution
-from grader.scorers.execution.tasks import make
+from tests.scorers.execution.made import make
 
 if TYPE_CHECKING:
     from grader.models.prompt import Turn

@@ -14,10 +14,11 @@ import pytest
 from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
 from grader.sandbox.channel import Channel
-from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.reading import careful_alone, official_result, sample_result
+from tests.scorers.execution.made import make
 
 V1 = Protocol(
     executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"
@@ -25,7 +26,7 @@ V1 = Protocol(
 V2 = Protocol(
     assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"
 ).limited(2.0)
-TASK = tasks.make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
+TASK = make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 
 def attempt(code: str = "def solution(a):\n    return a") -> jobs.Attempt:
@@ -230,15 +231,18 @@ def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
     assert (result.official, result.careful, result.seconds) == (lost, lost, 0.0)
 
 
-class Pipe:
+class Pipe(Channel):
     """A supervisor that has said one thing."""
 
     def __init__(self, message: dict[str, object]) -> None:
+        super().__init__()
         data = json.dumps(message).encode()
         self._data = struct.pack(">I", len(data)) + data
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: memoryview) -> int:
         raise AssertionError
+
+    wait = write  # type: ignore[assignment]
 
     def read(self, timeout: float) -> bytes:
         taken, self._data = self._data, b""
@@ -250,7 +254,7 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
     seen = {
         "run": {"result": "\ud83d\ude00 \ud800\x00", "kind": "\udfffError", "evidence": msgspec.to_builtins(evidence())}
     }
-    result = read(understand(Channel(Pipe(seen)).receive(1.0)))
+    result = read(understand(Pipe(seen).receive(1.0)))
     assert result.official == failed(Outcome.ERROR, "\ufffdError: \U0001f600 \ufffd\x00")
     assert msgspec.json.decode(msgspec.json.encode(result), type=SampleResult) == result
 

@@ -15,19 +15,20 @@ from grader.results import Outcome
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
-from grader.scorers.execution import rounds, tasks
+from grader.scorers.execution import rounds
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import NoSettings, Run
 from grader.scorers.one_by_one import NO_FILE
 from tests.scorers.execution import test_confirming
+from tests.scorers.execution.made import make
 from tests.scorers.execution.test_confirming import EVIDENCE, Named, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TASKS = {
-    "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
-    "odd": tasks.make("odd", "def solution(a):", "solution(lambda: 1)", {}),
+    "plain": make("plain", "def solution(a):", "assert solution(1) == 1", {}),
+    "odd": make("odd", "def solution(a):", "solution(lambda: 1)", {}),
 }
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.results import Outcome
+from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
-from grader.scorers.execution.candidate import Stopped
 from grader.scorers.execution.inputs.judging import Output, printed
 from grader.scorers.execution.inputs.values import LARGE
 
@@ -59,7 +59,7 @@ class Answering:
         self._settler, self._spool, self._limits = settler, spool, limits
         self.lost: dict[Candidate, str] = {}
         """Program -> why it has no answers."""
-        self.stopped: dict[Candidate, Stopped] = {}
+        self.stopped: dict[Candidate, Later] = {}
         """Programs that have used up their time slice."""
         self._keys: dict[Candidate, list[str]] = {}
 
@@ -103,18 +103,18 @@ class Answering:
         job: Callable[[Wanted], Job],
         *,
         keeps_stopped: bool = False,
-    ) -> tuple[list[tuple[Wanted, Stopped]], list[Wanted]]:
+    ) -> tuple[list[tuple[Wanted, Later]], list[Wanted]]:
         """Run programs by their keys; return the stopped ones, and those of which a part of the calls is not answered.
 
         `keeps_stopped`: whether the answers of stopped programs count.
         """
         counts: dict[str, int] = {}
-        stopped: dict[str, Stopped] = {}
+        stopped: dict[str, Later] = {}
 
         def take(key: str, executed: Executed) -> bool:
             answers, lane = executed.answer, executed.lane
             if answers is not None and lane is not None:
-                stopped[key] = Stopped(lane=lane, answered=len(answers.replies))
+                stopped[key] = Later(lane=lane, answered=len(answers.replies))
             if answers is not None and (lane is None or keeps_stopped):
                 self._spool.put(key, answers)
                 counts[key] = len(answers.replies) if lane is None and not _has_ended(answers) else 0

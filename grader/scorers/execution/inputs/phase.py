@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.candidate import Stopped
+    from grader.scorers.asking import Later
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
     from grader.scorers.execution.known import Spool
@@ -173,7 +173,7 @@ class Inputs:
                 return candidate
         return msgspec.structs.replace(candidate, source=whole, is_whole=True)
 
-    def stopped(self, candidate: Candidate) -> Stopped | None:
+    def stopped(self, candidate: Candidate) -> Later | None:
         """Return why a program has no verdict yet: it, or its task's checker, has used up its time slice."""
         for form in dict.fromkeys((candidate, self._officially.get(candidate, candidate))):
             checker = self._checking.stopped.get(key_of_checker(form))
