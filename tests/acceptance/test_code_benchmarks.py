@@ -113,6 +113,30 @@ def test_tests_that_call_by_name_need_no_signature(own, tmp_path):
     assert outcomes(tmp_path / "p.json", "official")["lcm"] == ["error", "passed", "failed"]
 
 
+def test_a_class_needs_neither_a_signature_nor_a_solution(own, tmp_path):
+    (own / "benchmark.toml").write_text(OWN.replace('signature = "stub"\n', ""))
+    asserts = "p = Purse(1)\np.put(2)\nassert p.total() == 3\nassert len(p) == 2\nassert p + p == Purse(6)\n"
+    (own / "tasks.jsonl").write_text(json.dumps({"name": "purse", "asserts": asserts, "level": "easy"}))
+    right = """class Purse(list):
+    def __init__(self, coin):
+        self.append(coin)
+    def put(self, coin):
+        self.append(coin)
+    def total(self):
+        return sum(self)
+    def __add__(self, other):
+        return Purse(self.total() + other.total())
+    def __eq__(self, other):
+        return self.total() == other.total()
+"""
+    (tmp_path / "p.json").write_text(
+        json.dumps([{"qid": "purse", "predictions": [right, right.replace("sum", "max")]}])
+    )
+    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path / "p.json", "careful") == {"purse": ["passed", "failed"]}
+
+
 def test_each_assertion_of_a_list_is_judged(own, tmp_path):
     tests = ["assert twice(3) == 6", "assert twice(0) == 0", "assert twice(2) == 4"]
     (own / "tasks.jsonl").write_text(json.dumps({**TASKS[0], "asserts": tests}))

@@ -7,6 +7,7 @@ import builtins
 import contextlib
 import functools
 import json
+import textwrap
 import warnings
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.data.tables import Row, Rows
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
@@ -353,17 +354,35 @@ def completed(declared: Signature, tests: str, signature: str, solution: str | N
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
     if not any(stubs) and len(open_) == 1:
-        stubs = [_function(*open_)]
+        stubs = [_used(*open_, tests)]
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
 
 
 def _stub(node: ast.stmt) -> str:
     """Return a function or a class of a solution without its code."""
     if isinstance(node, ast.ClassDef):
-        methods = [_function(part.name, "self, ") for part in node.body if isinstance(part, ast.FunctionDef)]
-        inside = "".join(f"    {line}\n" for method in methods for line in method.splitlines())
-        return f"class {node.name}:\n{inside or '    pass'}\n"
+        return _class(node.name, [part.name for part in node.body if isinstance(part, ast.FunctionDef)])
     return _function(node.name) if isinstance(node, ast.FunctionDef) else ""
+
+
+def _used(name: str, tests: str) -> str:
+    """Return a stub of what tests use: a class if its name has a capital letter and the tests call its methods."""
+    nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
+    assigned = [node for node in nodes if isinstance(node, ast.Assign) and _constructs(ast.unparse(node.value), name)]
+    objects = {ast.unparse(target) for node in assigned for target in node.targets}
+    methods = [node.func for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    owners = [(ast.unparse(method.value), method.attr) for method in methods]
+    called = dict.fromkeys(attr for owner, attr in owners if owner in objects or _constructs(owner, name))
+    return _class(name, called) if called and name[0].isupper() else _function(name)
+
+
+def _constructs(source: str, name: str) -> bool:
+    return source.startswith(f"{name}(")
+
+
+def _class(name: str, methods: Iterable[str]) -> str:
+    functions = "".join(_function(method, "self, ") for method in methods) or "pass\n"
+    return f"class {name}:\n{textwrap.indent(functions, '    ')}"
 
 
 def _function(name: str, first: str = "") -> str:

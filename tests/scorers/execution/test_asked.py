@@ -36,6 +36,26 @@ def test_a_class_is_asked_with_its_methods() -> None:
     assert "def __init__(self, *args, **kwargs)" in made.source
 
 
+@pytest.mark.parametrize(
+    ("tests", "methods"),
+    [
+        ("s = Stack()\ns.push(1)\nassert s.pop() == 1 and [].count(s) == 0", ["push", "pop"]),
+        ("class T:\n    def setup(self): self.s = Stack(2)\n    def test(self): assert self.s.top() is None", ["top"]),
+        ("assert Stack([1]).push(2).size() == 2", ["push", "size"]),
+    ],
+)
+def test_without_a_solution_a_class_is_asked_with_the_methods_that_tests_call(tests: str, methods: list[str]) -> None:
+    made = tasks.make("q1", "", tests, {}, None).signature
+    assert made.tested_classes == ("Stack",)
+    assert made.source.count("def ") == len(methods)
+    assert all(f"def {method}(self, " in made.source for method in methods)
+
+
+@pytest.mark.parametrize("tests", ["assert Fib(3) == 2", "r = reverse('ab')\nassert r.upper() == 'BA'"])
+def test_without_a_solution_another_name_is_a_function(tests: str) -> None:
+    assert not tasks.make("q1", "", tests, {}, None).signature.tested_classes
+
+
 def test_a_reference_keeps_its_constants_and_may_be_a_body_with_an_odd_first_line() -> None:
     made = make("q1", "", "assert scaled(2) == 6", {}, "R = 3\ndef scaled(x):\n    return R * x\n").reference
     assert made == "R = 3\ndef scaled(x):\n    return R * x"
