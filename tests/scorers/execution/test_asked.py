@@ -45,7 +45,7 @@ def test_a_class_is_asked_with_its_methods() -> None:
     ],
 )
 def test_without_a_solution_a_class_is_asked_with_the_methods_that_tests_call(tests: str, methods: list[str]) -> None:
-    made = tasks.make("q1", "", tests, {}, None).signature
+    made = make("q1", "", tests, {}, None).signature
     assert made.tested_classes == ("Stack",)
     assert made.source.count("def ") == len(methods)
     assert all(f"def {method}(self, " in made.source for method in methods)
@@ -53,7 +53,7 @@ def test_without_a_solution_a_class_is_asked_with_the_methods_that_tests_call(te
 
 @pytest.mark.parametrize("tests", ["assert Fib(3) == 2", "r = reverse('ab')\nassert r.upper() == 'BA'"])
 def test_without_a_solution_another_name_is_a_function(tests: str) -> None:
-    assert not tasks.make("q1", "", tests, {}, None).signature.tested_classes
+    assert not make("q1", "", tests, {}, None).signature.tested_classes
 
 
 def test_a_reference_keeps_its_constants_and_may_be_a_body_with_an_odd_first_line() -> None:
