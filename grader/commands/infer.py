@@ -25,6 +25,8 @@ EXIT_CODES = (
     "those); 130 interrupted (the same command continues). With --grade, the exit codes of `grade` as well."
 )
 _LISTED = 10
+MOST_PROBLEMS = 50
+"""Of lines in a file of replies."""
 _BATCH_BYTES = 200_000_000
 """The size limit of one file at batch services."""
 
@@ -85,10 +87,11 @@ def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
 
 
 def _taken(prepared: Prepared, path: Path) -> Result:
-    from grader.inference import batch, session
+    from grader.files.json_text import shown
+    from grader.inference import session
 
     taken, result = session.take_batch(prepared, path)
-    for problem in batch.shown(taken.problems):
+    for problem in shown(taken.problems, MOST_PROBLEMS):
         say(problem)
     say(f"{path}: {_took(taken)}.")
     return result

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from grader.models.replies import Outcome
 
 URL = "/v1/chat/completions"
-_PROBLEMS_SHOWN = 50
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,9 +164,3 @@ def _short(said: object) -> str:
     from grader.models.endpoint import one_line
 
     return one_line(str(said), 300)
-
-
-def shown(problems: Sequence[str]) -> list[str]:
-    """Return the first problems, and the number of the others."""
-    more = [f"... and {len(problems) - _PROBLEMS_SHOWN} more"] if len(problems) > _PROBLEMS_SHOWN else []
-    return [*problems[:_PROBLEMS_SHOWN], *more]

@@ -14,6 +14,7 @@ from grader.errors import InputError
 from grader.inference.plan import Conversation, Plan, Role, Step
 from grader.models.messages import Image, Message, Part, Settings, Text, message
 from grader.models.prompt import IMAGE, Turn
+from grader.predictions.record import counted, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _KEPT = 64
-_PROBLEMS_SHOWN = 50
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,12 +171,8 @@ class Pictures:
         tasks = (self._tasks[qid] for qid in wanted)
         lost = [task.id for task in tasks if self._images.has_cell(task) and self._images.of(task) is None]
         if lost:
-            problems = [
-                f"{qid}: the image that the data names does not exist, or is no image (column {self._column})"
-                for qid in lost
-            ]
-            hidden = [f"... and {len(lost) - _PROBLEMS_SHOWN} more"] if len(lost) > _PROBLEMS_SHOWN else []
-            raise InputError(problems[:_PROBLEMS_SHOWN] + hidden)
+            what = "the image that the data names does not exist, or is not an image"
+            raise InputError([f"{counted(len(lost), 'task')}: {what} (column {self._column}): {names(lost)}"])
 
     def _of(self, qid: str) -> bytes | None:
         picture = self._images.of(self._tasks[qid]) if self._images is not None else None

@@ -35,11 +35,11 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     prompt_sha256: str
     """Hash of everything that was sent, including images."""
     content: str | None
-    """The unchanged reply; None: there was no reply."""
+    """The unchanged reply; None if it is missing."""
     finish_reason: str = ""
     usage: Usage = Usage()
     error: str | None = None
-    """Why there is no reply; None if there is one."""
+    """Why the reply is missing; None if there is a reply."""
     error_kind: str = ""
     choices: int = 1
 

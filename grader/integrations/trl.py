@@ -35,7 +35,6 @@ class Reward:
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Return a reward for each completion; None if it is unscored."""
-        del prompts
         asked = _asked(completions, columns, self._column)
         pool = pool_of(self._options)
         results = pool.grade_samples(asked.values()) if asked else []
@@ -49,7 +48,6 @@ class AsyncReward(Reward):
         self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any
     ) -> list[float | None]:
         """Return a reward for each completion; None if it is unscored."""
-        del prompts
         asked = _asked(completions, columns, self._column)
         pool = pool_of(self._options)
         results = await pool.grade_samples_async(asked.values()) if asked else []

@@ -30,7 +30,6 @@ def compute_score(
     **_: Any,
 ) -> dict[str, float]:
     """Return the score of one solution. verl calls it from many threads concurrently."""
-    del data_source
     pool = pool_of(grade)
     (result,) = pool.grade_samples([_sample(solution_str, ground_truth, extra_info)])
     return score_of(result, pool.reward)
@@ -46,7 +45,6 @@ async def compute_score_async(
     **_: Any,
 ) -> dict[str, float]:
     """Return the score of one solution, asynchronously."""
-    del data_source
     pool = pool_of(grade)
     (result,) = await pool.grade_samples_async([_sample(solution_str, ground_truth, extra_info)])
     return score_of(result, pool.reward)

@@ -55,22 +55,6 @@ class Judge(Protocol):
         """Return a reply for every question, by qid."""
 
 
-class JudgeUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of a judge, for the report."""
-
-    calls: int = 0
-    """Number of requests, repeated and failed ones included."""
-    cached: int = 0
-    """Number of questions answered without a request."""
-    failed: int = 0
-    """Number of questions without a readable reply."""
-    unreadable: int = 0
-    """Number of failed questions for which the judge replied, but no reply could be read."""
-    prompt_tokens: int = 0
-    """As counted by the server; 0 if the server does not count them."""
-    completion_tokens: int = 0
-
-
 class RecordedJudge:
     """A judge with recorded replies, or with a person's verdicts: {qid: reply text}."""
 

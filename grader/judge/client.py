@@ -10,7 +10,7 @@ import msgspec
 
 from grader.errors import InfrastructureError
 from grader.files.key_value import KeyValueFile
-from grader.judge import JudgeQuestion, JudgeReply, JudgeUsage, refuse_duplicates
+from grader.judge import JudgeQuestion, JudgeReply, refuse_duplicates
 from grader.models.client import Client, FirstRefusals, Patience, TroubleReporter
 from grader.models.endpoint import Server, Wording, one_line
 from grader.models.messages import Request, Settings, user
@@ -136,29 +136,21 @@ class OpenAIJudge:
         """The server's address without credentials and query."""
         return self._client.endpoint.name
 
-    @property
-    def usage(self) -> JudgeUsage:
-        """The cost so far."""
-        status = self._client.status()
-        return JudgeUsage(
-            calls=status.calls,
-            cached=self._cached,
-            failed=self._failed,
-            unreadable=self._unreadable,
-            prompt_tokens=status.usage.prompt_tokens,
-            completion_tokens=status.usage.completion_tokens,
-        )
-
     def provenance(self) -> JudgeProvenance:
-        """Return the provenance of this judge for a report."""
-        usage = msgspec.structs.asdict(self.usage)
+        """Return the provenance of this judge for a report, with its cost so far."""
+        status = self._client.status()
         return JudgeProvenance(
             source="endpoint",
             model=self.model,
             endpoint=self.endpoint,
             questions=self._asked,
+            calls=status.calls,
+            cached=self._cached,
+            failed=self._failed,
+            unreadable=self._unreadable,
             last_error=self._last_error,
-            **usage,
+            prompt_tokens=status.usage.prompt_tokens,
+            completion_tokens=status.usage.completion_tokens,
         )
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:

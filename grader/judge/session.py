@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from grader.judge.client import OpenAIJudge
     from grader.judge.prompts import PromptKind
     from grader.observer import Observer
     from grader.options import Options
@@ -88,17 +87,16 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
         session = JudgeSession(judge=judge, template=template)
         yield session
     session.provenance = judge.provenance()
-    session.notes = [_cost(judge)]
+    session.notes = [_cost(session.provenance)]
 
 
-def _cost(judge: OpenAIJudge) -> str:
-    usage = judge.usage
-    silent = usage.failed - usage.unreadable
+def _cost(judge: JudgeProvenance) -> str:
+    silent = judge.failed - judge.unreadable
     failed = f", {counted(silent, 'question')} without a reply" if silent else ""
-    if usage.unreadable:
-        failed += f", {counted(usage.unreadable, 'question')} with replies that could not be read"
+    if judge.unreadable:
+        failed += f", {counted(judge.unreadable, 'question')} with replies that could not be read"
     return (
-        f"Judge {judge.model} at {judge.endpoint}: {counted(usage.calls, 'call')}, "
-        f"{counted(usage.cached, 'reply', 'replies')} from the cache"
-        f"{failed}; {usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."
+        f"Judge {judge.model} at {judge.endpoint}: {counted(judge.calls, 'call')}, "
+        f"{counted(judge.cached, 'reply', 'replies')} from the cache"
+        f"{failed}; {judge.prompt_tokens} prompt and {judge.completion_tokens} completion tokens."
     )

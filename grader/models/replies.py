@@ -69,7 +69,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why there is no reply."""
+    """Why a reply is missing."""
 
     kind: FailureKind
     reason: str

@@ -88,7 +88,9 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
     elif not isinstance(found, list):
         yield Flaw(path=path, message=f"expected a list of strings, found {kind(found)}")
     elif not found:
-        yield Flaw(path=path, message="the list is empty; leave the record out if there is no prediction")
+        yield Flaw(
+            path=path, message="the list is empty; a record needs at least one prediction, so leave this record out"
+        )
     else:
         yield from (_text_flaw(index, text) for index, text in enumerate(found) if not isinstance(text, str))
 

@@ -207,12 +207,10 @@ class Scorer(ABC, Generic[B, T]):
 
     def check_declaration(self, declared: B) -> str:
         """Return what is wrong with a declaration; empty if it is valid."""
-        del declared
         return ""
 
     def columns(self, declared: B, split: str) -> list[str] | None:
         """Return the columns that scoring reads; None: all but the image."""
-        del split
         columns = declared.columns
         return named(columns.id, columns.question, columns.split, *columns.groups, columns.cluster)
 
@@ -221,12 +219,10 @@ class Scorer(ABC, Generic[B, T]):
 
         `given` is the path of `--data`. Raises InputError, UsageError, DataUnavailableError.
         """
-        del declared, split, given
         return None
 
     def carried(self, file: PredictionFile, declared: B) -> Rows | None:
         """Return the rows that are part of the prediction file; None if it has none."""
-        del file, declared
         return None
 
     @abstractmethod
@@ -235,19 +231,16 @@ class Scorer(ABC, Generic[B, T]):
 
     def complete(self, declared: B, tasks: dict[str, T], predicted: Iterable[str]) -> tuple[dict[str, T], list[str]]:
         """Add the tasks that have predictions but are missing in the data; return all tasks, and notes."""
-        del declared, predicted
         return tasks, []
 
     def notes(self, declared: B, rows: Rows) -> list[str]:
         """Return what a reader of the report must know about the data."""
-        del declared, rows
         return []
 
     # --- inference ------------------------------------------------------------------------------------------------
 
     def tasks_to_ask(self, declared: B, tasks: dict[str, T]) -> dict[str, T]:
         """Return all tasks to ask a model about, including those that are missing in the data."""
-        del declared
         return tasks
 
     def sampling(self, declared: B) -> Sampling:
@@ -285,7 +278,6 @@ class Scorer(ABC, Generic[B, T]):
 
     def demonstrations(self, declared: B, split: str, given: Path | None) -> Mapping[str, list[Mapping[str, Any]]]:
         """Return demonstrations for prompts, by subject; empty if the benchmark has none; raises a GradeError."""
-        del declared, split, given
         return {}
 
     # --- scoring --------------------------------------------------------------------------------------------------
@@ -295,12 +287,10 @@ class Scorer(ABC, Generic[B, T]):
 
         Empty: they are unknown before scoring. If they are given, metrics must have the groups of the tasks.
         """
-        del run
         return ()
 
     def why_not(self, name: str, run: Run[B, T]) -> str:
         """Return why a run will not have a metric, after a space; empty if the scorer has no such metric."""
-        del name, run
         return ""
 
     @abstractmethod
@@ -312,17 +302,14 @@ class Scorer(ABC, Generic[B, T]):
 
         `run` has all tasks and no predictions.
         """
-        del run
         return None
 
     def limited(self, task: T, given: Mapping[str, float]) -> T:
         """Return a task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
-        del task
         raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")
 
     def by_reader(self, run: Run[B, T]) -> Mapping[str, Scored]:
         """Return the results under every published reader of the scorer, by its name; empty if it has only one."""
-        del run
         return {}
 
     @abstractmethod
@@ -340,12 +327,10 @@ class Scorer(ABC, Generic[B, T]):
 
     def probes(self, declared: B, tasks: Mapping[str, T], protocol: str) -> Iterable[Probe]:
         """Return predictions whose verdict is known, for `grade selftest`. The tasks have all columns."""
-        del declared, tasks, protocol
         return ()
 
     def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
         """Compute metrics of a whole report again from its samples, in percent, in another way than `score` does."""
-        del report
         return {}
 
     # --- pairing for comparisons ----------------------------------------------------------------------------------
@@ -389,39 +374,32 @@ class Scorer(ABC, Generic[B, T]):
 
     def would_have(self, report: Report, name: str, group: str | None) -> bool:
         """Whether a report would have this metric if all its samples had been scored."""
-        del group
         return report.metric(name) is not None or report.metric(name, "careful") is not None
 
     def how_to_get(self, name: str, report: Report) -> str:
         """Return advice on how to get a metric that the report does not have; empty if it cannot be had."""
-        del name, report
         return ""
 
     # --- what reports show ----------------------------------------------------------------------------------------
 
     def summary(self, report: Report) -> Summary:
         """Return what reports show of a whole run in addition to its metrics; InputError for a damaged report."""
-        del report
         return Summary()
 
     def made_with(self, report: Report) -> dict[str, Any]:
         """Return what reports show under "How it was made" in addition to the provenance."""
-        del report
         return {}
 
     def marks(self, sample: SampleResult) -> Marks:
         """Return what reports show of a sample in addition to its readings; raises InputError for a damaged report."""
-        del sample
         return Marks()
 
     def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
         """Return the outcome of one round of a unit's tasks; None: each sample has its own outcome."""
-        del members, reading
         return None
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the scorer's own file of a run."""
-        del report, path
         return OwnFile()
 
 

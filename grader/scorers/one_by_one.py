@@ -49,7 +49,6 @@ class Scoring:
 
     def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult]:
         """Return one result per sample."""
-        del lane
         found: dict[int, SampleResult] = {}
         for layer in _layers(asked):
             run = self._of({asked[place].qid: [asked[place].text] for place in layer})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import InfrastructureError
-from grader.judge import JudgeReply, JudgeUsage
+from grader.judge import JudgeReply
 from grader.judge.client import ReplyCache, cache_key
 from tests.conftest import ROOT
 from tests.judge.made import KEY, Watcher, judge, question, questions
@@ -30,7 +30,7 @@ class TestAsking:
     def test_a_question_is_one_request_at_temperature_zero(self) -> None:
         with ModelServer.playing(say("B")) as server, judge(server) as it:
             replies = it.ask([question()])
-            usage = it.usage
+            cost = it.provenance()
         assert replies == {"q1": JudgeReply(text="B", tries=1)}
         (asked,) = server.asked
         assert asked.path == "/v1/chat/completions"
@@ -40,7 +40,7 @@ class TestAsking:
             "temperature": 0,
         }
         assert asked.headers["authorization"] == f"Bearer {KEY}"
-        assert usage == JudgeUsage(calls=1, prompt_tokens=11, completion_tokens=2)
+        assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (1, 11, 2)
 
     def test_threads_ask_as_many_at_once_as_allowed_and_only_the_caller_reports_progress(self) -> None:
         watcher = Watcher()
@@ -75,7 +75,7 @@ class TestAsking:
         with ModelServer(decide) as server, judge(server, concurrency=1, observer=watcher) as it:
             replies = it.ask(questions(3))
         assert [reply.text for reply in replies.values()] == ["A", "A", "A"]
-        assert it.usage.calls == len(server.asked) == 4
+        assert it.provenance().calls == len(server.asked) == 4
         assert watcher.messages == ["m accepts no temperature: it judged at its default temperature"]
 
 
@@ -83,7 +83,9 @@ class TestUnreadableReplies:
     def test_three_tries_vary_the_temperature_then_the_question_has_no_reply(self) -> None:
         with ModelServer.playing(say("hm"), say("well"), say("who\nknows")) as server, judge(server) as it:
             replies = it.ask([question()])
-            assert it.usage == JudgeUsage(calls=3, failed=1, unreadable=1, prompt_tokens=33, completion_tokens=6)
+            cost = it.provenance()
+        assert (cost.calls, cost.failed, cost.unreadable) == (3, 1, 1)
+        assert (cost.prompt_tokens, cost.completion_tokens) == (33, 6)
         error = "no readable reply in 3 tries; the last was 'who knows'"
         assert replies == {"q1": JudgeReply(text=None, tries=3, error=error, unreadable="who\nknows")}
         assert [asked.temperature for asked in server.asked] == [0.0, 0.5, 1.0]
@@ -103,7 +105,8 @@ class TestCache:
             watcher = Watcher()
             with judge(server, cache=ReplyCache(path), observer=watcher) as it:
                 replies = it.ask(questions(5))
-                assert it.usage == JudgeUsage(calls=2, cached=3, prompt_tokens=22, completion_tokens=4)
+                cost = it.provenance()
+        assert (cost.calls, cost.cached, cost.prompt_tokens, cost.completion_tokens) == (2, 3, 22, 4)
         assert [reply.cached for reply in replies.values()] == [True, True, True, False, False]
         assert watcher.done == 5
 

@@ -38,7 +38,7 @@ class TestTrouble:
     def test_a_passing_failure_is_repeated_and_is_no_try(self) -> None:
         with ModelServer.playing(fail(429), raw(b"[]"), say("A")) as server, judge(server) as it:
             assert it.ask([question()]) == {"q1": JudgeReply(text="A", tries=1)}
-            assert it.usage.calls == 3
+            assert it.provenance().calls == 3
         assert [asked.temperature for asked in server.asked] == [0, 0, 0]
 
 

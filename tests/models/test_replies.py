@@ -1,4 +1,4 @@
-"""What is read of a chat completion, and what of it is no answer."""
+"""What is read of a chat completion, and what is not read as an answer."""
 
 from __future__ import annotations
 

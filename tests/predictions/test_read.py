@@ -152,7 +152,7 @@ def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
         'preds.json:3: $[1].predictions[0]: expected a string, found null; write "" if the model returned nothing',
         "preds.json:3: $[1].predictions[1]: expected a string, found the integer 3",
         'preds.json:5: $[2]: no "qid"; the fields are "predictions": rename the id of the task to "qid"',
-        "preds.json:5: $[2].predictions: the list is empty; leave the record out if there is no prediction",
+        "preds.json:5: $[2].predictions: the list is empty; a record needs at least one prediction, so leave this record out",
         'preds.json:6: $[3]: no "predictions"; the fields are "qid": rename the answer, as a list ["..."], to '
         '"predictions"',
         'preds.json:6: $[4]: expected a record {"qid": "...", "predictions": ["..."]}, found the integer 3',

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
     """Return the file of one model repository; raises UsageError if the value or the data set is unknown."""
-    del name, material
     hub = import_module("huggingface_hub")
     if not hasattr(hub, "EvalResultEntry"):
         raise UsageError("This huggingface_hub has no .eval_results. Update it: pip install -U huggingface_hub")

@@ -115,7 +115,6 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
 
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
         """Turn rows into tasks; raises InputError that names every row without an answer."""
-        del split
         column = declared.columns.question
         if column and all(cell(row.get(column)) is None for row in rows.rows):
             place = rows.place or rows.origin

@@ -91,20 +91,9 @@ def read_mmmu(text: str, options: Mapping[str, str]) -> ChoiceReading:
 # --- lmms-eval --------------------------------------------------------------------------------------------------
 
 _LMMS_STRIPPED = (*_STRIPPED, '"')
+_KINDS = ("answer", "correct answer", "best answer", "correct option", "best option", "choice", "correct choice")
 _PHRASES = (
-    *(
-        f"{article}{kind} is"
-        for kind in (
-            "answer",
-            "correct answer",
-            "best answer",
-            "correct option",
-            "best option",
-            "choice",
-            "correct choice",
-        )
-        for article in ("", "the ")
-    ),
+    *(f"{article}{kind} is" for kind in _KINDS for article in ("", "the ")),
     *("i choose", "i select", "i pick", "my answer is", "my choice is"),
     *("옵션", "정답은", "답은", "답:", "答案是", "答案为", "选", "答えは"),
 )
@@ -166,36 +155,32 @@ _WORDS = (
 )
 """The source's words for "answer", in its order; with "=", no blanks may precede the colon."""
 _REMOVED = (
-    *(
-        "**",
-        "$\\boxed{",
-        "}$",
-        "\\$",
-        "$\\text{",
-        "$",
-        "\\mathrm{",
-        "\\{",
-        "\\text",
-        "\\(",
-        "\\mathbf{",
-        "{",
-        "\\boxed",
-    ),
+    "**",
+    "$\\boxed{",
+    "}$",
+    "\\$",
+    "$\\text{",
+    "$",
+    "\\mathrm{",
+    "\\{",
+    "\\text",
+    "\\(",
+    "\\mathbf{",
+    "{",
+    "\\boxed",
 )
 _LETTERS = {**dict(zip("أبجد", "ABCD", strict=True)), **dict(zip("অবডঢ", "ABCD", strict=True))}
 _LETTERS |= dict(zip("ＡＢＣＤ", "ABCD", strict=True))
 
 
-def read_simple_evals(text: str, options: Mapping[str, str]) -> ChoiceReading:
+def read_simple_evals(text: str, _: Mapping[str, str]) -> ChoiceReading:
     """Return the letter after the first "Answer:"; a small letter is kept, which is never the gold one."""
-    del options
     match = _SIMPLE.search(text)
     return _UNREAD if match is None else read_as(match[1], "answer_colon", match.span())
 
 
-def read_simple_evals_multilingual(text: str, options: Mapping[str, str]) -> ChoiceReading:
+def read_simple_evals_multilingual(text: str, _: Mapping[str, str]) -> ChoiceReading:
     """Return the letter after "Answer:" in the first language whose word the reply has, without LaTeX marks."""
-    del options
     for mark in _REMOVED:
         text = text.replace(mark, "")
     for pattern in _multilingual():

@@ -117,7 +117,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
-        del run
         return ("accuracy",)
 
     def score(self, run: Run[ChoiceBenchmark, Item]) -> Scored:
@@ -214,7 +213,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def probes(self, declared: ChoiceBenchmark, tasks: Mapping[str, Item], protocol: str) -> Iterable[Probe]:
         """Return right and wrong answers in many wordings, and refusals."""
-        del declared, protocol
         return selftest_probes.probes(tasks)
 
     def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
@@ -258,7 +256,6 @@ class Circular(MultipleChoice):
 
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
-        del run
         return ("circular_accuracy", "vanilla_accuracy", choice_metrics.ALL_PASSES)
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:

@@ -95,11 +95,6 @@ def count(rows: Iterable[RowFacts]) -> Counts:
     return Counts(*map(sum, zip(*map(_counts_of, rows), strict=True))) if (rows := list(rows)) else Counts()
 
 
-def figures(rows: Iterable[RowFacts], weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
-    """Return one subject's metrics."""
-    return figures_of_counts(count(rows), weights)
-
-
 def figures_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
     """Return the metrics for a subject's counts."""
     import numpy as np

@@ -56,7 +56,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def columns(self, declared: MrBenBenchmark, split: str) -> list[str] | None:
         """Return None: the subject files are read whole."""
-        del declared, split
         return None
 
     def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
@@ -65,12 +64,10 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:
         """Return the rows of an official result file."""
-        del declared
         return tasks.from_tables(file.rows, file.name) if isinstance(file.rows, dict) else None
 
     def tasks(self, declared: MrBenBenchmark, split: str, rows: Rows) -> dict[str, MrBenTask]:
         """Turn rows into tasks."""
-        del declared, split
         return tasks_from(rows)
 
     # --- inference ------------------------------------------------------------------------------------------------
@@ -92,7 +89,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def metric_names(self, run: Run[MrBenBenchmark, MrBenTask]) -> Sequence[str]:
         """Return the names of the metrics."""
-        del run
         return (*figures.FIGURES, mr_score.PARSE_RATE)
 
     def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> Scored:
@@ -157,7 +153,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def probes(self, declared: MrBenBenchmark, tasks: Mapping[str, MrBenTask], protocol: str) -> Iterable[Probe]:
         """Return the annotators' answers in several wordings, wrong answers, and refusals."""
-        del declared, protocol
         return selftest_probes.probes(tasks)
 
     # --- comparisons ----------------------------------------------------------------------------------------------
@@ -176,7 +171,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def observe(self, name: str) -> Observe | None:
         """Return None: MR-Score and its parts are not means of observations."""
-        del name
         return None
 
     def compare(

@@ -203,7 +203,7 @@ PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
     "another quantity is another answer": [
         (said, {"A": "20 cm", "B": "30 cm"}, "", None) for said in ("20 m", "2 cm", "-20 cm", "20 kg", "20.5")
     ],
-    "a number in an expression or before an item is no answer": [
+    "a number in an expression or before an item is not read as an answer": [
         ("18 - 3 = 15, so 15 are left.", PENS, "", "B"),
         ("x > 12, x < 18, hence x = 15.", PENS, "", "B"),
         ("The total is 12+3.", PENS, "", None),
@@ -227,7 +227,7 @@ PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
         ("horses", SPELLED, "", "B"),
         ("hose", SPELLED, "", None),
     ],
-    "a statement about something else is no answer": [
+    "a statement about something else is not read as an answer": [
         ("The shirt is red. The pants are blue.", COLOURS, "What can be seen?", None),
         ("The shirt is red. The pants are blue.", COLOURS, PANTS, "B"),
         ("The shirt is red and the pants are blue.", COLOURS, PANTS, "B"),
@@ -284,7 +284,7 @@ PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
         ("Many people think that it is red, but the door is blue.", COLOURS, "", None),
         ("It is red, although the sign next to it is blue.", COLOURS, "", "A"),
     ],
-    "a letter in a compound is no option, and an option's text may be a letter": [
+    "a letter in a compound is not read as an option, and an option's text may be a letter": [
         ("Neither pre-A nor pre-C reacts, so it is B.", {"A": "A", "B": "B", "C": "C"}, "", "B"),
         ("It must be option-B.", COLOURS, "", "B"),
         ("The smallest distance is that of **Q**.", {"A": "P", "B": "Q", "C": "R"}, "", "B"),

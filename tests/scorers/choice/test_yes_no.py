@@ -70,7 +70,7 @@ REST = [  # what is not said is as in the question
     (HOLDS, "there is no umbrella.", False),
     ("is the door open?", "the door is not closed; it is open.", True),
 ]
-DOUBTS = [  # what may be is no answer
+DOUBTS = [  # what may be is not read as an answer
     (DOG, "there might be a dog.", None),
     (DOG, "there is a cat or a dog.", None),
     (DOG, "i wonder whether a dog is here.", None),

@@ -17,7 +17,6 @@ from grader.scorers.mr_ben.figures import (
     SubjectFigures,
     bounds,
     count,
-    figures,
     figures_of_counts,
     intervals,
     mean_figures,
@@ -34,6 +33,10 @@ FACTS = st.builds(
 
 def row(gold: bool, predicted: bool | None, step: bool | None = False, reason: bool | None = False) -> RowFacts:
     return RowFacts(gold_correct=gold, predicted_correct=predicted, step=step, reason=reason)
+
+
+def figures(rows: list[RowFacts]) -> SubjectFigures:
+    return figures_of_counts(count(rows))
 
 
 def test_figures_follow_the_formula() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.figures import FIGURES, RowFacts, Weights, figures, mean_figures
+from grader.scorers.mr_ben.figures import FIGURES, RowFacts, Weights, count, figures_of_counts, mean_figures
 from grader.scorers.mr_ben.paired import difference
 from grader.statistics.paired import interval
 
@@ -40,7 +40,7 @@ def runs(draw: st.DrawFn) -> tuple[Rows, Rows]:
 def value(run: Rows, name: str, subject: str | None = None) -> float:
     """The figure as a report gives it."""
     subjects = [[facts for _, facts in rows] for key, rows in run.items() if subject in (None, key)]
-    return float(getattr(mean_figures([figures(rows) for rows in subjects]), name))
+    return float(getattr(mean_figures([figures_of_counts(count(rows)) for rows in subjects]), name))
 
 
 @given(runs(), st.sampled_from(FIGURES))

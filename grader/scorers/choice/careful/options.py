@@ -41,7 +41,7 @@ _COMMON_CJK = frozenset("是否不有无对错在的了没上下大小多少一�
 _LONGEST_QUANTITY = 60
 _TERM_BEFORE = Pattern(r"(?:\d\.|[-+*/^×<>{]\s?)$")
 _TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)")
-"""What joins a number to others: such a number is no answer of its own."""
+"""What joins a number to others: such a number is not read as an answer."""
 _LOOSE = Pattern(r"[\s$\\(){}\[\]*]|\\(?:text|mathrm)\b")
 _MARK = Pattern(r"\\(?:left|right|text\w*|mathrm|[dt]?frac|cdot|times)\b|[^\w.+-]|_")
 _FRAME = 2
