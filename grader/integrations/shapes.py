@@ -6,9 +6,8 @@ Every function takes one row (or the part of it that has the tests, also as JSON
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.errors import UsageError
@@ -91,19 +90,7 @@ def livecodebench(given: Row) -> dict[str, Any]:
 def kodcode(given: Row) -> dict[str, Any]:
     """Return the row for `solution` and `test`, a file for pytest that imports the functions from `solution`."""
     row = _mapping(given, "test")
-    try:
-        tree = ast.parse(row["test"])
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"its test is invalid Python: {error}") from None
-    body = [node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module == "solution")]
-    if not any(isinstance(node, ast.Name) and node.id == "pytest" for node in ast.walk(tree)):
-        # The sandbox does not have it, and most tests only import it.
-        body = [node for node in body if not (isinstance(node, ast.Import) and node.names[0].name == "pytest")]
-    calls = "".join(f"\n{name}()" for name in _functions(body))
-    if not calls:
-        raise UsageError("its test has no function test_...")
-    source = ast.unparse(ast.Module(body, type_ignores=[]))
-    return {"tests": f"{source}\n{calls}\n", "solution": row.get("solution") or ""}
+    return {"tests": row["test"], "solution": row.get("solution") or ""}
 
 
 def mbpp(given: Row) -> dict[str, Any]:
@@ -111,20 +98,6 @@ def mbpp(given: Row) -> dict[str, Any]:
     row = _mapping(given, "test_list")
     setup = row.get("test_setup_code") or "\n".join(row.get("test_imports") or ())
     return {"tests": _items(row, "test_list"), "setup": setup, "solution": row.get("code") or ""}
-
-
-def _functions(body: Sequence[ast.stmt]) -> list[str]:
-    """Return the calls of pytest's functions, and of methods of its classes, as far as they have no fixtures."""
-    functions = []
-    for node in body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            if node.args.args:
-                raise UsageError(f"its test {node.name} has parameters, which only pytest can give")
-            functions.append(node.name)
-        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef)]
-            functions += [f"{node.name}().{name}" for name in methods if name.startswith("test")]
-    return functions
 
 
 def _mapping(value: Any, *needed: str) -> dict[str, Any]:

@@ -183,7 +183,7 @@ def test_what_assertions_read_of_that_code_is_not_for_programs(own, tmp_path):
     ("before", "after", "said"),
     [
         ('tests = "asserts"\n', "", "[columns] needs `tests`"),
-        ('signature = "stub"', 'prompt = "stub"', "`prompt` and `entry_point` belong together"),
+        ('signature = "stub"', 'prompt = "stub"', "has `prompt`, so it needs `entry_point`"),
         ('scoring = "execution"', 'scoring = "mcq"', "the scorers are execution, multiple_choice, circular, mr_score"),
     ],
 )

@@ -172,8 +172,6 @@ def test_references_and_limits_come_with_the_row(backend: str) -> None:
         (shapes.inputs_outputs, "not JSON", "not JSON"),
         (shapes.inputs_outputs, {"inputs": 3, "outputs": []}, "not a list"),
         (shapes.prime_intellect, {"verification_info": "{}"}, "no test_cases"),
-        (shapes.kodcode, {"test": "def test_it(tmp_path): pass"}, "parameters"),
-        (shapes.kodcode, {"test": "x = 1"}, "no function"),
         (shapes.livecodebench, {"private_test_cases": "no!"}, "neither JSON nor a packed text"),
     ],
 )

@@ -21,6 +21,7 @@ from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of
+from grader.scorers.execution.runnable import runnable
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def columns_problem(columns: ExecutionColumns) -> str:
         return "[columns] needs `tests`, the column with the tests of a task, or `inputs` and `outputs`"
     if columns.signature is not None and columns.prompt is not None:
         return "[columns] has both `signature` and `prompt`: a task has one of them"
-    if (columns.prompt is None) != (columns.entry_point is None):
-        return "[columns]: `prompt` and `entry_point` belong together: `check(candidate)` is called with that function"
+    if columns.prompt is not None and columns.entry_point is None:
+        return "[columns] has `prompt`, so it needs `entry_point`: `check(candidate)` is called with that function"
     return ""
 
 
@@ -170,8 +171,9 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     solution = _text(row.get(columns.solution or ""))
     has_inputs = row.get(columns.inputs) is not None if columns.inputs and columns.tests else bool(columns.inputs)
     cases = cases_of(row, columns, checker) if has_inputs or columns.cases else None
-    if cases is None and (function := row.get(columns.entry_point or "")) is not None:
-        tests = f"{tests.rstrip()}\n\n\ncheck({str(function).strip()})\n"
+    if cases is None and tests.strip():
+        entry_point = str(row.get(columns.entry_point or "") or "").strip()
+        tests = runnable(tests, entry_point, signature or solution or "")
     if fault := _fault(tests):
         raise BadRowError(f"{columns.tests} is invalid Python, so every program would fail: {fault}")
     if cases is None and not tests.strip():

@@ -1,0 +1,79 @@
+"""Scripts that only define tests are run as their framework runs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.scorers.execution.inputs.cases import BadRowError
+from grader.scorers.execution.runnable import runnable
+
+UNITTEST = """import unittest
+
+class Cases(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.expected = 4
+
+    def setUp(self):
+        self.given = 2
+
+    def test_twice(self):
+        self.assertEqual(twice(self.given), self.expected)
+"""
+FORMS = {
+    "unittest": UNITTEST,
+    "unittest, started": UNITTEST + "\nunittest.main()\n",
+    "unittest, started if it is the main module": UNITTEST + "\nif __name__ == '__main__':\n    unittest.main()\n",
+    "pytest": "import pytest\nfrom solution import twice\ndef test_twice():\n    assert twice(2) == 4\n",
+    "a class for pytest": "class TestTwice:\n    def test_it(self, x=2):\n        assert twice(x) == 4\n",
+    "coroutines": "async def test_twice():\n    assert twice(2) == 4\n",
+    "a patch gives the parameters": "from unittest.mock import patch\n\n@patch('builtins.print')\n"
+    "def test_twice(print):\n    assert twice(2) == 4\n",
+    "check": "def check(candidate):\n    assert candidate(2) == 4\n",
+    "only if it is the main module": "def run():\n    assert twice(2) == 4\n\nif __name__ == '__main__':\n    run()\n",
+    "a script": "from solution import twice\nassert twice(2) == 4\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("signature", ["def twice(x):\n", "def twice(x):\n    return 2 * x\n"])
+def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str) -> None:
+    tests = compile(runnable(FORMS[form], "", signature), "<tests>", "exec")
+    exec(tests, {"twice": lambda x: 2 * x, "__name__": "tests"})
+    with pytest.raises(AssertionError):
+        exec(tests, {"twice": lambda x: 2 * x + 1, "__name__": "tests"})
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "# comment\nassert  twice(2) == 4",
+        "def test_twice():\n    assert twice(2) == 4\n\ntest_twice()",
+        "import pytest\nwith pytest.raises(TypeError):\n    twice()",
+        "def run():\n    assert twice(2) == 4\n\ndone = run()",
+        "assert twice(",
+        UNITTEST + "\nunittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Cases))\n",
+    ],
+)
+def test_a_script_that_runs_its_tests_stays_as_it_is(tests: str) -> None:
+    assert runnable(tests, "", "def twice(x):\n") == tests
+
+
+def test_check_is_called_with_the_entry_point_as_humaneval_does_it() -> None:
+    tests = "METADATA = {}\n\n\ndef check(candidate):\n    assert candidate(2) == 4\n\n"
+    assert runnable(tests, "twice", "") == f"{tests.rstrip()}\n\n\ncheck(twice)\n"
+    assert runnable("assert twice(2) == 4\n", "twice", "") == "assert twice(2) == 4\n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "why"),
+    [
+        ("def test_it(tmp_path): pass", "test test_it needs pytest"),
+        ("import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_it(x): pass", "test test_it needs pytest"),
+        ("def check(candidate): pass", "entry_point"),
+        ("import math\nX = 1\ndef run(): pass", "call nothing"),
+    ],
+)
+def test_tests_that_cannot_run_are_refused_with_the_reason(tests: str, why: str) -> None:
+    with pytest.raises(BadRowError, match=why):
+        runnable(tests, "", "def one(): pass\ndef two(): pass\n")
