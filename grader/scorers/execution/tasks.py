@@ -6,6 +6,7 @@ import ast
 import builtins
 import contextlib
 import functools
+import importlib
 import json
 import textwrap
 import warnings
@@ -18,6 +19,7 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted, shown
 from grader.options import LEAST_MEMORY, bytes_of
+from grader.scorers.execution import tame_names
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of
@@ -25,7 +27,7 @@ from grader.scorers.execution.runnable import runnable
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.data.tables import Row, Rows
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
@@ -349,14 +351,14 @@ def open_names(tests: str, signature: str) -> tuple[str, ...]:
 
 
 def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
-    """Return a signature that says what to write, from the reference solution, or from the only name in question."""
+    """Return a signature that says what to write, from the reference solution, else from the tests."""
     if declared.written:
         return declared
     used, open_ = tested_names(tests, signature), open_names(tests, signature)
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
-    if not any(stubs) and len(open_) == 1:
-        stubs = [_used(*open_, tests)]
+    if not any(stubs):
+        stubs = _constructed(tests, open_) or ([_function(open_[0])] if len(open_) == 1 else [])
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
 
 
@@ -367,15 +369,26 @@ def _stub(node: ast.stmt) -> str:
     return _function(node.name) if isinstance(node, ast.FunctionDef) else ""
 
 
-def _used(name: str, tests: str) -> str:
-    """Return a stub of what tests use: a class if its name has a capital letter and the tests call its methods."""
+def _constructed(tests: str, names: Sequence[str]) -> list[str]:
+    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests.
+
+    One of several names may be the standard library's, which the tests do not import.
+    """
     nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
-    assigned = [node for node in nodes if isinstance(node, ast.Assign) and _constructs(ast.unparse(node.value), name)]
-    objects = {ast.unparse(target) for node in assigned for target in node.targets}
-    methods = [node.func for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    owners = [(ast.unparse(method.value), method.attr) for method in methods]
-    called = dict.fromkeys(attr for owner, attr in owners if owner in objects or _constructs(owner, name))
-    return _class(name, called) if called and name[0].isupper() else _function(name)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    methods = [(ast.unparse(call.func.value), call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
+    assigned = [(node.targets, ast.unparse(node.value)) for node in nodes if isinstance(node, ast.Assign)]
+    modules = [importlib.import_module(module) for module in tame_names.MODULES] if len(names) > 1 else []
+    stubs = []
+    for name in names:
+        is_called = any(ast.unparse(call.func) == name for call in calls)
+        if name[0].isupper() and is_called and not any(hasattr(module, name) for module in modules):
+            objects = {
+                ast.unparse(target) for targets, value in assigned if _constructs(value, name) for target in targets
+            }
+            called = [method for owner, method in methods if owner in objects or _constructs(owner, name)]
+            stubs.append(_class(name, dict.fromkeys(["__init__", *called])))
+    return stubs
 
 
 def _constructs(source: str, name: str) -> bool:
