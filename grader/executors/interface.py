@@ -12,13 +12,13 @@ from grader.observer import Silent
 from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grade_sandbox.jobs import Job
 
     from grader.observer import Observer
     from grader.results import SandboxProvenance
-    from grader.sandbox.interface import Answer, Limits
+    from grader.sandbox.interface import Limits
     from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 class Executor(Protocol):
     """Runs jobs in sandboxes. It is a context manager that leaves nothing behind."""
+
+    cache: MemoryCache | VerdictCache
+    """The results of jobs in earlier runs, by key."""
 
     def __enter__(self) -> Self:
         """Prepare it; raises InfrastructureError."""
@@ -42,15 +45,6 @@ class Executor(Protocol):
 
     def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job's result: a hash of everything that can change it."""
-
-    def has(self, key: str) -> bool:
-        """Whether `kept` has a result for this key."""
-
-    def kept(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """Return the stored results of jobs in earlier runs, by key, in the order of the keys."""
-
-    def keep(self, key: str, answer: Answer) -> None:
-        """Store the result of a job for later runs."""
 
     def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
         """Yield a verdict for every (key, job), in the order in which they finish. Jobs are drawn as they are needed.
@@ -77,25 +71,13 @@ class Cached:
     """Stores the results of jobs, with keys that include everything that can change the verdict."""
 
     def __init__(self, cache: MemoryCache | VerdictCache, limits: Limits, observer: Observer | None = None) -> None:
-        self._cache, self._limits, self._observer = cache, limits, observer or Silent()
+        self.cache, self._limits, self._observer = cache, limits, observer or Silent()
         self._identity = ""
         """A hash of the sandbox. An executor sets it as soon as it knows its sandbox."""
 
     def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job in the cache."""
         return verdict_cache.key(job, self._identity, self._limits)
-
-    def has(self, key: str) -> bool:
-        """Whether the cache has an answer under this key."""
-        return self._cache.has(key)
-
-    def kept(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """Return the answers of earlier runs, by key."""
-        return self._cache.get(keys)
-
-    def keep(self, key: str, answer: Answer) -> None:
-        """Keep an answer for later runs."""
-        self._cache.put(key, answer)
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
         """Return None: other jobs wait for the lint jobs. An executor can do better."""
@@ -105,6 +87,6 @@ class Cached:
 
     def _close_cache(self) -> None:
         """Save the cache; say so if it could not be used."""
-        self._cache.close()
-        if problem := self._cache.problem:
+        self.cache.close()
+        if problem := self.cache.problem:
             self._observer.message(f"{problem[0].upper()}{problem[1:]}")

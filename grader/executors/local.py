@@ -77,7 +77,7 @@ class Local(Cached):
         """Return an executor for long jobs, with `times` as many sandboxes of its own. Close it before this one."""
         pool = self._pool
         beside = pool.beside(times) if isinstance(pool, Apart) else pool
-        return Local(self._backend, beside, self._cache, self._limits)
+        return Local(self._backend, beside, self.cache, self._limits)
 
     def abort(self) -> None:
         """End the sandboxes, also those that are busy; jobs raise InfrastructureError from now on."""

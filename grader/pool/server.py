@@ -97,13 +97,13 @@ class _Server:
     """The connections and their requests."""
 
     def __init__(self, pool_settings: PoolSettings, samples: Samples | Cluster, rounds: Rounds, path: Path) -> None:
-        self._given, self._samples, self._rounds, self._path = pool_settings, samples, rounds, path
+        self.given, self._samples, self.rounds, self._path = pool_settings, samples, rounds, path
         self._began = time.monotonic()
         self._clients: set[asyncio.Task[None]] = set()
         self._last_seen = time.monotonic()
         self._linger = max(pool_settings.linger, 2.0)
         """At least 2 s, so that the first client has time to connect even if `linger` is short."""
-        self._ended = asyncio.Event()
+        self.ended = asyncio.Event()
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Listen until it is time to end; `ready` is called when it listens."""
@@ -113,7 +113,7 @@ class _Server:
         server = await asyncio.start_unix_server(self._connected, self._path, backlog=1024)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._ended.set)
+            loop.add_signal_handler(number, self.ended.set)
         ready()
         await self._until_nobody_is_there()
         server.close()
@@ -122,20 +122,20 @@ class _Server:
         await asyncio.gather(*self._clients, return_exceptions=True)
 
     async def _until_nobody_is_there(self) -> None:
-        while not self._ended.is_set():
+        while not self.ended.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), IDLE_TICK)
+                await asyncio.wait_for(self.ended.wait(), IDLE_TICK)
             if self._clients:
                 self._last_seen = time.monotonic()
             elif time.monotonic() - self._last_seen >= self._linger and self._unlisted():
                 return
         # The holder of the lock may be waiting for an answer from this process.
-        with starting.locked(self._given.name, LOCK_SECONDS):
+        with starting.locked(self.given.name, LOCK_SECONDS):
             self._path.unlink(missing_ok=True)
 
     def _unlisted(self) -> bool:
         """Remove the socket unless somebody is starting or connecting now; return whether it was removed."""
-        with starting.locked(self._given.name, 0) as is_held:
+        with starting.locked(self.given.name, 0) as is_held:
             if is_held:
                 self._path.unlink(missing_ok=True)
         return is_held
@@ -144,7 +144,7 @@ class _Server:
         task = asyncio.current_task()
         assert task is not None
         self._clients.add(task)
-        self._linger = self._given.linger
+        self._linger = self.given.linger
         try:
             await _Client(self, reader, writer).serve()
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, msgspec.MsgspecError):
@@ -156,32 +156,6 @@ class _Server:
 
     # --- used by the clients' connections ---
 
-    def check(self, grade: Grade) -> None:
-        """Raise a GradeError for an invalid request."""
-        if not grade.seconds > 0:
-            raise UsageError(f"wait: expected more than 0 seconds, not {grade.seconds}")
-        if self._ended.is_set():
-            raise InfrastructureError("The pool is ending.")
-
-    def submit(self, items: list[Waiting]) -> None:
-        """Add samples to the queue."""
-        self._rounds.submit(items)
-
-    @property
-    def problem(self) -> str:
-        """Why the last round failed; empty if it did not."""
-        return self._rounds.counts.problem
-
-    @property
-    def each(self) -> bool:
-        """Whether the single tests of programs are of interest."""
-        return self._given.reward == "tests_right"
-
-    @property
-    def interactive(self) -> bool:
-        """Whether programs may run beside their tests."""
-        return self._given.interactive
-
     def left(self, connection: int) -> None:
         """Handle a client's last message. If it is the only client, its connection stays open until all has ended."""
         if len(self._clients) == 1:
@@ -190,13 +164,13 @@ class _Server:
 
     def state(self) -> PoolState:
         """Return the state of the pool."""
-        counts, (lanes, oldest) = self._rounds.counts, self._rounds.queued()
+        counts, (lanes, oldest) = self.rounds.counts, self.rounds.queued()
         sandboxes, jobs = self._samples.losses
         return PoolState(
             pid=os.getpid(),
             benchmark=self._samples.benchmark,
             seconds=time.monotonic() - self._began,
-            waiting=self._rounds.waiting,
+            waiting=self.rounds.waiting,
             lanes=lanes,
             oldest_seconds=oldest,
             rate=counts.rate.value,
@@ -242,10 +216,12 @@ class _Client:
         self._writer.write(messages.frame(message))
 
     async def _grade(self, asked: Grade) -> None:
-        try:
-            self._server.check(asked)
-        except GradeError as error:
-            self._send(Refused(kind=type(error).__name__, text=str(error)))
+        if not asked.seconds > 0:
+            why = f"wait: expected more than 0 seconds, not {asked.seconds}"
+            self._send(Refused(kind=UsageError.__name__, text=why))
+            return
+        if self._server.ended.is_set():
+            self._send(Refused(kind=InfrastructureError.__name__, text="The pool is ending."))
             return
         loop = asyncio.get_running_loop()
         found = asyncio.Queue[Found]()
@@ -256,13 +232,14 @@ class _Client:
 
         now = time.monotonic()
         rows = {name: bytes(row) for name, row in asked.rows.items()}
+        given = self._server.given
         items = [
             Waiting(
                 msgspec.structs.replace(
                     one,
-                    interactive=self._server.interactive and one.interactive,
+                    interactive=given.interactive and one.interactive,
                     data=rows.get(one.row, b""),
-                    each=one.each or self._server.each,
+                    each=one.each or given.reward == "tests_right",
                     wait=min(one.wait or asked.seconds, asked.seconds),
                 ),
                 now + min(one.wait or asked.seconds, asked.seconds),
@@ -270,7 +247,7 @@ class _Client:
             )
             for number, one in enumerate(asked.samples)
         ]
-        self._server.submit(items)
+        self._server.rounds.submit(items)
         try:
             await self._hand_over(items, found)
         finally:
@@ -295,7 +272,8 @@ class _Client:
                     raise ConnectionResetError
                 if coming.cancelled():
                     items[first].gone = True
-                    late = messages.unscored(items[first].asked, _late(items[first].asked.wait, self._server.problem))
+                    why = _late(items[first].asked.wait, self._server.rounds.counts.problem)
+                    late = messages.unscored(items[first].asked, why)
                     one = Found(place=first, result=late)
                 else:
                     one = coming.result()

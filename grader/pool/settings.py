@@ -182,19 +182,8 @@ def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[
     # Half a surrogate pair is not a character: it could not be sent or written.
     text = fields.text.encode("utf-8", "replace").decode()
     memory = parse_size(fields.memory) if isinstance(fields.memory, str) else fields.memory
-    return Asked(
-        qid=qid,
-        text=text,
-        official=official or fields.official,
-        timeout=fields.timeout,
-        memory=memory,
-        wall=fields.wall,
-        wait=fields.wait,
-        verbatim=fields.verbatim,
-        printed=fields.printed,
-        each=fields.each,
-        refused=refused,
-    ), data
+    own = {"qid": qid, "text": text, "official": official or fields.official, "memory": memory, "refused": refused}
+    return Asked(**msgspec.structs.asdict(fields) | own), data
 
 
 IDS = ("qid", "task_id", "question_id", "problem_id", "id")

@@ -33,8 +33,8 @@ class Told(Silent):
 def messages(path: Path | None) -> list[str]:
     told, backend = Told(), Backend()
     with Local(backend, Pool(backend, 1, 1), VerdictCache(path), Limits(), told) as executor:  # type: ignore[arg-type]
-        executor.keep("ab", {"run": {}})
-        assert executor.kept(["cd"]) == {}
+        executor.cache.put("ab", {"run": {}})
+        assert executor.cache.get(["cd"]) == {}
     return told.messages
 
 

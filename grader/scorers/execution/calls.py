@@ -74,6 +74,14 @@ def _failed_early(recording: Recording) -> bool:
     return any(one.calls is None and one.begun is not None for one in (recording.truthy, recording.falsy))
 
 
+def possible(recording: Recording) -> list[Calls]:
+    """Return the lists of calls that may be right; only one if both recordings agree."""
+    if (both := agreed(recording)) is not None:
+        return [both]
+    found = (longer_of(recording), _calls(recording.truthy), _calls(recording.falsy))
+    return [calls for calls in found if calls is not None]
+
+
 def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
     """Return a task's calls, or why they cannot be recorded.
 
@@ -88,13 +96,10 @@ def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) 
         if passes is not None and passes(both) is None:
             return _unrecordable(recording, "the reference solution is called in another way")
         return both
-    longer = longer_of(recording)
-    if passes is None and longer is not None and _failed_early(recording):
-        return longer
-    for calls in (longer, _calls(recording.truthy), _calls(recording.falsy)):
-        if calls is not None and passes is not None and passes(calls):
-            return calls
-    return _unrecordable(recording, DIFFERENT)
+    if passes is None:
+        longer = longer_of(recording) if _failed_early(recording) else None
+        return longer or _unrecordable(recording, DIFFERENT)
+    return next(filter(passes, possible(recording)), None) or _unrecordable(recording, DIFFERENT)
 
 
 def _unrecordable(recording: Recording, why: str) -> Unrecordable:

@@ -17,7 +17,7 @@ from grader.sandbox.answer import TIMEOUT, WAITING, Answers, Executed, Likeness,
 from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import head
-from grader.scorers.execution.calls import Calls, Unrecordable, reordered, settle
+from grader.scorers.execution.calls import Calls, Unrecordable, possible, reordered, settle
 from grader.scorers.execution.candidate import Candidate, Confirmed
 from grader.scorers.execution.known import Known
 from grader.scorers.execution.tameness import tame
@@ -414,18 +414,6 @@ class _Arriving:
 
 def _again(candidate: Candidate) -> Candidate:
     return msgspec.structs.replace(candidate, again=True)
-
-
-def possible(recording: Recording) -> list[Calls]:
-    """Return the lists of calls that may be right; only one if both recordings agree."""
-    recorded: list[Calls] = []
-
-    def note(calls: Calls) -> bool:
-        recorded.append(calls)
-        return False
-
-    settle(recording, note)
-    return recorded
 
 
 def _why(confirmed: Confirmed | None) -> str:

@@ -236,10 +236,10 @@ class Phases:
             if missing > FEW_LINTS or sample.key in keys:
                 continue
             keys.add(sample.key)
-            if not self._settler.has(sample.key):
+            if not self._settler.executor.cache.has(sample.key):
                 missing += 1
                 if missing in {1, FEW_LINTS + 1}:
-                    self._settler.begin(lint=missing if self._protocol.lint else 0)
+                    self._settler.executor.begin(lint=missing if self._protocol.lint else 0)
         return samples
 
     def _linting(self, sample: Sample) -> Job:

@@ -54,7 +54,9 @@ class Settler:
 
     def __init__(self, executor: Executor, observer: Observer, *, with_tests: bool = False) -> None:
         """`with_tests`: all jobs may run where tests do. Never use it for a model's program."""
-        self._executor, self._observer, self._with_tests = executor, observer, with_tests
+        self.executor, self._observer, self._with_tests = executor, observer, with_tests
+        self.key = executor.key
+        """Returns the cache key of a job's result."""
         self._overlap: Overlap | None = None
         self._overlapped: _Phase[Any] | None = None
         """The phase that runs beside others."""
@@ -63,30 +65,18 @@ class Settler:
         self.cached = Counter[str]()
         """Phase -> number of items settled from the cache."""
 
-    def key(self, job: Mapping[str, object]) -> str:
-        """Return the cache key of a job's result."""
-        return self._executor.key(job)
-
     def with_tests(self) -> Settler:
         """Return a settler whose jobs may run where tests do. Never use it for a model's program."""
-        return Settler(self._executor, self._observer, with_tests=True)
-
-    def begin(self, lint: int = 0) -> None:
-        """Start the executor in the background: jobs will come soon, and first at least `lint` lint jobs."""
-        self._executor.begin(lint)
-
-    def has(self, key: str) -> bool:
-        """Whether the cache has this key."""
-        return self._executor.has(key)
+        return Settler(self.executor, self._observer, with_tests=True)
 
     def computed(self, job: Mapping[str, object], kind: type[Item], compute: Callable[[], Item]) -> Item:
         """Return the result of `compute`, from the cache if it is there. `job`: everything that can change it."""
         key = self.key(job)
         with contextlib.suppress(msgspec.ValidationError):
-            if (known := self._executor.kept([key]).get(key)) is not None:
+            if (known := self.executor.cache.get([key]).get(key)) is not None:
                 return msgspec.convert(known.get("computed"), kind)
         result = compute()
-        self._executor.keep(key, {"computed": msgspec.to_builtins(result)})
+        self.executor.cache.put(key, {"computed": msgspec.to_builtins(result)})
         return result
 
     def program(
@@ -148,7 +138,7 @@ class Settler:
                 heard(key, understand(answer))
 
         pairs = ((key, job(item)) for key, item in current.todo.items())
-        self._overlap = self._executor.overlap(pairs, len(current.todo), understood)
+        self._overlap = self.executor.overlap(pairs, len(current.todo), understood)
         if self._overlap is None:
             self._run(current, _jobs(current.todo, job, current.todo))
         return self._overlap is not None
@@ -172,7 +162,7 @@ class Settler:
         """Take the results of earlier runs."""
         keys = list(phase.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
-            for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
+            for key, answer in self.executor.cache.get(keys[start : start + KEYS_AT_A_TIME]).items():
                 if self._take(phase, key, answer) is not None:
                     self.cached[phase.name] += phase.times[key]
                     del phase.todo[key]
@@ -181,7 +171,7 @@ class Settler:
         """Run jobs of a phase, and process the verdicts of the phase that runs beside it."""
         if self._overlap is None:
             ready = (job for job in jobs if job is not None)
-            verdicts = self._executor.run(ready, with_tests=self._with_tests)
+            verdicts = self.executor.run(ready, with_tests=self._with_tests)
         else:
             verdicts = self._overlap.run(jobs)
         for verdict in verdicts:
@@ -197,7 +187,7 @@ class Settler:
         executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
         if verdict.answer is not None and executed is not None:
             if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and (executed.lane is None or phase.keeps_stopped):
-                self._executor.keep(verdict.key, verdict.answer)
+                self.executor.cache.put(verdict.key, verdict.answer)
         else:
             phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
             self._advance(phase, verdict.key)

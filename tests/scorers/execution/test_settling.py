@@ -117,7 +117,7 @@ def graded(
 ) -> tuple[Phases, list[Any]]:
     """Grade as a run does. `kept`: the results of earlier runs."""
     settling: Settler = settler(pool)
-    settling._executor.kept = lambda keys: {key: kept[key] for key in keys if key in kept} if kept else {}  # type: ignore[method-assign]
+    settling.executor.cache.get = lambda keys: {key: kept[key] for key in keys if key in kept} if kept else {}  # type: ignore[method-assign]
     if observer is not None:
         settling._observer = observer
     with Spool() as spool:
