@@ -91,7 +91,8 @@ def verify(
     drawn = draw(known, bundle.digest, seed, count)
     again = grade_again(report, bundle.file, drawn, options, observer)
     lost = {key: _lost(again.pairs.get(key)) for key in drawn if not _is_reached(again.pairs.get(key))}
-    wrong = [_wrong(key, *again.pairs[key]) for key in drawn if key not in lost and _differ(*again.pairs[key])]
+    checked = [_wrong(key, *again.pairs[key]) for key in drawn if key not in lost]
+    wrong = [one for one in checked if one.what]
     bad = len(wrong) + len(lost)
     return Verification(
         digest=bundle.digest,
@@ -133,12 +134,6 @@ def _lost(pair: tuple[SampleResult, SampleResult] | None) -> str:
     return pair[1].careful.detail or pair[1].official.detail or "unscored"
 
 
-def _differ(before: SampleResult, now: SampleResult) -> bool:
-    return _calls(before) != _calls(now) or any(
-        _verdict(before.reading(name)) != _verdict(now.reading(name)) for name in READINGS
-    )
-
-
 def _verdict(reading: Reading) -> tuple[Outcome, str | None, float]:
     return reading.outcome, reading.answer, reading.credit
 
@@ -148,6 +143,7 @@ def _calls(sample: SampleResult) -> str:
 
 
 def _wrong(key: Key, before: SampleResult, now: SampleResult) -> Wrong:
+    """Return how two results of a sample differ; its `what` is empty if they do not."""
     pairs = [(name, before.reading(name), now.reading(name)) for name in READINGS]
     what = [
         f"{name} {_shown(was)} -> {_shown(found)}" for name, was, found in pairs if _verdict(was) != _verdict(found)

@@ -83,13 +83,16 @@ def base_image(client: Any, observer: Observer, kind: BaseKind, python: str | No
 
 def exists(client: Any, name: str) -> bool:
     """Whether the engine has an image."""
+    return _image(client, name) is not None
+
+
+def _image(client: Any, name: str) -> Any | None:
     import docker
 
     try:
-        client.images.get(name)
+        return client.images.get(name)
     except docker.errors.ImageNotFound:
-        return False
-    return True
+        return None
 
 
 def _pull(client: Any, observer: Observer, wanted: Base) -> bool:
@@ -204,12 +207,7 @@ def name(version: str) -> str:
 
 def find(client: Any, python: str | None = None) -> Any | None:
     """Return the image if it is built, else None."""
-    import docker
-
-    try:
-        return client.images.get(tag(python))
-    except docker.errors.ImageNotFound:
-        return None
+    return _image(client, tag(python))
 
 
 def python_of(labels: Mapping[str, str] | None) -> str:

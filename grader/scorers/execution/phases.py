@@ -36,6 +36,19 @@ if TYPE_CHECKING:
 
 LINTING = "linting"
 NAMED_TASKS = 10
+UNRECORDABLE = (
+    "The calls of {tasks} could not be recorded before any program ran. Their tests ran while the programs were alive, "
+    "so a program may have learned from them: {named}."
+)
+BROKEN = (
+    "{tasks} judged without a reference solution, so more weakly, because its tests do not confirm it: {named}. "
+    "Correct the solution or its tests (what cannot be serialized is a limit of the sandbox)."
+)
+WITHOUT = (
+    "{tasks} judged without a reference solution, so more weakly: answers that satisfy the tests by accident may count "
+    "as passed. Add a column with solutions: {named}."
+)
+FAILED = "{tasks} failed, so samples are unscored. {named}"
 
 
 class Executions(msgspec.Struct, kw_only=True):
@@ -87,7 +100,7 @@ def executing(
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
         executions = _collect(samples, protocol)
-        executions.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.failure_notes]
+        executions.notes = run.notes
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
@@ -199,27 +212,19 @@ class Phases:
                 sample.judged = msgspec.structs.replace(official, careful=written.careful, calls=written.calls)
 
     @property
-    def unrecordable(self) -> dict[str, str]:
-        """Task -> why it was not graded calls first."""
-        return self._confirmation.unrecordable
-
-    @property
-    def reference_notes(self) -> list[str]:
-        """Notes on tasks that were judged without a reference solution."""
-        return notes_on_references(self._confirmation.without_reference, self._confirmation.broken_references)
-
-    @property
-    def failure_notes(self) -> list[str]:
-        """Notes on tasks whose checkers or reference solutions failed, so that nothing is known of their samples."""
-        if self._inputs is None:
-            return []
-        notes = []
-        kinds = ("checker", self._inputs.failed_checkers), ("reference solution", self._inputs.failed_references)
-        for kind, failed in kinds:
-            named = _named([f"{quoted(qid)}: {why}" for qid, why in failed.items()])
-            if failed:
-                notes.append(f"The {kind} of {_tasks(len(failed))} failed, so samples are unscored. {named}")
-        return notes
+    def notes(self) -> list[str]:
+        """Derived outcomes that are wrong; tasks whose verdicts are weaker, or whose samples are unscored, and why."""
+        found, inputs = self._confirmation, self._inputs
+        notes = [
+            (UNRECORDABLE, _with_reasons(found.unrecordable)),
+            (BROKEN, _with_reasons(found.broken_references)),
+            (WITHOUT, found.without_reference),
+        ]
+        if inputs is not None:
+            kinds = ("checker", inputs.failed_checkers), ("reference solution", inputs.failed_references)
+            notes += [(f"The {kind} of {FAILED}", _with_faults(failed)) for kind, failed in kinds]
+        named = [(text, texts) for text, texts in notes if texts]
+        return [*self.different, *(text.format(tasks=_tasks(len(n)), named=_named(n)) for text, n in named)]
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.
@@ -337,22 +342,12 @@ def _difference(samples: list[Sample]) -> str:
     )
 
 
-def notes_on_references(without: list[str], broken: Mapping[str, str]) -> list[str]:
-    """Return notes on tasks whose verdicts are weaker, because nothing tells which answers are right."""
-    notes = []
-    if broken:
-        named = _named([f"{qid} ({why})" for qid, why in broken.items()])
-        notes.append(
-            f"{_tasks(len(broken))} judged without a reference solution, so more weakly, because its tests do not "
-            f"confirm it: {named}. Correct the solution or its tests (what cannot be serialized is a limit of the "
-            f"sandbox)."
-        )
-    if without:
-        notes.append(
-            f"{_tasks(len(without))} judged without a reference solution, so more weakly: answers that satisfy the "
-            f"tests by accident may count as passed. Add a column with solutions: {_named(without)}."
-        )
-    return notes
+def _with_reasons(tasks: Mapping[str, str]) -> list[str]:
+    return [f"{qid} ({why})" for qid, why in tasks.items()]
+
+
+def _with_faults(tasks: Mapping[str, str]) -> list[str]:
+    return [f"{quoted(qid)}: {why}" for qid, why in tasks.items()]
 
 
 def _tasks(count: int) -> str:
@@ -362,15 +357,3 @@ def _tasks(count: int) -> str:
 def _named(texts: list[str]) -> str:
     more = f"; and {len(texts) - NAMED_TASKS} more" if len(texts) > NAMED_TASKS else ""
     return "; ".join(texts[:NAMED_TASKS]) + more
-
-
-def _notes(unrecordable: dict[str, str]) -> list[str]:
-    """Return a note on the tasks that were not graded calls first."""
-    if not unrecordable:
-        return []
-    named = _named([f"{qid} ({why})" for qid, why in unrecordable.items()])
-    return [
-        f"The calls of {_tasks(len(unrecordable))} could not be recorded before any "
-        f"program ran. Their tests ran while the programs were alive, so a program may have learned from them: "
-        f"{named}."
-    ]

@@ -322,7 +322,7 @@ class _Reader:
     def _assignment(self, targets: Sequence[ast.expr], value: ast.expr) -> None:
         if isinstance(value, ast.Lambda):
             _require(len(targets) == 1 and isinstance(targets[0], ast.Name))
-            self._lambda(value)
+            self._inside(value.args, value.body)
             return
         is_unpacked = all(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
         for target in targets:
@@ -386,7 +386,7 @@ class _Reader:
             case ast.Name(id=name) if name in self._variables:
                 return self._variable(name)
             case ast.Lambda():
-                self._lambda(node)
+                self._inside(node.args, node.body)
                 return _FUNCTION
             case ast.BoolOp(values=parts):
                 return functools.reduce(lambda one, other: one | other, map(self._kind, parts))
@@ -460,9 +460,6 @@ class _Reader:
         kinds = {ast.SetComp: _SET, ast.GeneratorExp: _Kind.ITERATOR}
         return kinds.get(type(node), _DATA)
 
-    def _lambda(self, node: ast.Lambda) -> None:
-        self._inside(node.args, node.body)
-
     def _named(self, node: ast.Attribute | ast.Name) -> _Kind:
         """Return the kind of a constant of the library, or of a function that is named and not called."""
         name = self._library(node)
@@ -470,9 +467,8 @@ class _Reader:
             return _DATA
         if _name(node) not in self._functions and name not in HANDED_OVER:
             # What these do depends on their arguments, which are examined where they are called.
-            is_open = isinstance(node, ast.Attribute) and node.attr in METHODS - {"format", "encode", "decode"}
-            _require(is_open)
-            assert isinstance(node, ast.Attribute)
+            if not isinstance(node, ast.Attribute) or node.attr not in METHODS - {"format", "encode", "decode"}:
+                raise _WildError
             if self._library(node.value) not in TYPES:
                 self._expect(_DATA, node.value)
         return _FUNCTION
@@ -510,8 +506,8 @@ class _Reader:
             return _DATA
         if name := self._library(node.func):
             return self._call_of_library(name, node)
-        _require(isinstance(node.func, ast.Attribute))
-        assert isinstance(node.func, ast.Attribute)
+        if not isinstance(node.func, ast.Attribute):
+            raise _WildError
         return self._method(node.func, node)
 
     def _call_of_library(self, name: str, node: ast.Call) -> _Kind:

@@ -112,7 +112,7 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     beside = [sample.apart.completion.split for sample in samples if sample.apart.completion.split]
     assert beside
     assert all(split.confirmed for split in beside)
-    assert phases.unrecordable == {"odd": "the tests pass a function"}
+    assert phases._confirmation.unrecordable == {"odd": "the tests pass a function"}
     for kind, job in pool.jobs:
         if kind == "answer":
             assert "assert" not in json.dumps(job)

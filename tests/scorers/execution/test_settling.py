@@ -150,7 +150,7 @@ def test_the_verdicts_are_those_of_phases_one_after_the_other(lost: set[str], un
     phases, found = graded(pool, ANSWERS)
     before, expected = graded(other, ANSWERS)
     assert found == expected
-    assert list(phases.unrecordable.items()) == list(before.unrecordable.items())
+    assert list(phases._confirmation.unrecordable.items()) == list(before._confirmation.unrecordable.items())
     kinds, expected_kinds = (collections.Counter(one.kinds) for one in (pool, other))
     if "lint" in lost:
         # The calls of a task are recorded before it is known whether the linter accepts any of its programs.
