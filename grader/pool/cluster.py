@@ -80,7 +80,6 @@ class SamplesNode(NodeHere):
             try:
                 self._samples = Samples(type(self._loaded)(scorer, msgspec.structs.replace(run, options=options)))
                 self._samples.__enter__()
-                self._samples.begin()
             except GradeError as error:
                 return str(error)
             self._threads = ThreadPoolExecutor(sum(self._samples.threads.values()))
@@ -163,9 +162,6 @@ class Cluster:
             self.abort()
         finally:
             self._connection.__exit__(None, None, None)
-
-    def begin(self) -> None:
-        """Do nothing: each node began when it was checked."""
 
     def abort(self) -> None:
         """End the sandboxes of all nodes: calls of `score` fail, now and later."""

@@ -173,10 +173,6 @@ class Samples:
         """End all long work: calls of `score` may fail, now and later."""
         self._scorer.abort()
 
-    def begin(self) -> None:
-        """Start, in the background, what takes long to start."""
-        self._scorer.begin()
-
     @property
     def losses(self) -> tuple[int, int]:
         """Number of sandboxes lost so far, and of the jobs that ran again because of it."""

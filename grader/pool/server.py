@@ -64,7 +64,6 @@ def serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     path = starting.socket_path(pool_settings.name)
     with _samples(pool_settings.options) as samples:
-        samples.begin()
         rounds = Rounds(samples, whole=pool_settings.rounds, endless_after=pool_settings.endless_after)
         rounds.start()
         try:

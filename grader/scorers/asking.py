@@ -72,13 +72,10 @@ class SampleScorer(Protocol):
         """Lane -> number of threads that may score in it. Samples begin in the first lane."""
 
     def __enter__(self) -> Self:
-        """Prepare for scoring; raises a GradeError."""
+        """Prepare for scoring, and start in the background what takes long to start; raises a GradeError."""
 
     def __exit__(self, *_: object) -> None:
         """Release all resources."""
-
-    def begin(self) -> None:
-        """Announce that samples will come soon: start now what takes long to start."""
 
     def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> Sequence[SampleResult | Later]:
         """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.

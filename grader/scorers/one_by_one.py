@@ -38,9 +38,6 @@ class Scoring:
     def __exit__(self, *_: object) -> None:
         """Do nothing: no resource is open."""
 
-    def begin(self) -> None:
-        """Do nothing: there is nothing to start."""
-
     def abort(self) -> None:
         """Do nothing: nothing takes long."""
 

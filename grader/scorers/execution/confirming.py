@@ -23,7 +23,7 @@ from grader.scorers.execution.known import Known
 from grader.scorers.execution.tameness import tame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from grade_sandbox.jobs import Job
 
@@ -305,9 +305,9 @@ class Confirmation:
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
         ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
         items = [(self._settler.key(job(item)), item) for item in ordered]
-        keys = {candidate: key for key, (candidate, _) in items}
-        arriving = None if accepted is None else _Arriving(accepted, keys)
-        lost = self._settler.settle(phase, items, job, take, arriving=arriving)
+        if accepted is not None:
+            accepted.keys = {candidate: key for key, (candidate, _) in items}
+        lost = self._settler.settle(phase, items, job, take, arriving=accepted)
         for key, (candidate, _) in items:
             if key in answered or key in lost:
                 self._answers[candidate] = key
@@ -394,22 +394,6 @@ class Confirmation:
         return jobs.judge_job(
             self._tasks[candidate.qid], calls, _answers(transcript, split), self._limits, expected=reference
         )
-
-
-class _Arriving:
-    """The keys of accepted candidates; see `Settler.settle`."""
-
-    def __init__(self, accepted: Accepted, keys: Mapping[Candidate, str]) -> None:
-        self._accepted, self._keys = accepted, keys
-
-    def __iter__(self) -> Iterator[str | None]:
-        for candidate in self._accepted.arriving():
-            if candidate is None or candidate in self._keys:
-                yield None if candidate is None else self._keys[candidate]
-
-    @property
-    def known(self) -> set[str]:
-        return {self._keys[candidate] for candidate in self._accepted.candidates if candidate in self._keys}
 
 
 def _again(candidate: Candidate) -> Candidate:

@@ -88,15 +88,12 @@ class Rounds:
         self._stack.enter_context(self._spool)
         for executor in dict.fromkeys(self._executors.values()):
             self._stack.enter_context(executor)
+        # Every round lints a few programs, and the rounds together many.
+        self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
-
-    def begin(self) -> None:
-        """Start, in the background, the sandboxes that every round needs."""
-        # Every round lints a few programs, and the rounds together many.
-        self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
 
     def abort(self) -> None:
         """End all sandboxes: calls of `score` fail, now and later."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Answer
     from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
+    from grader.scorers.execution.sample import Accepted
 
     Take = Callable[[str, Executed], bool]
 
@@ -36,17 +37,6 @@ _ASSEMBLY = resources.digest_of(assembly.__name__, extraction.__name__)
 """Read at once: the files may change while this process runs."""
 MAX_CHARACTERS = 32 << 10
 """Programs of longer texts are not cached."""
-
-
-class Arriving(Protocol):
-    """The keys of the jobs that may run. They become known one after the other."""
-
-    def __iter__(self) -> Iterator[str | None]:
-        """Yield them, or None if there is none at the moment. Several threads may draw from it, one at a time."""
-
-    @property
-    def known(self) -> set[str]:
-        """The keys that have become known so far."""
 
 
 class Settler:
@@ -95,7 +85,7 @@ class Settler:
         job: Callable[[Item], Job],
         take: Take,
         *,
-        arriving: Arriving | None = None,
+        arriving: Accepted | None = None,
         passed: int = 0,
         keeps_stopped: bool = False,
     ) -> dict[str, str]:
@@ -236,7 +226,7 @@ class _Phase(Generic[Item]):
         name: str,
         items: Iterable[tuple[str, Item]],
         take: Take,
-        arriving: Arriving | None = None,
+        arriving: Accepted | None = None,
         passed: int = 0,
         *,
         keeps_stopped: bool = False,
