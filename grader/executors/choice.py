@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import UsageError
 from grader.executors.local import open_local
@@ -40,20 +40,11 @@ def open_executor(
     return open_local(options, limits, observer, python, apart=apart)
 
 
-class _Kept:
+class _Kept(NamedTuple):
     """Executors that several runs use in turn."""
 
-    def __init__(self, stack: contextlib.ExitStack) -> None:
-        self._stack = stack
-        self._executors: dict[tuple[Limits, str | None], Executor] = {}
-
-    def executor(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Executor:
-        """Return the executor for these limits. Its sandboxes are separate: one run's tests never meet the next run."""
-        key = limits, python
-        if key not in self._executors:
-            opened = open_executor(options, limits, observer, python, apart=True)
-            self._executors[key] = self._stack.enter_context(opened)
-        return self._executors[key]
+    stack: contextlib.ExitStack
+    executors: dict[tuple[Limits, str | None], Executor]
 
 
 _kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
@@ -63,7 +54,7 @@ _kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
 def executors_kept() -> Iterator[None]:
     """Keep the executors of the runs in this block open and reuse them. All runs must have the same options."""
     with contextlib.ExitStack() as stack:
-        token = _kept.set(_Kept(stack))
+        token = _kept.set(_Kept(stack, {}))
         try:
             yield
         finally:
@@ -77,7 +68,11 @@ def executor_of_run(
     """Yield the executor of a run: a new one, or one that earlier runs have left open."""
     kept = _kept.get()
     if kept is not None:
-        yield kept.executor(options, limits, observer, python)
+        if (limits, python) not in kept.executors:
+            # Its sandboxes are separate: one run's tests never meet the next run.
+            opened = open_executor(options, limits, observer, python, apart=True)
+            kept.executors[limits, python] = kept.stack.enter_context(opened)
+        yield kept.executors[limits, python]
         return
     with open_executor(options, limits, observer, python) as executor:
         yield executor

@@ -244,20 +244,13 @@ def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
         return
     if sample.careful.rule == RULE:
         yield "right outputs", f"{calls.same} of {calls.n}"
-        if calls.first is not None:
-            first = calls.first
-            yield from (
-                ("first wrong input", first.call),
-                ("expected output", first.expected),
-                ("output", first.returned),
-            )
-        return
-    alike = f", {calls.alike} of the same kind" if calls.alike else ""
-    yield "right calls", f"{calls.same} of {calls.n} (same answer as the reference solution){alike}"
-    if calls.first is not None:
-        yield "first call with another answer", calls.first.call
-        yield "expected", calls.first.expected
-        yield "returned", calls.first.returned
+        titles = "first wrong input", "expected output", "output"
+    else:
+        alike = f", {calls.alike} of the same kind" if calls.alike else ""
+        yield "right calls", f"{calls.same} of {calls.n} (same answer as the reference solution){alike}"
+        titles = "first call with another answer", "expected", "returned"
+    if (first := calls.first) is not None:
+        yield from zip(titles, (first.call, first.expected, first.returned), strict=True)
 
 
 def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:

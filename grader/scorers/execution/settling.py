@@ -59,24 +59,19 @@ class Settler:
         """Return a settler whose jobs may run where tests do. Never use it for a model's program."""
         return Settler(self.executor, self._observer, with_tests=True)
 
-    def computed(self, job: Mapping[str, object], kind: type[Item], compute: Callable[[], Item]) -> Item:
-        """Return the result of `compute`, from the cache if it is there. `job`: everything that can change it."""
-        key = self.key(job)
-        with contextlib.suppress(msgspec.ValidationError):
-            if (known := self.executor.cache.get([key]).get(key)) is not None:
-                return msgspec.convert(known.get("computed"), kind)
-        result = compute()
-        self.executor.cache.put(key, {"computed": msgspec.to_builtins(result)})
-        return result
-
     def program(
         self, text: str, signature: str, rules: extraction.Rules, tested: tuple[str, ...] = ()
     ) -> assembly.Program:
         """Return what `assemble` returns, from the cache if it is there: looking it up takes less time."""
         if len(text) > MAX_CHARACTERS:
             return assembly.assemble(text, signature, rules, tested)
-        job = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
-        return self.computed(job, assembly.Program, lambda: assembly.assemble(text, signature, rules, tested))
+        key = self.key({"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY})
+        with contextlib.suppress(msgspec.ValidationError):
+            if (known := self.executor.cache.get([key]).get(key)) is not None:
+                return msgspec.convert(known.get("computed"), assembly.Program)
+        made = assembly.assemble(text, signature, rules, tested)
+        self.executor.cache.put(key, {"computed": msgspec.to_builtins(made)})
+        return made
 
     def settle(
         self,

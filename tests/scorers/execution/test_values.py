@@ -11,7 +11,8 @@ import pytest
 from grader.results import Outcome
 from grader.sandbox.answer import Answers, Evidence
 from grader.scorers.execution.declaration import ExecutionProtocol
-from grader.scorers.execution.inputs.judging import Asked, printed, returned
+from grader.scorers.execution.inputs.cases import Cases
+from grader.scorers.execution.inputs.judging import printed, returned
 from grader.scorers.execution.inputs.values import LARGE, Opaque, answered
 
 
@@ -65,6 +66,7 @@ LOADED = '{"functions":["f"]}'
     ids=lambda text: text[:9],
 )
 def test_a_message_that_no_honest_process_writes_is_a_crash(text: str) -> None:
-    first = returned([Answers(evidence=EVIDENCE, hello=text)], Asked("f", ["call"], {}), 1.0, PROTOCOL)
+    cases = Cases(inputs=([],), outputs=None, function="f")
+    first = returned([Answers(evidence=EVIDENCE, hello=text)], cases, 1.0, PROTOCOL, known={}, most_bytes=None)
     run = printed([Answers(evidence=EVIDENCE, hello=LOADED, replies=[text])], 1, 1.0, PROTOCOL)
     assert [output.outcome for output in (*first, *run)] == [Outcome.CRASHED] * 2

@@ -84,20 +84,14 @@ def numbers(expected: str, printed: str) -> bool:
     return _compare_tokens(expected, printed, _is_equal)
 
 
-def _within(tolerance: float) -> Rule:
-    """Return the rule that accepts numbers within a relative or absolute difference."""
+def _within(tolerance: float, needed: str = "") -> Rule:
+    """Return the rule that accepts numbers within a relative or absolute difference, if the expected one has `needed`.
+
+    For example, `.` accepts it only of numbers with a decimal point.
+    """
 
     def is_near(expected: str, printed: str) -> bool:
-        return _is_equal(expected, printed) or _is_close(expected, printed, tolerance)
-
-    return lambda expected, printed: _compare_tokens(expected, printed, is_near)
-
-
-def _near(tolerance: float) -> Rule:
-    """Return the rule that accepts such numbers only where the expected one has a decimal point."""
-
-    def is_near(expected: str, printed: str) -> bool:
-        return _is_equal(expected, printed) or ("." in expected and _is_close(expected, printed, tolerance))
+        return _is_equal(expected, printed) or (needed in expected and _is_close(expected, printed, tolerance))
 
     return lambda expected, printed: _compare_tokens(expected, printed, is_near)
 
@@ -165,7 +159,7 @@ _PLAIN: dict[str, Rule] = {
     "exact": exact,
     "trimmed": trimmed,
 }
-_TOLERANT: dict[str, Callable[[float], Rule]] = {"float": _within, "near": _near}
+_TOLERANT: dict[str, Callable[[float], Rule]] = {"float": _within, "near": functools.partial(_within, needed=".")}
 CAREFUL = {"lines": "numbers", "tokens": "numbers", "exact": "trimmed"}
 """Comparison -> that of the careful reading, for which blanks make no difference; others are their own.
 

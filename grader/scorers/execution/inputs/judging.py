@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -97,25 +97,25 @@ def _printed(reply: str, evidence: Evidence, seconds: float, protocol: Execution
     return Output(run.printed)
 
 
-class Asked(NamedTuple):
-    """The calls of a function."""
+def returned(
+    parts: Sequence[Answers],
+    cases: Cases,
+    seconds: float,
+    protocol: ExecutionProtocol,
+    *,
+    known: Mapping[str, Any],
+    most_bytes: int | None,
+) -> list[Output]:
+    """Return what a function returned for each input.
 
-    function: str
-    calls: Sequence[str]
-    known: dict[str, Any]
-    """Reply -> value, of replies that were read before."""
-    most_bytes: int | None = None
-    """See `answered`."""
-
-
-def returned(parts: Sequence[Answers], asked: Asked, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
-    """Return what a function returned for each input."""
-    outputs = _unloaded(parts, protocol, asked.function)
+    `known`: reply -> value, of replies that were read before. `most_bytes`: see `answered`.
+    """
+    outputs = _unloaded(parts, protocol, cases.function)
     replies = [] if outputs else [reply for answers in parts for reply in answers.replies]
     for reply in replies:
-        value = asked.known[reply] if reply in asked.known else answered(reply, asked.most_bytes)
+        value = known[reply] if reply in known else answered(reply, most_bytes)
         outputs.append(Output(value, Outcome.ERROR, repr(value)[1:-1]) if isinstance(value, Raised) else Output(value))
-    return _filled(outputs, parts, len(asked.calls), seconds, protocol)
+    return _filled(outputs, parts, len(cases.inputs), seconds, protocol)
 
 
 def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str = "") -> list[Output]:

@@ -21,7 +21,7 @@ from grader.scorers.execution.inputs.answering import (
     runs_of_checker,
 )
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
-from grader.scorers.execution.inputs.judging import Asked, Judged, Output, printed, returned
+from grader.scorers.execution.inputs.judging import Judged, Output, printed, returned
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class Inputs:
         if not cases.function:
             return printed(parts, len(cases.inputs), seconds, self._protocol)
         known, most_bytes = ({}, None) if expected is None else (expected.replies, self._room(qid))
-        return returned(parts, Asked(cases.function, self._calls(qid), known, most_bytes), seconds, self._protocol)
+        return returned(parts, cases, seconds, self._protocol, known=known, most_bytes=most_bytes)
 
     def _expected(self, qid: str) -> _Expected:
         cases = self._cases(qid)
