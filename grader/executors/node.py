@@ -48,7 +48,9 @@ class Node:
         self._asked = asked
         self._pool: Pool | None = None
         self._canaries = Canaries()
-        self._feed = _Feed()
+        self._parcels: collections.deque[Parcel] = collections.deque()
+        self._is_last = False
+        """Whether the dispatcher has no more jobs; it may have some again when it loses another node."""
         self._starved: list[Ticket] = []
         self._changed = threading.Condition()
         self._finished: collections.deque[bytes] = collections.deque()
@@ -96,7 +98,8 @@ class Node:
         """Take jobs, wait a moment for verdicts, and return those that are ready. `last`: no more jobs will come."""
         now = time.monotonic()
         with self._changed:
-            self._feed.put(parcels, last=last)
+            self._parcels.extend(parcels)
+            self._is_last = last
             self._unfinished += len(parcels)
             if parcels and not self._is_working and not self._failure:
                 self._is_working = True
@@ -116,10 +119,6 @@ class Node:
             self._pool.close()
 
     @property
-    def _workers(self) -> int:
-        return self._pool.workers if self._pool is not None else 0
-
-    @property
     def _aside(self) -> int:
         """Number of jobs that have run and wait until the others are done: to run again alone, or for a canary."""
         return len(self._starved) + (self._pool.held if self._pool is not None else 0)
@@ -129,7 +128,7 @@ class Node:
         now = time.monotonic()
         if self._failure or now - began >= REPLY_SECONDS:
             return True
-        if self._unfinished - self._aside < self._workers and not last:
+        if self._pool is not None and self._unfinished - self._aside < self._pool.workers and not last:
             return True  # a worker is idle
         finished = len(self._finished)
         return bool(finished) and (self._unfinished == 0 or now - self._since >= FLUSH_SECONDS)
@@ -152,7 +151,7 @@ class Node:
         assert self._pool is not None
         try:
             while self._has_work():
-                for verdict in self._pool.run_tickets(self._feed, self._starved):
+                for verdict in self._pool.run_tickets(self._tickets(), self._starved):
                     self._finish(verdict)
         except Exception as error:
             with self._changed:
@@ -162,8 +161,14 @@ class Node:
 
     def _has_work(self) -> bool:
         with self._changed:
-            self._is_working = bool(self._feed)
+            self._is_working = bool(self._parcels)
             return self._is_working
+
+    def _tickets(self) -> Iterator[Ticket | None]:
+        """Yield jobs as they arrive, or None if there is none at the moment, until no more come."""
+        while self._parcels or not self._is_last:
+            parcel = self._parcels.popleft() if self._parcels else None
+            yield None if parcel is None else Ticket(parcel.number, job_of(parcel.job), tried=parcel.tried)
 
     def _finish(self, verdict: Verdict) -> None:
         data = pack(verdict)
@@ -173,33 +178,6 @@ class Node:
             self._finished.append(data)
             self._unfinished -= 1
             self._changed.notify_all()
-
-
-class _Feed:
-    """Jobs as they arrive. The iterator ends when it is empty and no more come; it yields None if it is only empty."""
-
-    def __init__(self) -> None:
-        self._parcels: collections.deque[Parcel] = collections.deque()
-        self._last = False
-
-    def put(self, parcels: list[Parcel], *, last: bool) -> None:
-        self._parcels.extend(parcels)
-        self._last = last
-
-    def __bool__(self) -> bool:
-        return bool(self._parcels)
-
-    def __iter__(self) -> Iterator[Ticket | None]:
-        return self
-
-    def __next__(self) -> Ticket | None:
-        try:
-            parcel = self._parcels.popleft()
-        except IndexError:
-            if self._last:
-                raise StopIteration from None
-            return None
-        return Ticket(parcel.number, job_of(parcel.job), tried=parcel.tried)
 
 
 def _facts(backend: Backend, python: str, workers: int) -> NodeFacts:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from grader.receipts import Strength
 from grader.results import READINGS, Outcome
-from grader.results import Outcome as Verdict
 from grader.selftest.outcome import Problem, Tally, Tested
 
 if TYPE_CHECKING:
@@ -123,9 +122,9 @@ def _wrong(probe: Probe, sample: SampleResult, report: Report, unprotected: set[
         if wanted is None or (probe.qid in unprotected and _is_the_tests_fault(probe, name, wanted, credited)):
             continue
         reading = sample.reading(name)
-        if reading.outcome is Verdict.UNSCORED or credited[name] != wanted:
+        if reading.outcome is Outcome.UNSCORED or credited[name] != wanted:
             yield _problem(probe, sample, name, "credit" if wanted else "no credit")
-    has_verdicts = Verdict.UNSCORED not in {sample.official.outcome, sample.careful.outcome}
+    has_verdicts = Outcome.UNSCORED not in {sample.official.outcome, sample.careful.outcome}
     if probe.agrees and probe.qid not in unprotected and has_verdicts and credited["official"] != credited["careful"]:
         yield _problem(probe, sample, "careful", f"the same as the official reading ({sample.official.outcome})")
     if probe.kind in {"mutant", "stub"} and not has_verdicts:

@@ -57,17 +57,12 @@ def _of_pool(state: PoolState | None) -> Iterator[Metric]:
     if state is None:
         return
     outcomes = CounterMetricFamily("grade_samples", "Samples graded, by careful outcome.", labels=["outcome"])
-    for outcome, count in sorted(state.outcomes.items()):
-        outcomes.add_metric([outcome], count)
-    yield outcomes
     flagged = CounterMetricFamily("grade_samples_flagged", "Samples graded, by flag.", labels=["flag"])
-    for flag, count in sorted(state.flagged.items()):
-        flagged.add_metric([flag], count)
-    yield flagged
     queued = GaugeMetricFamily("grade_pool_queued", "Samples that wait for a round, by lane.", labels=["lane"])
-    for lane, count in sorted(state.lanes.items()):
-        queued.add_metric([lane], count)
-    yield queued
+    for family, counts in ((outcomes, state.outcomes), (flagged, state.flagged), (queued, state.lanes)):
+        for label, count in sorted(counts.items()):
+            family.add_metric([label], count)
+        yield family
     nodes = GaugeMetricFamily("grade_pool_nodes", "Nodes of the cluster, by state.", labels=["state"])
     for name in ("used", "unused"):
         nodes.add_metric([name], sum((not why) == (name == "used") for why in state.nodes.values()))
