@@ -312,9 +312,16 @@ class Scorer(ABC, Generic[B, T]):
         """Return the results under every published reader of the scorer, by its name; empty if it has only one."""
         return {}
 
-    @abstractmethod
     def rescore(self, earlier: Earlier[B]) -> Scored:
-        """Compute the metrics of an earlier run again; raises UsageError, InputError."""
+        """Compute the metrics of an earlier run again, with `recompute`; raises UsageError, InputError."""
+        report = earlier.report
+        if report is None:
+            raise no_results(earlier.stem, earlier.path)
+        if not report.samples:
+            raise UsageError(
+                f"--score-only: {earlier.split} has no public answers, so there is nothing to score again."
+            )
+        return Scored(samples=report.samples, metrics=self.recompute(report))
 
     def recompute(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give; a file with other metrics is refused when it is read.

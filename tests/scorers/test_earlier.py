@@ -20,9 +20,15 @@ if TYPE_CHECKING:
     from tests.conftest import Once
 
 ROOT = Path(__file__).parents[2]
-GRADED = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data", "humaneval": "tasks.jsonl"}
+GRADED = {
+    "vstar": "questions.jsonl",
+    "mmbench": "questions.tsv",
+    "mr-ben": "data",
+    "pope": "questions.tsv",
+    "humaneval": "tasks.jsonl",
+}
 """Benchmark -> the data of its sample."""
-BENCHMARKS = [*list(GRADED)[:3], pytest.param("humaneval", marks=pytest.mark.bubblewrap)]
+BENCHMARKS = [*list(GRADED)[:-1], pytest.param("humaneval", marks=pytest.mark.bubblewrap)]
 
 
 @pytest.fixture

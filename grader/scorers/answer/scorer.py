@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
-from grader.errors import InputError, UsageError
+from grader.errors import InputError
 from grader.files.json_text import as_list, quoted, shown
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.answer import metrics as answer_metrics
@@ -27,7 +27,6 @@ from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import cell, lettered, official_reader, unknown_reader, verdict
 from grader.scorers.choice.probes import recount
 from grader.scorers.interface import (
-    Earlier,
     Observe,
     Run,
     Scored,
@@ -35,7 +34,6 @@ from grader.scorers.interface import (
     mean_credit,
     missing_reading,
     named,
-    no_results,
 )
 from grader.scorers.oddities import marked
 
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from grader.data.tables import Row, Rows
-    from grader.results import ReadingName, Report
+    from grader.results import Metric, ReadingName, Report
     from grader.scorers.probe import Probe
 
 _UNREAD = "The rule found no answer."
@@ -149,14 +147,9 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             facts=write_facts(RunFacts(kind=declared.kind)),
         )
 
-    def rescore(self, earlier: Earlier[AnswerBenchmark]) -> Scored:
-        """Compute the metrics of an earlier run again; raises UsageError."""
-        if earlier.report is None:
-            raise no_results(earlier.stem, earlier.path)
-        if not earlier.report.samples:
-            raise UsageError("--score-only: the earlier run has no samples.")
-        samples = earlier.report.samples
-        return Scored(samples=samples, metrics=answer_metrics.metrics(samples))
+    def recompute(self, report: Report) -> list[Metric]:
+        """Return the metrics that a report's samples give."""
+        return answer_metrics.metrics(report.samples)
 
     def probes(self, declared: AnswerBenchmark, tasks: Mapping[str, AnswerTask], protocol: str) -> Iterable[Probe]:
         """Return replies with known answers: correct, wrong, and refusals."""

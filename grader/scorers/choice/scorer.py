@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.errors import InputError, UsageError
+from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
@@ -20,7 +20,7 @@ from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import FORMER_VERSIONS
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import carried_rows, write_submission
-from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named, no_results
+from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
 from grader.statistics import corrections
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import Reply
-    from grader.scorers.interface import Earlier, Observe, Run
+    from grader.scorers.interface import Observe, Run
     from grader.scorers.probe import Probe
 
 # The prompt of a benchmark.toml without `prompt`: VLMEvalKit, vlmeval/dataset/image_mcq.py, build_prompt of
@@ -193,17 +193,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
         return metric_rows(samples, "accuracy", each_task)
-
-    def rescore(self, earlier: Earlier[ChoiceBenchmark]) -> Scored:
-        """Compute the metrics of an earlier run again; raises UsageError."""
-        report = earlier.report
-        if report is None:
-            raise no_results(earlier.stem, earlier.path)
-        if not report.samples:
-            raise UsageError(
-                f"--score-only: {earlier.split} has no public answers, so there is nothing to score again."
-            )
-        return Scored(samples=report.samples, metrics=self.recompute(report))
 
     def recompute(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""

@@ -13,33 +13,12 @@ import msgspec
 from grader.scorers.mr_ben.careful import chosen, headings, json_regions, read_verdict, settle, without_reasoning
 from grader.scorers.mr_ben.judge_decision import credited_official, decision_careful, decision_official, lowered
 from grader.scorers.mr_ben.official import (
-    Correctness,
     MrBenReading,
     official_letters,
     official_step_for_gate,
     official_step_for_score,
-    parse_official,
-    read_official,
 )
 from grader.scorers.mr_ben.step import NO_STEP, Solution, read_step, squeezed, step_number
-
-__all__ = [
-    "Correctness",
-    "Credit",
-    "GoldRow",
-    "MrBenReading",
-    "credit_careful",
-    "credit_official",
-    "difference_kind",
-    "needs_judge_careful",
-    "needs_judge_official",
-    "official_step_for_gate",
-    "official_step_for_score",
-    "parse_official",
-    "read_careful",
-    "read_official",
-    "steps_match",
-]
 
 
 class GoldRow(msgspec.Struct, frozen=True, kw_only=True):

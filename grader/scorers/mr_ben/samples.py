@@ -11,8 +11,8 @@ from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
 from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
 from grader.scorers.mr_ben.judge_decision import decision_careful
-from grader.scorers.mr_ben.official import official_letters
-from grader.scorers.mr_ben.reading import Credit, GoldRow, MrBenReading
+from grader.scorers.mr_ben.official import MrBenReading, official_letters, read_official
+from grader.scorers.mr_ben.reading import Credit, GoldRow
 from grader.scorers.mr_ben.tasks import MrBenTask, plain
 from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, marked
 
@@ -70,7 +70,7 @@ def _reply(task: MrBenTask, number: int, text: str, *, is_failure: bool) -> Repl
         qid=task.id,
         sample=number,
         task=task,
-        official=mr_ben.read_official(text),
+        official=read_official(text),
         careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
         is_failure=is_failure,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.scorers.mr_ben.judge_decision import decision_careful
+from grader.scorers.mr_ben.official import read_official
 from grader.scorers.mr_ben.reading import (
     Credit,
     GoldRow,
@@ -14,7 +15,6 @@ from grader.scorers.mr_ben.reading import (
     needs_judge_careful,
     needs_judge_official,
     read_careful,
-    read_official,
     steps_match,
 )
 from tests.scorers.mr_ben.made import PROGRAM, full_response

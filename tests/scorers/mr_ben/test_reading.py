@@ -9,16 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.reading import (
-    GoldRow,
+from grader.scorers.mr_ben.official import (
     MrBenReading,
     official_step_for_gate,
     official_step_for_score,
     parse_official,
-    read_careful,
     read_official,
-    steps_match,
 )
+from grader.scorers.mr_ben.reading import GoldRow, read_careful, steps_match
 from tests.conftest import cases
 from tests.scorers.mr_ben.made import NAMES, PROGRAM, full_response
 

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 
-class Pattern:
-    """A regular expression, compiled at its first use."""
-
-    def __init__(self, source: str, flags: int = 0) -> None:
-        self.source = source
-        self.flags = flags
+class _Pattern:
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self.pattern, self.flags = pattern, flags
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.source, self.flags)
+        return re.compile(self.pattern, self.flags)
 
-    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        """Find the first match within [start, end)."""
-        return self._compiled.search(text, start, end)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._compiled, name)
 
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """Find a match at `start`."""
-        return self._compiled.match(text, start)
 
-    def fullmatch(self, text: str) -> re.Match[str] | None:
-        """Find a match that is the whole text."""
-        return self._compiled.fullmatch(text)
-
-    def finditer(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
-        """Iterate over all matches within [start, end)."""
-        return self._compiled.finditer(text, start, end)
-
-    def findall(self, text: str) -> list[str]:
-        """Return all matches (of a pattern without groups)."""
-        return self._compiled.findall(text)
-
-    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
-        """Replace matches."""
-        return self._compiled.sub(replacement, text, count)
+if TYPE_CHECKING:
+    Pattern = re.compile
+else:
+    Pattern = _Pattern

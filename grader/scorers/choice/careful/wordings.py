@@ -79,8 +79,8 @@ FORM_BEFORE = Pattern(
     rf"|{'|'.join(_STRONG[3:6])}){_FILL}$"
 )
 """The form of an answer, directly before it: "the answer is", "correct option:", "答案是"."""
-FORM = Pattern(rf"{FORM_BEFORE.source[:-1]}")
-FORM_LIST = Pattern(rf"{FORM_BEFORE.source[:-1]}\b(?:either|both|between)\b{_FILL_CLOSE}$")
+FORM = Pattern(rf"{FORM_BEFORE.pattern[:-1]}")
+FORM_LIST = Pattern(rf"{FORM_BEFORE.pattern[:-1]}\b(?:either|both|between)\b{_FILL_CLOSE}$")
 """The form of an answer before several options: "the answer is either"."""
 FORM_REFUSED = Pattern(
     r"\banswer(?: is|:)?\W*(?:that |it |this |the (?:question|answer) |is ){0,4}"

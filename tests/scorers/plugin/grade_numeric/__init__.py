@@ -12,9 +12,8 @@ import msgspec
 
 from grader.benchmark import Benchmark, Columns
 from grader.errors import InputError
-from grader.results import Outcome, Reading, SampleResult, read_facts, write_facts
+from grader.results import Metric, Outcome, Reading, SampleResult, read_facts, write_facts
 from grader.scorers.interface import (
-    Earlier,
     Marks,
     Observe,
     Run,
@@ -24,7 +23,6 @@ from grader.scorers.interface import (
     TableBlock,
     mean_credit,
     missing_reading,
-    no_results,
 )
 from grader.scorers.means import each_task, metric_rows
 from grader.task import Block, Task
@@ -112,12 +110,9 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
         ]
         return Scored(samples=samples, metrics=metric_rows(samples, "accuracy", each_task))
 
-    def rescore(self, earlier: Earlier[NumericBenchmark]) -> Scored:
+    def recompute(self, report: Report) -> list[Metric]:
         """Compute the accuracy again."""
-        if earlier.report is None:
-            raise no_results(earlier.stem, earlier.path)
-        samples = earlier.report.samples
-        return Scored(samples=samples, metrics=metric_rows(samples, "accuracy", each_task))
+        return metric_rows(report.samples, "accuracy", each_task)
 
     def observe(self, name: str) -> Observe | None:
         """The accuracy is a mean over questions."""
