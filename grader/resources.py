@@ -87,7 +87,9 @@ def cache_folder() -> Path:
     temporary files, which may be deleted at any time.
     """
     path = Path(platformdirs.user_cache_dir("grade"))
-    return path if _is_usable(path) else _temporary_cache(path)
+    if _is_usable(path):
+        return path
+    return private_folder("grade", f"instead of the cache folder {path}", "a cache folder with XDG_CACHE_HOME")
 
 
 def cache_is_temporary() -> bool:
@@ -124,10 +126,6 @@ def _is_usable(path: Path) -> bool:
     except OSError:
         return False
     return os.access(path, os.W_OK)
-
-
-def _temporary_cache(wanted: Path) -> Path:
-    return private_folder("grade", f"instead of the cache folder {wanted}", "a cache folder with XDG_CACHE_HOME")
 
 
 def private_folder(name: str, purpose: str, remedy: str) -> Path:

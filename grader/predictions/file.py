@@ -10,7 +10,6 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.predictions.record import Row
 
 _FINISH = ("finish_reasons", "finish_reason", "stop_reasons", "stop_reason")
 _ERROR = ("errors", "error", "error_message", "exception")
@@ -35,7 +34,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 NOTHING = Ending()
 
 
-def endings(fields: Row, count: int) -> list[Ending] | None:
+def endings(fields: Mapping[str, object], count: int) -> list[Ending] | None:
     """Return how each of a record's `count` predictions ended; None if the record does not say."""
     if _NAMES.isdisjoint(fields):
         return None
@@ -45,7 +44,7 @@ def endings(fields: Row, count: int) -> list[Ending] | None:
     return [Ending(finish_reason=reason, error=error) for reason, error in zip(finish, errors, strict=True)]
 
 
-def _each(fields: Row, names: tuple[str, ...], count: int) -> list[str]:
+def _each(fields: Mapping[str, object], names: tuple[str, ...], count: int) -> list[str]:
     """Return the first of these fields that has a value, for each prediction; a single text applies to all."""
     for name in names:
         value = fields.get(name)
@@ -79,7 +78,7 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One entry per prediction (None if its record had no `prompt`); None if no record had one."""
     endings: list[Ending] | None = None
     """How each prediction ended; None if no record has this information."""
-    where: str
+    where: str = ""
     """Position of its first record, for example `preds.json:12`."""
 
 

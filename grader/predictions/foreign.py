@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.files.json_text import Flaw, kind, quoted
-from grader.predictions.record import RawRecord, Row
+from grader.predictions.file import PredictionRecord
+from grader.predictions.record import Row
 from grader.predictions.tables import ID_COLUMNS, TEXT_COLUMN
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def recognise(row: Row) -> ForeignFormat | None:
 # VLMEvalKit
 
 
-def convert_table_row(row: Row) -> RawRecord | list[Flaw]:
+def convert_table_row(row: Row) -> PredictionRecord | list[Flaw]:
     """Return the record of one row of a table."""
     column = next((name for name in ID_COLUMNS if name in row), ID_COLUMNS[0])
     missing = [name for name in (column, TEXT_COLUMN) if name not in row]
@@ -59,7 +60,7 @@ def convert_table_row(row: Row) -> RawRecord | list[Flaw]:
         flaws.append(Flaw(path=(TEXT_COLUMN,), message="expected a text, found a list or an object"))
     if flaws or qid is None or text is None:
         return flaws
-    return RawRecord(qid=qid, predictions=[text], fields=_without(row, column, TEXT_COLUMN, "image"))
+    return PredictionRecord(qid=qid, predictions=[text], fields=_without(row, column, TEXT_COLUMN, "image"))
 
 
 def cell_text(cell: object) -> str | None:
@@ -95,7 +96,7 @@ def _without(row: Row, *names: str) -> Row:
 # lmms-eval
 
 
-def convert_lmms_eval(row: Row) -> RawRecord | list[Flaw]:
+def convert_lmms_eval(row: Row) -> PredictionRecord | list[Flaw]:
     """Return the record of one logged sample.
 
     `resps` is the model's output; it is omitted if the filters changed nothing. Since 0.4 the list around a single
@@ -111,7 +112,7 @@ def convert_lmms_eval(row: Row) -> RawRecord | list[Flaw]:
     qid = _lmms_qid(row)
     if qid is None:
         return [Flaw(path=("doc_id",), message=f"{_shown(row['doc_id'])} is not an id")]
-    return RawRecord(qid=qid, predictions=texts, fields=_without(row, "resps", "filtered_resps"))
+    return PredictionRecord(qid=qid, predictions=texts, fields=_without(row, "resps", "filtered_resps"))
 
 
 def _texts(value: object, depth: int) -> list[str] | None:
@@ -151,7 +152,7 @@ _CODE_FIELDS = ("solution", "completion")
 _FENCE = "```"
 
 
-def convert_evalplus(row: Row) -> RawRecord | list[Flaw]:
+def convert_evalplus(row: Row) -> PredictionRecord | list[Flaw]:
     """Return the record of one sample: `solution` is a whole program, `completion` the code after the prompt.
 
     Both are code, not a model's text about it. So the text is put into a code block, where every reading looks for
@@ -170,7 +171,7 @@ def convert_evalplus(row: Row) -> RawRecord | list[Flaw]:
     if flaws or qid is None or not isinstance(code, str):
         return flaws
     text = code if _FENCE in code else f"{_FENCE}python\n{code}\n{_FENCE}"
-    return RawRecord(qid=qid, predictions=[text], fields=_without(row, "task_id", *_CODE_FIELDS))
+    return PredictionRecord(qid=qid, predictions=[text], fields=_without(row, "task_id", *_CODE_FIELDS))
 
 
 # Mr-Ben

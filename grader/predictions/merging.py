@@ -14,8 +14,6 @@ from grader.predictions.record import counted, names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.predictions.record import RawRecord
-
 _LONG_TEXT = 100
 """Minimum length, in characters, at which equal samples are suspicious (two samples "B" are not)."""
 
@@ -32,16 +30,10 @@ class Merger:
     def __bool__(self) -> bool:
         return bool(self._first)
 
-    def add(self, line: int, record: RawRecord) -> None:
+    def add(self, line: int, record: PredictionRecord) -> None:
         """Add one record."""
-        added = PredictionRecord(
-            qid=record.qid,
-            predictions=record.predictions,
-            fields=record.fields,
-            prompts=record.prompts,
-            endings=endings(record.fields, len(record.predictions)),
-            where=f"{self._label}:{line}",
-        )
+        ended = endings(record.fields, len(record.predictions))
+        added = msgspec.structs.replace(record, endings=ended, where=f"{self._label}:{line}")
         if self._first.setdefault(record.qid, added) is not added:
             self._more.setdefault(record.qid, []).append(added)
 
@@ -73,17 +65,11 @@ class Merger:
         if len(counts) > 1:
             usual = counts.most_common(1)[0][0]
             rare = [size for size in sorted(counts) if size != usual]
-            listed = ", ".join(f"{counts[size]} {_has(counts[size])} {size}" for size in [usual, *rare])
+            sizes = [(size, counts[size]) for size in [usual, *rare]]
+            listed = ", ".join(f"{count} {'has' if count == 1 else 'have'} {size}" for size, count in sizes)
             odd = [record.qid for record in records if len(record.predictions) != usual]
-            yield f"Tasks have different numbers of samples: {listed} ({_qids(odd)} {names(odd)})"
-
-
-def _has(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _qids(odd: list[str]) -> str:
-    return "qid" if len(odd) == 1 else "qids"
+            qids = "qid" if len(odd) == 1 else "qids"
+            yield f"Tasks have different numbers of samples: {listed} ({qids} {names(odd)})"
 
 
 def _joined(records: list[PredictionRecord]) -> PredictionRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -13,7 +14,7 @@ from grader.predictions.record import counted
 from grader.predictions.server_failures import ServerFailure, failure_of_error, read_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.predictions.file import Ending, PredictionFile
     from grader.task import Task
@@ -47,24 +48,16 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
     failures: dict[Place, ServerFailure] = {}
     truncated = set()
     empty = 0
-    for qid, number, text, ending in _each(predictions, endings):
-        failure = _failure(text, ending, tasks[qid])
-        if failure is not None:
-            failures[qid, number] = failure
-        elif ending.is_cut or _ends_inside_reasoning(text):
-            truncated.add((qid, number))
-        elif not text.strip():
-            empty += 1
-    return Oddities(failures=failures, truncated=frozenset(truncated), empty=empty)
-
-
-def _each(
-    predictions: Mapping[str, list[str]], endings: Mapping[str, list[Ending] | None]
-) -> Iterator[tuple[str, int, str, Ending]]:
     for qid, texts in predictions.items():
-        of_qid = endings.get(qid)
-        for number, text in enumerate(texts):
-            yield qid, number, text, of_qid[number] if of_qid is not None else NOTHING
+        for number, (text, ending) in enumerate(zip(texts, endings.get(qid) or repeat(NOTHING), strict=False)):
+            failure = _failure(text, ending, tasks[qid])
+            if failure is not None:
+                failures[qid, number] = failure
+            elif ending.is_cut or _ends_inside_reasoning(text):
+                truncated.add((qid, number))
+            elif not text.strip():
+                empty += 1
+    return Oddities(failures=failures, truncated=frozenset(truncated), empty=empty)
 
 
 def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:

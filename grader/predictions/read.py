@@ -31,7 +31,6 @@ from grader.predictions.file import Format, PredictionFile, PredictionRecord
 from grader.predictions.merging import Merger
 from grader.predictions.record import (
     EXPECTED,
-    RawRecord,
     Row,
     convert_own,
     counted,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
     from grader.observer import Observer
 
-    Convert = Callable[[Row], RawRecord | list[Flaw]]
+    Convert = Callable[[Row], PredictionRecord | list[Flaw]]
 
 _MAGIC = {
     b"\xff\xfe": "is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
@@ -257,7 +256,7 @@ class _Reading:
             record = self._convert(entry.value)
             flaws = record if isinstance(record, list) else tidy_fields(record.fields)
             self._add_flaws(entry, flaws)
-            if not flaws and isinstance(record, RawRecord):
+            if not flaws and isinstance(record, PredictionRecord):
                 self._merger.add(entry.line, record)
 
     def _converter(self, first: Row) -> Convert:

@@ -7,9 +7,8 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.files.json_text import MAX_DEPTH, MOST, Flaw, kind, quoted
+from grader.predictions.file import PredictionRecord
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -19,17 +18,6 @@ Row = dict[str, object]
 EXPECTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
 _EXECUTED_FIELDS = ("processed_predictions", "concatenated_predictions", "results")
 _NAMES_SHOWN = 8
-
-
-class RawRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a file in any format, before records of one qid are merged."""
-
-    qid: str
-    predictions: list[str]
-    fields: Row
-    """Every other field."""
-    prompts: list[object] | None = None
-    """One for each prediction; None if the record has none."""
 
 
 def is_own(row: Row) -> bool:
@@ -42,7 +30,7 @@ def is_executed(row: Row) -> bool:
     return "results" in row and "processed_predictions" in row and "concatenated_predictions" in row
 
 
-def convert_own(row: Row) -> RawRecord | list[Flaw]:
+def convert_own(row: Row) -> PredictionRecord | list[Flaw]:
     """Check a record of grade's own format, and consume it; the verdicts in an `_executed.json` are dropped."""
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
@@ -52,7 +40,8 @@ def convert_own(row: Row) -> RawRecord | list[Flaw]:
     for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
         del row[name]
     fields = row or {}  # an emptied dict keeps its allocated memory
-    return RawRecord(qid=str(qid), predictions=predictions, fields=fields, prompts=_prompts(fields, len(predictions)))
+    prompts = _prompts(fields, len(predictions))
+    return PredictionRecord(qid=str(qid), predictions=predictions, fields=fields, prompts=prompts)
 
 
 def _prompts(fields: Row, count: int) -> list[object] | None:
@@ -132,7 +121,8 @@ def object_message(value: Row, label: str) -> str:
         return "a single record on several lines; put it in a list: [{...}]"
     program = _conversion(value)
     keys = f" with the keys {names(value)}" if value else ""
-    return f"found one object{keys}; {EXPECTED}" + (f"; this converts it: {_jq(program, label)}" if program else "")
+    place = "" if label == "<stdin>" else f" {label}"
+    return f"found one object{keys}; {EXPECTED}" + (f"; this converts it: jq '{program}'{place}" if program else "")
 
 
 def _conversion(value: Row) -> str | None:
@@ -145,10 +135,6 @@ def _conversion(value: Row) -> str | None:
     if value and all(isinstance(part, list) and all(isinstance(p, str) for p in part) for part in value.values()):
         return "to_entries | map({qid: .key, predictions: .value})"
     return None
-
-
-def _jq(program: str, label: str) -> str:
-    return f"jq '{program}'" + ("" if label == "<stdin>" else f" {label}")
 
 
 def names(things: Collection[str]) -> str:

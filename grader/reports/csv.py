@@ -4,7 +4,7 @@ The file follows RFC 4180: commas, CRLF, quotes if needed; UTF-8 without a byte 
 surrogates and NUL become U+FFFD, because many CSV readers refuse them.
 
 A spreadsheet must not execute model outputs as formulas when it opens the file (OWASP, "CSV injection"). `guarded`
-puts an apostrophe before a text that could be a formula; `unguarded` removes exactly these apostrophes.
+puts an apostrophe before a text that could be a formula.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ COLUMNS = ["qid", "sample", "unit", *(f"{reading}_{part}" for reading in READING
 _SIGN = r"[^\S\t\r\n]*(?:'[^\S\t\r\n]*)*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _UNGUARDED = re.compile(rf"^(?='*[\t\r\n])|(^|[;\t\r\n])(?={_SIGN})")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-_GUARDED = re.compile(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})")
 
 
 def make(report: Report, *_: object, **__: object) -> bytes:
@@ -77,11 +76,6 @@ def _cell(value: object) -> object:
 def guarded(text: str) -> str:
     """Return a cell that no spreadsheet treats as a formula."""
     return _UNGUARDED.sub(r"\g<1>'", _UNWRITABLE.sub("\ufffd", text))
-
-
-def unguarded(cell: str) -> str:
-    """Return the original text of a guarded cell."""
-    return _GUARDED.sub(r"\g<1>", cell)
 
 
 def _groups(sample: SampleResult) -> dict[str, str | list[str]]:

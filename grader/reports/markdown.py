@@ -284,12 +284,11 @@ def _section(section: Section) -> Iterator[str]:
         if isinstance(part, str):
             yield f"- {prose(part)}"
         else:
-            yield from _chart(part) if isinstance(part, Chart) else _table(part, has_title=not is_first)
+            if isinstance(part, Chart):
+                yield from (f"{part.reading}: `{bars(part)}`", "")
+            else:
+                yield from _table(part, has_title=not is_first)
             is_first = False
-
-
-def _chart(chart: Chart) -> list[str]:
-    return [f"{chart.reading}: `{bars(chart)}`", ""]
 
 
 def _table(table: Table, *, has_title: bool) -> Iterator[str]:

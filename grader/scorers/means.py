@@ -79,7 +79,7 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
         ci95=(min(summary.ci95[0], value), max(summary.ci95[1], value)),
         stderr=summary.stderr,
         n=summary.n,
-        bounds=(100 * low, 100 * high) if any(map(_is_uncertain, observations)) else msgspec.UNSET,
+        bounds=(100 * low, 100 * high) if any(not o.value == o.low == o.high for o in observations) else msgspec.UNSET,
         dropped=dropped or msgspec.UNSET,
     )
 
@@ -89,10 +89,6 @@ def _known(observations: list[Observation]) -> list[tuple[float, Observation]]:
     if all(one.low == one.high for one in observations):
         return [(one.low, one) for one in observations]
     return [(one.value, one) for one in observations if one.value is not None]
-
-
-def _is_uncertain(observation: Observation) -> bool:
-    return not observation.value == observation.low == observation.high
 
 
 def each_task(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:

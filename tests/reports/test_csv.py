@@ -9,13 +9,18 @@ import re
 import pytest
 from hypothesis import given
 
-from grader.reports.csv import guarded, make, unguarded
+from grader.reports.csv import _SIGN, guarded, make
 from tests.reports import made_reports as made
 
 HEADER = (
     "official_outcome,official_credit,official_answer,official_rule,official_detail,"
     "careful_outcome,careful_credit,careful_answer,careful_rule,careful_detail,seconds\r\n"
 )
+
+
+def unguarded(cell: str) -> str:
+    """Return the original text of a guarded cell."""
+    return re.sub(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})", r"\g<1>", cell)
 
 
 def rows(data: bytes) -> list[list[str]]:

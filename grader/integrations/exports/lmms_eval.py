@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from grader.decisions.comparison import RunName
     from grader.reports.material import Material
-    from grader.results import Reading, Report
+    from grader.results import Report
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
@@ -68,13 +68,9 @@ def _samples(report: Report, material: Material) -> Iterator[dict[str, Any]]:
             "filtered_resps": [sample.careful.answer or "" for sample in members],
             **{
                 f"{reading}_{report.metrics[0].name if report.metrics else 'credit'}": [
-                    _credit(sample.reading(reading)) for sample in members
+                    None if (one := sample.reading(reading)).outcome is Outcome.UNSCORED else one.credit
+                    for sample in members
                 ]
                 for reading in READINGS
             },
         }
-
-
-def _credit(reading: Reading) -> float | None:
-    """Return the credit; None for an unscored sample, which the values exclude."""
-    return None if reading.outcome is Outcome.UNSCORED else reading.credit

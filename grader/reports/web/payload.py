@@ -49,7 +49,9 @@ def build(report: Report, material: Material) -> Payload:
     scorer = scorer_of(report)
     places = {key: number for number, key in enumerate(material.images)}
     page = Page(material, places, texts, scorer)
-    chunks, where = chunked((_item(item, page), _size(item, texts)) for item in items)
+    chunks, where = chunked(
+        (_item(item, page), sum(texts.size(sample.qid, sample.sample) for sample in item.samples)) for item in items
+    )
     # Texts are more important in a report; images get the remaining space.
     left = (AIM - sum(map(len, chunks))) * 3 // 4
     found = thumbnails_of(material, max(images.LEAST, min(images.BUDGET, left)))
@@ -147,10 +149,6 @@ def _failed_test(sample: SampleResult, scorer: AnyScorer) -> str | None:
 
 
 # --- items ------------------------------------------------------------------------------------------------------
-
-
-def _size(item: Item, texts: Texts) -> int:
-    return sum(texts.size(sample.qid, sample.sample) for sample in item.samples)
 
 
 def _item(item: Item, page: Page) -> dict[str, object]:

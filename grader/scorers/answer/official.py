@@ -147,10 +147,6 @@ def _equal_as(form: Callable[[str], str]) -> Callable[[str, str], bool]:
     return lambda answer, gold: form(answer) == form(gold)
 
 
-def _lm_eval_form(text: str) -> str:
-    return text.replace(",", "").replace("$", "").removesuffix(".").lower()
-
-
 def _low(text: str) -> str:
     return text.strip().lower()
 
@@ -204,7 +200,9 @@ def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
 
 RULES = {
     "gsm8k": OfficialRule(read_hashes, _equal_as(lambda text: text.replace(",", "").strip())),
-    "lm-eval-flexible": OfficialRule(read_flexible, _equal_as(_lm_eval_form)),
+    "lm-eval-flexible": OfficialRule(
+        read_flexible, _equal_as(lambda text: _low(text.replace(",", "").replace("$", "").removesuffix(".")))
+    ),
     "pope": OfficialRule(read_pope, _equal_as(_low)),
     "vlmevalkit-yes-no": OfficialRule(read_yes_no, _equal_as(_low)),
     "mmmu": OfficialRule(read_mmmu_open, _is_mmmu_gold),

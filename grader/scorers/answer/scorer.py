@@ -109,7 +109,8 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Add what this scorer reads to what every scorer reads."""
         columns = declared.columns
         own = named(columns.answer, columns.kind, columns.options, columns.letter)
-        return [*(super().columns(declared, split) or []), *own, *_together_columns(declared)]
+        together = (column for sets in declared.together.values() for column in sets.columns)
+        return [*(super().columns(declared, split) or []), *own, *together]
 
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
         """Turn rows into tasks; raises InputError that names every row without an answer."""
@@ -164,10 +165,6 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         if name.startswith("maj@"):
             return answer_metrics.majority_credit
         return mean_credit if name == "accuracy" else None
-
-
-def _together_columns(declared: AnswerBenchmark) -> list[str]:
-    return [column for together in declared.together.values() for column in together.columns]
 
 
 def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:

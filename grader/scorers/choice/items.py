@@ -319,7 +319,8 @@ class _Progress:
 
 def sample_of(reply: Reply) -> SampleResult:
     """Return a reply's sample result."""
-    return sample(reply.item, reply.sample, _official(reply), _careful(reply))
+    official = _settled(reply, "official", reply.official, reply.official_judged)
+    return sample(reply.item, reply.sample, official, _careful(reply))
 
 
 def absent(item: Item, number: int) -> SampleResult:
@@ -339,10 +340,6 @@ def sample(item: Item, number: int, official: Reading, careful: Reading) -> Samp
         groups=item.groups or msgspec.UNSET,
         facts=write_facts(SampleFacts(gold=item.gold)),
     )
-
-
-def _official(reply: Reply) -> Reading:
-    return _settled(reply, "official", reply.official, reply.official_judged)
 
 
 def _careful(reply: Reply) -> Reading:

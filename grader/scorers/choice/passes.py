@@ -86,7 +86,8 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
     if all(len(members) == 1 for members in passes.values()):
         return ["Data and predictions have one pass per question: circular accuracy is that of a single pass."]
     few = [unit for unit, members in passes.items() if len(members) < _passes_due(members)]
-    twice = [unit for unit, members in passes.items() if len(_orders(members)) < len(members)]
+    orders = {unit: {tuple(member.options.items()) for member in members} for unit, members in passes.items()}
+    twice = [unit for unit, members in passes.items() if len(orders[unit]) < len(members)]
     strange = [unit for unit, members in passes.items() if len({frozenset(m.options.values()) for m in members}) > 1]
     reported = (
         (few, "fewer passes in the data than their options require (scored on the passes present)"),
@@ -101,10 +102,6 @@ def _passes_due(members: list[Item]) -> int:
     options = members[0].options
     staying = sum(all(m.options.get(letter) == text for m in members) for letter, text in options.items())
     return len(options) - (staying if len(members) > 1 and staying == 1 else 0)
-
-
-def _orders(members: list[Item]) -> set[tuple[tuple[str, str], ...]]:
-    return {tuple(member.options.items()) for member in members}
 
 
 def some(units: list[str]) -> str:

@@ -43,7 +43,15 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
     """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
     plain = without_reasoning(text)
     if plain is None:
-        return _nothing("unfinished reasoning", "the reasoning block is never closed")
+        return MrBenReading(
+            correctness=None,
+            step=None,
+            error_reason="",
+            raw=("", "", ""),
+            rule="unfinished reasoning",
+            span=None,
+            detail="the reasoning block is never closed",
+        )
     regions, source = json_regions(plain)
     rule = "json" if regions else "heading"
     if not regions:
@@ -65,12 +73,6 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
         rule=verdict.rule,
         span=whole if rule == "json" and verdict.span else verdict.span,
         detail=verdict.detail,
-    )
-
-
-def _nothing(rule: str, detail: str) -> MrBenReading:
-    return MrBenReading(
-        correctness=None, step=None, error_reason="", raw=("", "", ""), rule=rule, span=None, detail=detail
     )
 
 

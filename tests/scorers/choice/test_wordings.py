@@ -20,6 +20,8 @@ CHINESE = {"A": "红色", "B": "蓝色", "C": "绿色", "D": "黄色"}
 NONE, AMBIGUOUS, EITHER = "no_answer", "ambiguous", "no letter"
 """`EITHER`: no letter is read, and a person may call it no answer or ambiguous."""
 
+FORMULAS = {"A": "$x^2$", "B": "$a+b$", "C": "$C$", "D": "$D_1$"}
+RATES = {letter: rf"{rate} $\mathrm{{kg}}/\mathrm{{s}}$" for letter, rate in zip("ABCD", (12, 20, 15, 10), strict=True)}
 WORDINGS = [
     # refusals
     ("There is no umbrella in this image.", COLOURS, NONE),
@@ -144,6 +146,13 @@ WORDINGS = [
     ("Eighteen", NUMBERS, "C"),
     ("There are three dogs, so the answer is C.", COUNTS, "C"),
     ("蓝色", CHINESE, "B"),
+    # markup, boxes and formulas
+    ("<b>C</b>", COLOURS, "C"),
+    ("Option <b>A</b> is wrong, so <i>C</i>.", COLOURS, "C"),
+    ("<|begin_of_box|>C<|end_of_box|>", COLOURS, "C"),
+    ("Therefore $\\mathrm{C}$ is the answer", FORMULAS, "C"),
+    ("$A + B = C$ so $D$", FORMULAS, "D"),
+    ("Let me think about it for a while.\nThe final answer: 20 $\\mathrm{kg}/\\mathrm{s}$", RATES, "B"),
     ("選択肢Dが最も適切です。", COLOURS, "D"),
     # confidence
     ("Answer: B (confidence: 85%)", COLOURS, "B"),

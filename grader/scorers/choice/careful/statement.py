@@ -51,7 +51,9 @@ _ASKING = frozenset("what which who whose where when why how many much".split())
 def read_statement(page: Page, options: Options, groups: list[Group], start: int) -> ChoiceReading | None:
     """Return the option that the last full statement from `start` on names in words, or None."""
     texts = [
-        g for g in groups if g.members[0].kind == "text" and g.role not in ("denied", "doubted") and not _common(g)
+        g
+        for g in groups
+        if g.members[0].kind == "text" and g.role not in ("denied", "doubted") and not all(m.shaky for m in g.members)
     ]
     leading = next((g for g in groups if g.members[0].kind == "text" and g.role == "leading"), None)
     body = page.low[start:].strip()
@@ -97,10 +99,6 @@ def _own_words(options: Options) -> dict[str, set[str]]:
     """Return the words of each option that no other option has."""
     words = {k: {stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
     return {k: w - set().union(*(v for j, v in words.items() if j != k)) for k, w in words.items()}
-
-
-def _common(group: Group) -> bool:
-    return all(m.shaky for m in group.members)
 
 
 def _only_text(texts: list[Group], leading: Group | None, page: Page, options: Options) -> ChoiceReading | None:

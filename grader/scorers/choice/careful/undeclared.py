@@ -103,7 +103,8 @@ def _is_an_option(groups: list[Group], page: Page, options: Options) -> bool:
 def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceReading | None:
     """Read a short reply by the only letter that it names; `ambiguous` if it names several."""
     is_short = len(page.low.strip()) <= _SHORT and not page.breaks_off
-    labels = [g for g in groups if is_short and g.is_label and g.role != "denied" and not _loose(g)]
+    labels = [g for g in groups if is_short and g.is_label and g.role != "denied"]
+    labels = [g for g in labels if not all(m.shaky for m in g.members)]
     labels = [g for g in labels if g.letters & set(options.letters) and not _asked(g, page)]
     labels = [g for g in labels if not say.SUPPOSED_BEFORE.search(page.low[max(0, g.start - _REACH) : g.start])]
     if any(_has_text(g) for g in labels):
@@ -146,7 +147,3 @@ def _has_text(one: Group) -> bool:
 def _asked(one: Group, page: Page) -> bool:
     start, end = page.sentence(one.start, one.stop)
     return page.low[start:end].rstrip().endswith("?") and say.QUESTION.match(page.low, start) is not None
-
-
-def _loose(one: Group) -> bool:
-    return all(m.shaky for m in one.members)
