@@ -367,8 +367,14 @@ class Recorder:
         if self._answers:
             return None
         numbers = self.heap.mutable()
-        # Referenced by the table, by this expression, and by the call that counts references.
-        unused = [number for number in numbers if sys.getrefcount(self.heap.objects[number]) <= 2]
+        unused: list[int] = []
+        released: collections.Counter[int] = collections.Counter()
+        for number in numbers:
+            # Referenced by the table, by this expression, and by the call that counts references.
+            count = sys.getrefcount(self.heap.objects[number]) - released[id(self.heap.objects[number])]
+            if count <= 2:
+                unused.append(number)
+                released.update(self.heap.held_by(number))
         if len(unused) < len(numbers) <= FEW_OBJECTS:
             return None
         self.heap.forget(unused)

@@ -26,7 +26,7 @@ from grade_sandbox.values.wire import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 _CONTAINERS = {
@@ -141,6 +141,11 @@ class ObjectTable:
     def mutable(self) -> list[int]:
         """Return the numbers of the objects that can change, in the order in which they were sent."""
         return [*self._older, *self._seen]
+
+    def held_by(self, number: int) -> Iterator[int]:
+        """Yield the `id()` of each value to which an object refers, and to which the table's copy of it refers."""
+        before = self._older.get(number) or self._seen.get(number) or []
+        return map(id, [*before, *_contents(self.kinds[number][0], self.objects[number])])
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Release objects that the other side no longer sees."""
