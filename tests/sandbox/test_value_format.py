@@ -74,9 +74,9 @@ CLASSES = {kind.__name__: kind for kind in (Node, Slotted, Point, Pair, Colour, 
 NAMES = {kind: name for name, kind in CLASSES.items()}
 
 
-def cross(value: object) -> Any:
+def cross(value: object, *, functions: bool = False) -> Any:
     """Send a value to the other side, as bytes."""
-    encoder = sending.Encoder(NAMES)
+    encoder = sending.Encoder(NAMES, functions=functions)
     atom = encoder.encode(value)
     message = wire.loads(wire.dumps({"v": atom, "n": encoder.nodes}))
     decoder = receiving.Decoder(message["n"], CLASSES)
@@ -458,7 +458,7 @@ def test_what_may_not_cross_is_refused_wherever_it_hides_and_its_type_is_named(
 
 def test_a_candidates_class_of_the_same_name_is_not_the_signatures() -> None:
     own = type("Point", (), {"__eq__": lambda self, other: True})
-    received = cross(own())
+    received = cross(own(), functions=True)
     assert type(received).__name__ == "Point"
     assert type(received) is not Point
 

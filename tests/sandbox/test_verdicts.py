@@ -50,6 +50,32 @@ class Judge:
         self.asked += 1
         return number >= self.secret
 """
+SHAPE = """
+class Shape:
+    unit = "cm"
+    def __init__(self, *sides):
+        self.sides = sides
+    @property
+    def area(self):
+        return self.sides[0] * self.sides[1]
+    @staticmethod
+    def corners():
+        return 4
+    def __lt__(self, other):
+        return self.area < other.area
+    def __len__(self):
+        return len(self.sides)
+    def around(self):
+        return 2 * sum(self.sides)
+"""
+BAG = """
+FIRST = 0
+class Bag:
+    def __init__(self):
+        self.items = [1]
+    def __iter__(self):
+        yield from self.items[FIRST:]
+"""
 NODE = """
 class Node:
     def __init__(self, value):
@@ -103,6 +129,12 @@ HONEST = [
     ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),
     # They may call its methods, if these need only the object.
     ("def solution(judge):\n    return next(n for n in range(20) if judge.ask(n))", JUDGE + "judge = Judge()\nassert solution(judge) == 7 and judge.asked == 8"),
+    # They may use its properties, operators and constants as well, and make another one.
+    ("def solution(shapes):\n    return [(s.area, s.unit, s.corners()) for s in sorted(shapes)]", SHAPE + "assert solution([Shape(3, 4), Shape(1, 2)]) == [(2, 'cm', 4), (12, 'cm', 4)]"),
+    ("def solution(shape):\n    shape.sides += (5,)\n    return len(shape)", SHAPE + "shape = Shape(1, 2)\nassert solution(shape) == 3 and shape.around() == 16 and shape.area == 2"),
+    ("def solution(shape):\n    return type(shape)(*shape.sides[::-1])", SHAPE + "new = solution(Shape(3, 4))\nassert new.sides == (4, 3) and new.area == 12 and new.unit == 'cm'"),
+    ("import copy\ndef solution(bag):\n    return copy.deepcopy(bag)", BAG + "bag = Bag()\nassert solution(bag).items == [1] and list(solution(bag)) == [1]"),
+    ("def solution(points):\n    return sorted(set(points))[0].x", "from dataclasses import dataclass\n@dataclass(frozen=True, order=True)\nclass P:\n    x: int\nassert solution([P(2), P(1), P(2)]) == 1"),
     ("def solution(point):\n    point.x += 1", POINT + "point = Point()\nsolution(point)\nassert point.x == 2"),
 ]  # fmt: skip
 
@@ -387,6 +419,12 @@ def test_arguments_are_given_up_if_the_tests_hold_none_or_there_are_many(
     found = [json.loads(call).get("d") for call in phases.calls_of(spec)["calls"]]
     assert found[:3] == [[], [0], [1]]
     assert found[3:] == [numbers and [2 + number for number in numbers] for numbers in given_up]
+
+
+def test_an_argument_is_given_up_with_all_that_only_it_refers_to() -> None:
+    chain = "node = Node(1)\nfor n in range(3):\n    node, node.left = Node(n), node\nsolution(node)\n"
+    spec = phases.task(NODE + chain + "node = None\nsolution(Node(7))\nsolution(8)")
+    assert [len(json.loads(call)["d"]) for call in phases.calls_of(spec)["calls"]] == [0, 4, 1]
 
 
 def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:

@@ -152,14 +152,18 @@ class _Decoder(receiving.Decoder):
     ) -> None:
         super().__init__(nodes, classes, known)
         self._functions = functions
+        self._given: dict[type[Any], Any] = {}
         self.evaluate = evaluate  # type: ignore[method-assign]
 
     def callback(self, node: "list[Any]") -> "Any":
         return plain_forms.callback(node, self, self._functions)
 
-    def add_methods(self, kind: "type[Any]", methods: "list[Any]") -> None:
-        for name, method in self.pairs(methods).items():
-            setattr(kind, name, method)
+    def add_members(self, kind: "type[Any]", members: "Any") -> None:
+        if self._given.get(kind) is members:
+            return
+        self._given[kind] = members
+        for name, wrapper, parts in members:
+            setattr(kind, name, plain_forms.WRAPPERS[wrapper][0](*parts) if wrapper else parts[0])
 
 
 class _Answerer:

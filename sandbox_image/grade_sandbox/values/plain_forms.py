@@ -100,6 +100,8 @@ def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
 
 
 def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
+    if isinstance(value, standing_in.Tree):
+        return _tree(encoder, value, kind)
     for base in kind.__mro__:
         name = constructed.name_of(base)
         if name is not None:
@@ -137,42 +139,76 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
     held = attributes(value)
     if isinstance(value, enum.Enum):
         held = {"name": value.name, "value": value.value}
-    for name in encoder.reads:
+    is_theirs = any("t" in table.get(id(value), ()) for table in encoder.known)  # the tests have its class themselves
+    for name in () if is_theirs else encoder.reads:
         if name not in held and hasattr(kind, name):
             with contextlib.suppress(Exception):
                 held[name] = getattr(value, name)
     facts = _facts(encoder, value, kind)
     sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
     node = ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
-    methods = {} if encoder.functions else _methods(kind)
-    return [*node, encoder.pairs(methods)] if methods else node
+    if encoder.functions:
+        return node
+    if kind not in encoder.members:
+        encoder.members[kind] = _members(kind)
+    return [*node, encoder.atom(encoder.members[kind])] if encoder.members[kind] else node
 
 
 def _facts(encoder: NodeEncoder, value: Any, kind: type[Any]) -> dict[Any, Any]:
-    """Return what built-in functions get from an object; from one of the other side what they got there."""
-    if isinstance(value, standing_in.Tree):
-        return dict(standing_in.facts_of(value))
-    facts = {}
+    """Return what built-in functions get from an object; from one of the other side also what they got there."""
+    is_tree = isinstance(value, standing_in.Tree)
+    facts = dict(standing_in.facts_of(value)) if is_tree else {}
+    base = standing_in.Tree if is_tree else object
     for name, ask in _FACTS.items():
-        if _found(kind, name) is not None and _found(kind, name) is not _found(object, name):
+        if _found(kind, name) is not None and _found(kind, name) is not _found(base, name):
             with contextlib.suppress(Exception):
                 facts[name] = ask(encoder, value)
+        elif name == "__iter__" in facts:
+            facts[name] = iter(facts[name])
     return facts
 
 
-def _methods(kind: type[Any]) -> dict[str, types.FunctionType]:
-    """Return the methods of a class of the tests that need nothing but their object: programs may call them."""
-    members = {name: member for base in reversed(kind.__mro__) for name, member in vars(base).items()}
-    return {name: member for name, member in members.items() if name[:2] != "__" and _stands_alone(member)}
+def _members(kind: type[Any]) -> tuple[tuple[str, str, tuple[Any, ...]], ...]:
+    """Return name, wrapper and parts of the members of a class of the tests that need nothing but their object.
+
+    Programs may use them: methods, operators, properties, and plain values.
+    """
+    members = {name: one for base in reversed(kind.__mro__) if is_own(base) for name, one in vars(base).items()}
+    found = []
+    for name, one in members.items():
+        wrapper = WRAPPERS.get(type(one).__name__)
+        parts = (one,) if wrapper is None else tuple(getattr(one, part) for part in wrapper[1])
+        if all(_stands_alone(part) if type(part) is types.FunctionType else _is_plain(name, part) for part in parts):
+            found.append((name, "" if wrapper is None else type(one).__name__, parts))
+    return tuple(found)
 
 
-def _stands_alone(member: Any) -> bool:
-    """Whether a member of a class is a function without globals of the tests, closure, and unusual defaults."""
-    if type(member) is not types.FunctionType or member.__closure__:
+WRAPPERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "property": (property, ("fget", "fset")),
+    "staticmethod": (staticmethod, ("__func__",)),
+    "classmethod": (classmethod, ("__func__",)),
+}
+"""Name of what a class has around a function -> its type, and where this has its functions."""
+
+
+def _is_plain(name: str, value: Any) -> bool:
+    """Whether a value that is no function can be sent under this name; Python's own names have functions, or None."""
+    return value is None or (type(value) in _PLAIN and name[:2] != "__")
+
+
+_PLAIN = {type(None), bool, int, float, str}
+
+
+@functools.cache
+def _stands_alone(function: types.FunctionType) -> bool:
+    """Whether a function has no globals of the tests, closure, and unusual defaults."""
+    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    if function.__closure__ or not _PLAIN.issuperset(map(type, defaults)):
         return False
-    defaults = [*(member.__defaults__ or ()), *(member.__kwdefaults__ or {}).values()]
-    is_plain = all(default is None or type(default) in {bool, int, float, str} for default in defaults)
-    return is_plain and member.__globals__.keys().isdisjoint(_names(member.__code__))
+    space = function.__globals__
+    # The methods of a dataclass of the tests have the built-in functions as globals.
+    own = (name for name in _names(function.__code__) if name in space and name not in vars(builtins))
+    return next(own, None) is None
 
 
 _FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {

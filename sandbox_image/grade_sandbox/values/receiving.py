@@ -65,9 +65,9 @@ class Decoder:
         """Return a function of the tests."""
         raise MalformedError("a function of the tests")
 
-    def add_methods(self, kind: type[Any], methods: list[Any]) -> None:
-        """Give a class of the tests its methods."""
-        raise MalformedError("methods of an object of the tests")
+    def add_members(self, kind: type[Any], members: Any) -> None:
+        """Give a class of the tests its members."""
+        raise MalformedError("members of an object of the tests")
 
     def function(self, node: list[Any]) -> Any:
         """Return a function."""
@@ -186,7 +186,7 @@ class Decoder:
             return arrays.made(node)
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
-        return standing_in.tree_class(node[1], bool(node[2]), self.note)()
+        return object.__new__(standing_in.tree_class(node[1], bool(node[2]), self.note))
 
     def fill(self, target: Any, node: list[Any]) -> None:
         """Replace the contents of a mutable object by those of `node`."""
@@ -203,7 +203,7 @@ class Decoder:
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
             if len(node) > 5:
-                self.add_methods(type(target), node[5])
+                self.add_members(type(target), self.value(node[5]))
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""

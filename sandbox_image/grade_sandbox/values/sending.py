@@ -60,6 +60,8 @@ class Encoder:
         self.tested = tested or {}
         self.known = known
         self.reads, self.functions = reads, functions
+        self.members: dict[type[Any], tuple[Any, ...]] = {}
+        """The members of classes of the tests that programs may use (plain_forms.py)."""
         self.numbers: Any = None
         """FunctionNumbers for the functions of the tests; None while nothing is sent."""
         self.nodes: list[Any] = []

@@ -75,8 +75,11 @@ class Tree:
 
 
 def facts_of(tree: Tree) -> Mapping[Any, Any]:
-    """Return what built-in functions got from the object."""
-    facts: Mapping[Any, Any] = object.__getattribute__(tree, _FACTS)
+    """Return what built-in functions got from the object; nothing if the program has made it."""
+    try:
+        facts: Mapping[Any, Any] = object.__getattribute__(tree, _FACTS)
+    except AttributeError:
+        return {}
     return facts
 
 
@@ -119,7 +122,7 @@ def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note
         raise MalformedError("an attribute that is no plain name")
     if "__iter__" in facts:
         facts = {**facts, "__iter__": _Items(facts["__iter__"], facts.get("__len__"), note)}
-    tree.__dict__ = dict(held)
+    object.__setattr__(tree, "__dict__", dict(held))
     object.__setattr__(tree, _FACTS, facts)
 
 
@@ -141,6 +144,10 @@ class _Items:
         if self._length is not None and self._length != position:
             why = f"the candidate returned an object of length {self._length} that has {position} items"
             raise self._note(UnconfirmedError(why))
+
+    def __deepcopy__(self, memo: object) -> _Items:
+        """Return itself, for a program that copies the object: a generator cannot be copied."""
+        return self
 
     def _took_another(self) -> bool:
         if self._end is None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         classes: Mapping[type[Any], str]
         reads: Sequence[str]
         functions: bool
+        known: Sequence[Mapping[int, dict[str, int]]]
+        members: dict[type[Any], tuple[Any, ...]]
         numbers: Any
 
         def atom(self, value: Any) -> Any: ...
