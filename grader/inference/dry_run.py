@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.inference.resume import missing
-from grader.models.messages import Text, abbreviated, images, size
+from grader.models.messages import Text, images, size, wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def _first(plan: Plan, left: Sequence[tuple[Conversation, list[Step]]]) -> dict[
     if not left:
         return None
     step = left[0][1][0]
-    body = {"model": plan.models[step.role], "messages": abbreviated(step.build(_Placeholder()))}
+    body = {"model": plan.models[step.role], "messages": wire(step.build(_Placeholder()), short=True)}
     return body | step.settings.fields()
 
 

@@ -80,30 +80,27 @@ _NOT_RECORDED = frozenset({"fatal", "exhausted", "halted"})
 """Failures that have nothing to do with the requested sample."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The token budget of a run, and whether an empty reply is an answer."""
-
-    max_total_tokens: int | None = None
-    """For all requests in the log, including earlier runs."""
-    accept_empty: bool = False
-    """Whether an empty reply that the model ended itself is its answer."""
-
-
 class Engine:
-    """One run of a plan."""
+    """One run of a plan.
+
+    `max_total_tokens` is the budget of all requests in the log, including earlier runs. With `accept_empty`, an empty
+    reply that the model ended itself is its answer.
+    """
 
     def __init__(
         self,
         plan: Plan,
         log: Log,
         clients: Mapping[Role, Client],
-        limits: Limits | None = None,
         watcher: Watcher | None = None,
+        *,
+        max_total_tokens: int | None = None,
+        accept_empty: bool = False,
     ) -> None:
         self._plan = plan
         self._log = log
         self._clients = clients
-        self._limits = limits or Limits()
+        self._max_total_tokens, self._accept_empty = max_total_tokens, accept_empty
         self._watcher = watcher or Silent()
         self._reporters = {role: TroubleReporter(_name(role), self._watcher.message) for role in clients}
         self._lock = threading.Lock()
@@ -183,7 +180,7 @@ class Engine:
     def _accepted(self, outcome: Outcome) -> Outcome:
         """Convert an empty reply to an answer, if the user accepts empty replies."""
         ended = isinstance(outcome, Failure) and outcome.kind == "empty" and outcome.finish_reason == "stop"
-        if not (self._limits.accept_empty and ended):
+        if not (self._accept_empty and ended):
             return outcome
         return Reply(
             content="",
@@ -194,7 +191,7 @@ class Engine:
         )
 
     def _may_spend(self) -> bool:
-        most, spent = self._limits.max_total_tokens, self._log.usage.total + self._uncounted
+        most, spent = self._max_total_tokens, self._log.usage.total + self._uncounted
         if most is None or spent < most:
             return True
         how = "estimated, because the server does not count them" if self._uncounted else "counted"

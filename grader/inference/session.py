@@ -14,7 +14,7 @@ from grader.data.load import ALL, rows_of
 from grader.errors import GradeError, InfrastructureError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen, Pictures
-from grader.inference.engine import Engine, Limits, what_is_kept
+from grader.inference.engine import Engine, what_is_kept
 from grader.inference.log import Log, free_name, peek
 from grader.inference.options import InferOptions
 from grader.inference.output import Summary, summarize
@@ -100,11 +100,10 @@ def run(prepared: Prepared, watcher: Watcher) -> Result:
     options, plan = prepared.options, prepared.plan
     with _opened(prepared) as (log, set_aside), contextlib.ExitStack() as stack:
         clients = {role: stack.enter_context(client) for role, client in _clients(options, plan).items()}
-        limits = Limits(max_total_tokens=options.max_total_tokens, accept_empty=options.accept_empty)
+        budget, accept_empty = options.max_total_tokens, options.accept_empty
+        engine = Engine(plan, log, clients, watcher, max_total_tokens=budget, accept_empty=accept_empty)
         try:
-            stopped = Engine(plan, log, clients, limits, watcher).run(
-                prepared.selected, concurrency=options.concurrency
-            )
+            stopped = engine.run(prepared.selected, concurrency=options.concurrency)
         except GradeError:
             # This error is reported; a second one, of the same full disk, would hide it.
             with contextlib.suppress(OSError):

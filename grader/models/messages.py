@@ -86,17 +86,12 @@ def message(role: Role, *parts: str | Image) -> Message:
     return Message(role=role, parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
 
 
-def wire(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Return messages in the form of a chat completion request."""
-    return [{"role": each.role, "content": _content(each)} for each in messages]
+def wire(messages: tuple[Message, ...], *, short: bool = False) -> list[dict[str, Any]]:
+    """Return messages in the form of a chat completion request; `short` describes images in place of their data."""
+    return [{"role": each.role, "content": _content(each, short=short)} for each in messages]
 
 
-def abbreviated(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Return messages as `wire` does, with a short description in place of each image's data."""
-    return [{"role": each.role, "content": _content(each, short=True)} for each in messages]
-
-
-def _content(each: Message, *, short: bool = False) -> str | list[dict[str, Any]]:
+def _content(each: Message, *, short: bool) -> str | list[dict[str, Any]]:
     # A single text is sent as a string, because servers without image support often accept only strings.
     if len(each.parts) == 1 and isinstance(each.parts[0], Text):
         return encodable(each.parts[0].text)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.data.images import Picture
 from grader.errors import GradeError, first_line
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
@@ -21,7 +20,6 @@ from grader.results.destination import stem_of
 from grader.scorers import declarations
 from grader.scorers.interface import OwnFile, Program
 from grader.scorers.registry import scorer_of
-from grader.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,9 +27,10 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
+    from grader.task import Task
 
 
-class Material(msgspec.Struct, frozen=True, kw_only=True):
+class Material(Shown, frozen=True, kw_only=True):
     """The material of a report's items, by qid."""
 
     whole_units: bool = False
@@ -39,11 +38,6 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     runs_programs: bool = False
     unit: str = "question"
     """The noun for one item."""
-    tasks: dict[str, Task] = {}
-    image_of: dict[str, str] = {}
-    """Task id -> key of its image."""
-    images: dict[str, Picture] = {}
-    """Key -> an image's bytes or its file, as the data has it."""
     predictions: dict[str, list[str]] = {}
     """Raw outputs, verified to be the graded ones."""
     programs: dict[str, list[Program]] = {}
@@ -113,9 +107,7 @@ def load(
         whole_units=scorer.whole_units,
         runs_programs=scorer.runs_programs,
         unit=declared.unit if declared is not None else "item",
-        tasks=shown.tasks,
-        image_of=shown.image_of,
-        images=shown.images,
+        **msgspec.structs.asdict(shown),
         predictions={qid: texts[qid] for qid in wanted if qid in texts},
         programs=own_file.programs,
         gaps=gaps,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grader.inference.engine import Engine, Limits
+from grader.inference.engine import Engine
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.messages import Settings, user
@@ -64,10 +64,10 @@ def run(
     *,
     concurrency: int = 4,
     patience: Patience = SOON,
-    limits: Limits | None = None,
     watcher: Watcher | None = None,
+    **limits: Any,
 ) -> str:
     """Run a plan against a server; return why it stopped before its end."""
     with Log(path) as log, client(server, concurrency=concurrency, patience=patience) as model:
-        engine = Engine(plan, log, {"model": model}, limits, watcher)
+        engine = Engine(plan, log, {"model": model}, watcher, **limits)
         return engine.run(plan.conversations, concurrency=concurrency)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.inference.engine import Engine, Limits
+from grader.inference.engine import Engine
 from grader.inference.log import Log
 from grader.inference.output import Missing, summarize
 from grader.inference.plan import Conversation, Plan
@@ -105,7 +105,7 @@ def test_what_failed_is_a_line_without_content_and_is_missing_with_its_reason(pa
 
 def test_an_empty_reply_is_an_answer_only_where_that_was_asked_for(path: Path) -> None:
     with ModelServer.playing(say("")) as server:
-        run(plan(1), path, server, limits=Limits(accept_empty=True))
+        run(plan(1), path, server, accept_empty=True)
     assert lines(path)[0]["content"] == ""
 
 
@@ -158,16 +158,16 @@ class TestStops:
 
     def test_a_budget_of_tokens_ends_the_run_and_counts_earlier_runs(self, path: Path) -> None:
         with ModelServer.playing(say("A")) as server:  # 13 tokens each
-            reason = run(plan(50), path, server, concurrency=1, limits=Limits(max_total_tokens=30))
+            reason = run(plan(50), path, server, concurrency=1, max_total_tokens=30)
             assert reason == "the budget of 30 tokens is spent (39 counted); raise --max-total-tokens"
-            assert run(plan(50), path, server, concurrency=1, limits=Limits(max_total_tokens=40)) != ""
+            assert run(plan(50), path, server, concurrency=1, max_total_tokens=40) != ""
             assert len(server.asked) == 4
             assert run(plan(50), path, server, concurrency=1) == ""
         assert len(server.asked) == 50
 
     def test_a_server_that_counts_no_tokens_is_held_to_an_estimate(self, path: Path) -> None:
         with ModelServer.playing(say("x" * 74, tokens=None)) as server:  # 80 characters with the prompt
-            reason = run(plan(9), path, server, concurrency=1, limits=Limits(max_total_tokens=50))
+            reason = run(plan(9), path, server, concurrency=1, max_total_tokens=50)
         assert "(60 estimated, because the server does not count them)" in reason
         assert len(server.asked) == 3
 

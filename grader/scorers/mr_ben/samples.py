@@ -59,21 +59,18 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 def read(tasks: Mapping[str, MrBenTask], predictions: Mapping[str, list[str]], oddities: Oddities) -> list[Reply]:
     """Read every response both ways."""
     return [
-        _reply(tasks[qid], number, text, is_failure=(qid, number) in oddities.failures)
+        Reply(
+            qid=qid,
+            sample=number,
+            task=task,
+            official=read_official(text),
+            careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
+            is_failure=(qid, number) in oddities.failures,
+        )
         for qid, texts in predictions.items()
+        for task in (tasks[qid],)
         for number, text in enumerate(texts)
     ]
-
-
-def _reply(task: MrBenTask, number: int, text: str, *, is_failure: bool) -> Reply:
-    return Reply(
-        qid=task.id,
-        sample=number,
-        task=task,
-        official=read_official(text),
-        careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
-        is_failure=is_failure,
-    )
 
 
 def samples_of(
