@@ -201,14 +201,14 @@ _PLAIN = {type(None), bool, int, float, str}
 
 @functools.cache
 def _stands_alone(function: types.FunctionType) -> bool:
-    """Whether a function has no globals of the tests, closure, and unusual defaults."""
+    """Whether a function has no closure, no unusual defaults, and no globals of the tests except for libraries."""
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     if function.__closure__ or not _PLAIN.issuperset(map(type, defaults)):
         return False
     space = function.__globals__
     # The methods of a dataclass of the tests have the built-in functions as globals.
-    own = (name for name in _names(function.__code__) if name in space and name not in vars(builtins))
-    return next(own, None) is None
+    own = (space[name] for name in _names(function.__code__) if name in space and name not in vars(builtins))
+    return all(type(value) is types.ModuleType and _is_library(value) for value in own)
 
 
 _FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {
@@ -288,10 +288,13 @@ def _named(encoder: NodeEncoder, value: Any) -> Any:
     """Return the atom of a global, or the node of a module."""
     if type(value) is not types.ModuleType:
         return encoder.atom(value)
-    name = value.__name__
-    if name.partition(".")[0] not in sys.stdlib_module_names and name != "numpy":
-        raise UncrossableError(f"function that uses the module {name}")
-    return [MODULE, name]
+    if not _is_library(value):
+        raise UncrossableError(f"function that uses the module {value.__name__}")
+    return [MODULE, value.__name__]
+
+
+def _is_library(module: types.ModuleType) -> bool:
+    return module.__name__.partition(".")[0] in sys.stdlib_module_names or module.__name__ == "numpy"
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
