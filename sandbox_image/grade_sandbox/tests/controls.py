@@ -344,22 +344,31 @@ def _with_item(node: list[Any], number: int, atom: Any) -> list[Any]:
     return ["array", "O", node[2], items, node[4]]
 
 
-def grafted(messages: Messages, part: Part, nodes: list[Any], known: dict[int, int]) -> Any:
-    """Return the atom of a copy of a value: its nodes are added to `nodes`. `known`: id of a node -> its copy."""
+def grafted(
+    messages: Messages, part: Part, nodes: list[Any], known: dict[int, int], *, is_argument: bool = False
+) -> Any:
+    """Return the atom of a copy of a value: its nodes are added to `nodes`. `known`: id of a node -> its copy.
+
+    `is_argument`: the objects of the tests inside are not copied.
+    """
     held = messages.node(part)
     if held is None:
         return part.atom
     if id(held.node) not in known:
         known[id(held.node)] = len(nodes)
         nodes.append(None)
-        nodes[known[id(held.node)]] = _copied(messages, held.node, held, nodes, known)
+        nodes[known[id(held.node)]] = _copied(messages, held.node, held, nodes, known, is_argument=is_argument)
     return {"r": known[id(held.node)]}
 
 
-def _copied(messages: Messages, value: Any, held: Node, nodes: list[Any], known: dict[int, int]) -> Any:
+def _copied(
+    messages: Messages, value: Any, held: Node, nodes: list[Any], known: dict[int, int], *, is_argument: bool
+) -> Any:
     if isinstance(value, list):
-        return [_copied(messages, one, held, nodes, known) for one in value]
-    return grafted(messages, views.Part(held.table, value), nodes, known) if isinstance(value, dict) else value
+        return [_copied(messages, one, held, nodes, known, is_argument=is_argument) for one in value]
+    if not isinstance(value, dict) or (is_argument and "t" in value):
+        return value
+    return grafted(messages, views.Part(held.table, value), nodes, known, is_argument=is_argument)
 
 
 def detached(messages: Messages) -> dict[str, Any]:

@@ -222,7 +222,8 @@ class Likeness:
         message = self._detached()
         copies: dict[int, int] = {}
         for argument in sorted(changed_arguments(self._expected.message)):
-            atom = grafted(self._expected, self._expected.argument(argument), message["n"], copies)
+            part = self._expected.argument(argument)
+            atom = grafted(self._expected, part, message["n"], copies, is_argument=True)
             message["m"].append(["t", argument, message["n"][atom["r"]]])
         self._rewritten[number + 1] = message
 
