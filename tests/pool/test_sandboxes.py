@@ -149,6 +149,6 @@ def test_a_slow_program_that_reads_its_input_has_a_verdict_with_the_usual_cache(
 @pytest.mark.xdist_group("bubblewrap")
 def test_whether_tests_end_by_themselves_or_are_killed_decides_nothing() -> None:
     """Tests that call nothing end at once. Each third verdict was another one."""
-    samples = [({"tests": "x = 1"}, f"def double(n):\n    return {number}") for number in range(16)]
+    samples = [({"tests": "assert True"}, f"def double(n):\n    return {number}") for number in range(16)]
     with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, cache=False) as pool:
         assert {result.careful.outcome for result in pool.grade_samples(samples)} == {Outcome.SUSPECT}
