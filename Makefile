@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 4
+WORKERS ?= 6
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.
 ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.

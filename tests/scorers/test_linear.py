@@ -28,6 +28,7 @@ from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.extraction import MAX_SOURCE, extract_careful
 from grader.scorers.mr_ben import judge_decision, reading
+from grader.scorers.mr_ben.official import read_official
 from tests import growth
 from tests.conftest import THOROUGH
 from tests.growth import BUDGET, Run, run_of, runs_of, too_slow
@@ -50,7 +51,7 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
             read_one(whole)
 
     def read_one(text: str) -> None:
-        official = reading.read_official(text)
+        official = read_official(text)
         careful = reading.read_careful(text, coding=gold.coding, solution=gold.solution)
         for reply in (None, text):
             reading.credit_official(gold, official, reply)
@@ -112,9 +113,7 @@ def patterns(module: str) -> Iterator[tuple[str, int]]:
     for value in vars(importlib.import_module(f"grader.scorers.{module}")).values():
         for one in value if isinstance(value, tuple) else (value,):
             held = one[-1] if isinstance(one, tuple) and one else one
-            if isinstance(held, Pattern):
-                yield held.source, held.flags
-            elif isinstance(held, re.Pattern):
+            if isinstance(held, (Pattern, re.Pattern)):
                 yield held.pattern, held.flags
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from grader.scorers.execution.inputs.cases import BadRowError
@@ -39,9 +41,11 @@ FORMS = {
 @pytest.mark.parametrize("signature", ["def twice(x):\n", "def twice(x):\n    return 2 * x\n"])
 def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str) -> None:
     tests = compile(runnable(FORMS[form], "", signature), "<tests>", "exec")
-    exec(tests, {"twice": lambda x: 2 * x, "__name__": "tests"})
-    with pytest.raises(AssertionError):
-        exec(tests, {"twice": lambda x: 2 * x + 1, "__name__": "tests"})
+    # In a thread, which has no event loop yet.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(exec, tests, {"twice": lambda x: 2 * x, "__name__": "tests"}).result()
+        with pytest.raises(AssertionError):
+            thread.submit(exec, tests, {"twice": lambda x: 2 * x + 1, "__name__": "tests"}).result()
 
 
 @pytest.mark.parametrize(
