@@ -146,7 +146,7 @@ CONFORMANCE_FILES := nvidia-livecodebench==26.3 $(filter verl==%,$(PEERS_FILES))
 
 conformance: $(VENV)/.ready .venv-conformance/.ready sandbox ## Run the conformance suite under six graders, twice, and write conformance/results.md (needs bubblewrap; a quarter of an hour)
 	$(BIN)/python -m conformance.readers
-	$(BIN)/python -m conformance.run --workers $(WORKERS)
+	$(BIN)/python -m conformance.run --workers 4
 
 soak: $(VENV)/.dev sandbox ## Send 200,000 programs through one pool from eight threads and watch its memory (PROGRAMS=n for fewer)
 	$(BIN)/python tests/bench/soak.py --programs $(or $(PROGRAMS),200000)
