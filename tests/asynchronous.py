@@ -1,13 +1,9 @@
 """Runs coroutines in tests. A browser test leaves an event loop running in its thread, so they run in another one."""
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 

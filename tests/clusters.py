@@ -1,18 +1,14 @@
 """A real Ray cluster on this machine: nodes that are raylets of their own, whose sandboxes are real."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MARKS = [
     # To import Ray takes half a second, and every worker collects these files.

@@ -1,7 +1,5 @@
 """What all tests share: where the project is, and which sandboxes this machine has."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

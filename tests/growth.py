@@ -8,8 +8,6 @@ stays within a budget need not show it. The others, and the slowest three in any
 where that takes more than the budget, at half of it too.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable, Iterable

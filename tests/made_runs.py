@@ -1,12 +1,11 @@
 """Runs that tests of observations, comparisons and gates share: reports with a given truth, and the samples'."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -26,9 +25,6 @@ from grader.results import (
 )
 from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
 from grader.scorers.mr_ben.figures import Weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SAMPLES = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}

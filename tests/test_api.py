@@ -1,7 +1,5 @@
 """The Python API is the command's grading: the same figures, typed, nothing printed, nothing written unasked."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -1,20 +1,15 @@
 """The shape of the package: no import leads back to where it came from, and scorers are known by their folder alone."""
 
-from __future__ import annotations
-
 import ast
 import re
+from collections.abc import Callable
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import grader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(grader.__file__).parent
 MOST_LAYERS = 16

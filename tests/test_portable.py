@@ -1,7 +1,5 @@
 """What needs no sandbox runs without anything that only Linux and macOS have (tried on neither macOS nor Windows)."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import os
@@ -10,14 +8,10 @@ import subprocess
 import sys
 import threading
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.made_runs import BENCHMARKS, SAMPLES
 from tests.models.server import ModelServer, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 WITHOUT_LINUX = """
 import builtins, io, sys, types

@@ -1,8 +1,7 @@
 """Receipts hold for the machine that was tested, and no longer than it stays the same."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,9 +14,6 @@ from grader.reports.provenance import in_words
 from grader.results import Provenance, Report, SelftestProvenance
 from grader.scorers import declarations
 from tests.selftest.made import SANDBOX
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HERE = this_machine(SANDBOX)
 SUBJECT = Subject(benchmark="humaneval-v", protocol="v2", declaration="toml", rows="d1")

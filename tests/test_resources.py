@@ -1,10 +1,8 @@
 """The cache folder: the user's, or a temporary one where that cannot be written."""
 
-from __future__ import annotations
-
 import os
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from grader.errors import InfrastructureError, UsageError
 from grader.files.key_value import KeyValueFile
 from grader.options import Options, parse_size
 from tests.acceptance.command import grade
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What the tests of `grade infer` share."""
 
-from __future__ import annotations
-
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "benchmarks"

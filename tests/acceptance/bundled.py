@@ -1,18 +1,12 @@
 """The bundled sample of HumanEval-V, graded once in each sandbox for all tests that look at what came of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.acceptance.command import grade
+from tests.conftest import Once
 from tests.made_runs import BENCHMARKS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Once
 
 SAMPLE = BENCHMARKS / "humaneval-v" / "sample"
 WORDS = ["-b", "humaneval-v", "--data", SAMPLE / "tasks.jsonl", "-k", "1,3"]

@@ -1,7 +1,5 @@
 """Runs the command as a user does: another process, its exit code, its two streams."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools
@@ -10,11 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 _OF_THE_INTERPRETER = ("PYTHON", "LANG", "LC_", "HF_", "LD_")

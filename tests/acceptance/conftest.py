@@ -1,16 +1,11 @@
 """Fixtures of these tests."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.asking import KEY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

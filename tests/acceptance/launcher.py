@@ -4,8 +4,6 @@ A job is a line of JSON on standard input; its process and then its exit code ar
 run nothing of `grade` yet: its words, folder, environment and streams are those of the job.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """The composite action: what it runs, run here with the words a workflow would give."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

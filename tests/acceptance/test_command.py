@@ -1,7 +1,5 @@
 """The command around the grading: help, lists, checks, errors, exit codes."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Where defaults come from: the configuration table, environment variables; and what shells complete."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,19 +1,14 @@
 """A full disk under the temporary folder and the cache: the error says what to do. A real file system, so root only."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
 POOL = """

@@ -1,7 +1,5 @@
 """The gate as a CI job meets it: exit codes, the last words, the step summary, annotations."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """HumanEval-V from file to report, as a user runs it, in each sandbox."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,11 +1,11 @@
 """`grade infer` as a user runs it: from a server to a score."""
 
-from __future__ import annotations
-
 import json
+import subprocess
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,11 +15,6 @@ from grader.models.messages import wire
 from tests.acceptance.asking import KEY, SAMPLES, VSTAR
 from tests.acceptance.command import grade
 from tests.models.server import Action, Asked, ModelServer, fail, say
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-
 
 pytestmark = pytest.mark.usefixtures("asks_in_tmp_path")
 

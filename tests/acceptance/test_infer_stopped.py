@@ -1,7 +1,5 @@
 """`grade infer` through every way to end a run: killed, interrupted, on a full disk."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,19 +1,14 @@
 """Ctrl-C: what was kept is said as it is, with a cache and without one."""
 
-from __future__ import annotations
-
 import os
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.command import Started
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
 
 RESUMES = "Interrupted. What was finished is kept; the same command resumes."
 STARTS_OVER = "Interrupted. With --no-cache nothing was kept: the same command starts over."

@@ -1,7 +1,5 @@
 """`grade leaderboard` as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """LiveCodeBench's official reading gives the verdicts of its harness at 28fef95, which are in livecodebench.json."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

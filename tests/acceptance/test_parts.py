@@ -1,7 +1,5 @@
 """The whole command: a part never replaces the whole, judged results stay, and one grading writes a file at a time."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

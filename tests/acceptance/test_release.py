@@ -1,12 +1,11 @@
 """What a release needs: the version of the tag, workflow files whose own steps run here, the pre-commit hook."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess
 import tomllib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,9 +14,6 @@ from packaging.utils import canonicalize_name
 
 import grader
 from tests.acceptance.command import grade
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def steps_of(path: Path) -> list[dict[str, Any]]:

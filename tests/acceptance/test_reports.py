@@ -1,7 +1,5 @@
 """Reports by extension, from a run and from its results file later; comparisons of two results files."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Results of schema 1 are scored again. What else reads results reads them as reports of schema 2."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,11 +1,11 @@
 """`grade A B ...`: one table, one report, gates by file, and the gravest exit code."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import junitparser
 import pytest
@@ -13,10 +13,6 @@ import pytest
 import grader
 from tests.acceptance.command import grade
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 VSTAR = ROOT / "benchmarks" / "vstar" / "sample"
 WORDS = ["-b", "vstar", "--data", VSTAR / "questions.jsonl"]

@@ -1,28 +1,20 @@
 """`grade show`: a task as a model sees it, and why a sample has its verdicts, without a page."""
 
-from __future__ import annotations
-
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
+import pytest
 
 from grader.cli import run
 from grader.reports.table import because
-from grader.results import Calls, FirstDifference, Outcome
+from grader.results import Calls, FirstDifference, Outcome, Report
 from grader.results.file import encode_report
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.registry import scorer_of
 from tests.acceptance.command import grade
 from tests.made_runs import BENCHMARKS, tasks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from grader.results import Report
 
 VSTAR = BENCHMARKS / "vstar" / "sample"
 

@@ -1,17 +1,12 @@
 """Programs that read standard input: each input is a whole run of the program, as a script runs."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.acceptance.command import grade
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 pytestmark = pytest.mark.bubblewrap
 

@@ -1,7 +1,5 @@
 """What nobody expected ends in 3 with one sentence and a file for a report, and never looks like a gate."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

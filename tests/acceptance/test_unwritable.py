@@ -1,18 +1,13 @@
 """A home and a folder that cannot be written: what can be done is done, and the rest says what to do."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # Root passes by the modes of files; without these capabilities it is held to them as an ordinary user is.
 HELD = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []

@@ -1,7 +1,5 @@
 """The built distributions: what is in them, what the wheel puts on the path, and that it grades."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ Every outcome that could be derived is executed as well, and the two are compare
 Give parts of names to choose corpora. Exit status 1 if an outcome differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

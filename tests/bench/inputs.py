@@ -7,8 +7,6 @@
 solutions from an earlier run, which is timed separately.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -7,8 +7,6 @@ evaluator assembles, lints and runs every prediction with its own functions, on 
 data or ask models are replaced by empty modules.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -7,8 +7,6 @@ flat     20,000 programs of which 5 % are endless (limit 0.3 s): the memory of t
 cores    cores that grade 1,000 prompts x 16 in a minute, by share of endless programs and limit, from CPU times
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

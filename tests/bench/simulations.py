@@ -4,16 +4,15 @@
 tasks follow a beta distribution (most tasks are easy or hard for a model), and tasks count as sampled.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
 import time
 import zlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from multiprocessing import Pool
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +24,8 @@ from grader.statistics.intervals import mean
 from grader.statistics.paired import difference, permutation, smallest_margin
 from tests.made_runs import choice, tasks
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    Random = np.random.Generator
-    Chances = np.ndarray[Any, Any]
+Random = np.random.Generator
+Chances = np.ndarray[Any, Any]
 
 CONCENTRATION = 1.2
 LEAST, MOST_ERRORS = 0.93, 0.05

@@ -7,8 +7,6 @@ It prints one line at each step and a summary, also after Ctrl-C, and exits 1 wh
 or wrong, or a process of the pool is left.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -3,8 +3,6 @@
 Run by itself it writes a folder for `make bench DATA=`: `python tests/bench/variations.py DATA 20 FOLDER`.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import json

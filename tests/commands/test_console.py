@@ -1,7 +1,5 @@
 """What is shown when files cannot be written."""
 
-from __future__ import annotations
-
 import errno
 import os
 

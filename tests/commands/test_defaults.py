@@ -1,7 +1,5 @@
 """Variables that look like an option's: what is misspelled is refused, what belongs to others is left alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

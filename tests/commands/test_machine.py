@@ -1,17 +1,12 @@
 """`grade cache`: what is kept between runs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from grader.cli import run
 from grader.judge.client import ReplyCache, default_path
 from grader.sandbox import verdict_cache
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

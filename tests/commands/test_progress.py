@@ -1,7 +1,5 @@
 """Progress lines in a log: what is done, and an estimate only if there is something to estimate from."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.commands import progress

@@ -1,7 +1,5 @@
 """The conformance suite for readers: its data are well formed, and what the table says of the careful reading holds."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from conformance import readers

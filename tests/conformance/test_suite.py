@@ -1,7 +1,5 @@
 """The conformance suite: its data say what is so, and the adapter of `grade` agrees on a part of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

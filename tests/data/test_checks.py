@@ -1,9 +1,7 @@
 """What is refused of a benchmark's rows before anything is graded, and what is only noted."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from grader.grading import check, grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MMBENCH = declarations.load("mmbench")
 DEV = "index\tquestion\tA\tB\tanswer\tsplit\n1\tWhich?\tx\ty\tA\tdev\n1000001\tWhich?\ty\tx\tB\tdev\n"

@@ -1,26 +1,21 @@
 """Fetching: a real HTTP server that cuts off and fails, checksums, and grading from what was fetched."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader.benchmark import Benchmark
 from grader.data import download as downloading
 from grader.data import load as data
 from grader.data.download import Source, download
 from grader.errors import DataUnavailableError
 from grader.observer import Silent
 from grader.scorers import declarations, registry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from grader.benchmark import Benchmark
 
 TABLE = b"index\tquestion\tA\tB\tanswer\n1\tWhich?\tred\tblue\tB\n"
 LARGE = bytes(range(256)) * 4096 * 3

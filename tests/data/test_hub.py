@@ -1,20 +1,16 @@
 """A hub that does not answer is noticed in seconds, and what its cache holds is used all the same."""
 
-from __future__ import annotations
-
 import http.server
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from grader.data import load as data
 from grader.errors import DataUnavailableError
 from grader.scorers import declarations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HUMANEVAL_V = declarations.load("humaneval-v")
 

@@ -1,14 +1,13 @@
 """Images of tasks: bytes, base64, files within the data's folder, and cells that name another row."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import functools
 import io
 import os
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import PIL.Image
 import pytest
@@ -17,9 +16,6 @@ from grader.data.images import Images, Picture, UnreadableImageError, folder_of,
 from grader.models import messages
 from grader.scorers import declarations
 from grader.task import Task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100))
 TEXT = base64.b64encode(PNG).decode()

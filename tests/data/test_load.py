@@ -1,12 +1,11 @@
 """Rows of a benchmark from every format a user may have, with every cell as it stands."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,9 +16,6 @@ from grader.data import load as data
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.scorers import declarations, registry
 from tests.made_runs import BENCHMARKS, SAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROWS: list[dict[str, Any]] = [
     {"qid": "q1", "text": "None", "number": 1, "labels": ["a"]},

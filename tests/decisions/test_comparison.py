@@ -1,7 +1,5 @@
 """Two runs of one benchmark, paired: what may be compared, how far figures moved, and which items moved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

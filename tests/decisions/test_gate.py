@@ -1,11 +1,11 @@
 """Gates: how they are written, what becomes of them, and what is said about it."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,11 +22,7 @@ from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Sample = Callable[[str], tuple[Path, Path]]
+Sample = Callable[[str], tuple[Path, Path]]
 
 
 def line(made: Report, text: str, **fields: Any) -> GateResult:

@@ -4,28 +4,22 @@ At the allowed drop a gate passes in at most 5 % of runs and fails in at most 5 
 simulation. `tests/bench/simulations.py` does the same for means over items and tasks.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from grader.decisions.gate import judge
 from grader.decisions.thresholds import MaxDrop
+from grader.results import Report
 from grader.scorers.mr_ben.figures import Counts, Weights, vector_figures
 from tests.conftest import cases
-from tests.made_runs import mr_ben
+from tests.made_runs import Row, mr_ben
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from grader.results import Report
-    from tests.made_runs import Row
-
-    Pair = tuple[Report, Report]
+Pair = tuple[Report, Report]
 
 GATES = cases(160)
 SURE_GATES = cases(120)

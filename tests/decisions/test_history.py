@@ -1,9 +1,6 @@
 """Checkpoints of one training run: their order, the gate's line, and what changed from each to the next."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -13,14 +10,11 @@ from grader.decisions.comparison import RunName
 from grader.decisions.history import History, history, in_order, step_of
 from grader.errors import UsageError
 from grader.reports.runs.history import sentences as lines_of
-from grader.results import READINGS
+from grader.results import READINGS, Report
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from tests.decisions.test_leaderboard import questions
 from tests.made_runs import report, sample, tasks
-
-if TYPE_CHECKING:
-    from grader.results import Report
 
 
 def said_of(found: History) -> str:

@@ -1,7 +1,5 @@
 """Several runs of one benchmark or of many: their order, the groups, and which runs are never put together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

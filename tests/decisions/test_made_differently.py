@@ -1,7 +1,5 @@
 """Two runs that were not made alike: refused where it decides, named where it may matter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,22 +1,16 @@
 """What to buy: plans against simulation."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
 from grader.decisions.plan import in_words, make
 from grader.errors import UsageError
+from grader.results import Report
 from grader.scorers.means import values_by_round
 from grader.scorers.registry import scorer_of
 from grader.statistics import plan
 from grader.statistics.paired import difference
 from tests.made_runs import choice, circular, mr_ben, tasks
-
-if TYPE_CHECKING:
-    from grader.results import Report
 
 
 def test_the_variance_is_split_into_that_of_tasks_and_that_of_samples() -> None:

@@ -1,10 +1,8 @@
 """Careful minus official, paired by item."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,9 +14,6 @@ from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
 from tests.conftest import ROOT
 from tests.made_runs import of_sample, report, sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_difference_of_readings_is_paired_by_item() -> None:

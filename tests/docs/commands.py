@@ -1,19 +1,15 @@
 """The commands in the documents, and the files that they name."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import shutil
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from openpyxl import Workbook
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DOCUMENTS = [
     ROOT / "README.md",

@@ -5,13 +5,12 @@ stand in for what a test machine does not have: the sample's data where a comman
 small server where a command asks a model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +18,6 @@ from tests.acceptance.command import grade
 from tests.conftest import ROOT, Once
 from tests.docs.commands import DATA, DOCUMENTS, SERVER, Command, commands_of, copy, sample_of, write_predictions
 from tests.models.server import ModelServer, say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 COMMANDS = [command for path in DOCUMENTS for command in commands_of(path)]
 ELSEWHERE = {

@@ -1,13 +1,11 @@
 """Both examples of docs/own-benchmark.md work: their files are written as the page shows them, and its commands run."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,9 +14,6 @@ from grader.scorers import declarations
 from tests.acceptance.command import grade
 from tests.conftest import ROOT
 from tests.docs.commands import commands_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = ROOT / "docs" / "own-benchmark.md"
 _FILE = re.compile(r"^`([\w./-]+)`[^\n`]*:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)

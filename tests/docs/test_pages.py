@@ -1,7 +1,5 @@
 """What the pages say of the program is what it says and has: benchmarks, quoted messages, one list a heading."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """docs/results-file.md names every field that a results file can have, and none that it cannot."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args, get_type_hints

@@ -1,12 +1,7 @@
 """The tests that SECURITY.md names as evidence."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 def test_every_test_that_shows_a_promise_is_there(root: Path) -> None:

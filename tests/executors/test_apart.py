@@ -1,7 +1,5 @@
 """Sets of sandboxes: each kind of job has its own, a broken set is begun anew, an old one is replaced."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,17 +1,12 @@
 """A cache that cannot be used is named at the end of a run, which does not need it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from grader.executors.local import Local
 from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Backend:

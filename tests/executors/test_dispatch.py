@@ -1,7 +1,5 @@
 """The dispatcher: what it does when nodes are lost, silent or slow. Scripted nodes stand in for machines."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections import Counter

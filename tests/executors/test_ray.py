@@ -1,7 +1,5 @@
 """A real Ray cluster on this machine: three nodes, each a raylet of its own, whose sandboxes are real."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 `tests/executors/test_ray.py` kills nodes of a cluster, `tests/sandbox/test_supervisor_lifetime.py` the grader itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -18,8 +16,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -34,9 +33,6 @@ from grader.sandbox import packages, verdict_cache
 from tests.bench.soak import containers, processes_below
 from tests.bench.variations import variations
 from tests.conftest import MACHINE_CACHE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = [pytest.mark.fault, pytest.mark.bubblewrap]
 DATA = Path(__file__).parents[2] / "benchmarks" / "humaneval" / "sample" / "tasks.jsonl"

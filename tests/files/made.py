@@ -1,7 +1,5 @@
 """Any JSON value, for properties."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 JSON = st.recursive(

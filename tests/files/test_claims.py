@@ -1,20 +1,15 @@
 """Two processes never write the same file at once, and a dead one holds nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from grader.errors import UsageError
 from grader.files.claims import Claims
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOLD = """
 import sys

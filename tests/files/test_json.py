@@ -1,7 +1,5 @@
 """JSON text: the records and their lines, what is wrong with it, and what is safe to print."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """A file of entries is an economy, not a need: it never is the reason that a run fails."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,18 +3,14 @@
 To add a corpus, add it to `CORPORA` and run `make golden`.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "benchmarks"

@@ -3,23 +3,16 @@
 A change that is meant to move a verdict comes with `make golden` and a diff that somebody has read.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance import bundled
+from tests.conftest import Once
 from tests.golden import verdicts
-from tests.golden.corpora import CORPORA, SHARED
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Once
-    from tests.golden.corpora import Corpus
+from tests.golden.corpora import CORPORA, SHARED, Corpus
 
 
 @pytest.mark.bubblewrap

@@ -6,20 +6,15 @@ Run it after a change that is meant to move verdicts, and read the diff: each li
 differently, or a metric with another value.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.acceptance.command import grade
-from tests.golden.corpora import CORPORA, SHARED
-
-if TYPE_CHECKING:
-    from tests.golden.corpora import Corpus
+from tests.golden.corpora import CORPORA, SHARED, Corpus
 
 FROZEN = Path(__file__).parent / "frozen"
 READINGS = ("official", "careful")

@@ -1,22 +1,16 @@
 """Plans and runs, for the tests."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from grader.inference.engine import Engine
+from grader.inference.engine import Engine, Progress
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
+from grader.models.client import Patience
 from grader.models.messages import Settings, user
 from tests.models.made import SOON, client
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from grader.inference.engine import Progress
-    from grader.models.client import Patience
-    from tests.models.server import ModelServer
+from tests.models.server import ModelServer
 
 
 def step(text: str, stage: str = "answer", *, noted: Mapping[str, Any] | None = None, **settings: Any) -> Step:

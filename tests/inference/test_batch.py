@@ -1,9 +1,8 @@
 """Asking through a batch service's files."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from grader.models.messages import Image, Settings, user
 from tests.inference.made import plan, step
 from tests.models.made import PIXEL
 from tests.models.server import say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
 """From tasks to a plan."""
 
-from __future__ import annotations
-
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import PIL.Image
 import pytest
 
 from grader.errors import InputError
 from grader.inference.conversations import Chosen, make
+from grader.inference.plan import Plan
 from grader.models.messages import Image, Settings, Text, size
 from grader.models.prompt import IMAGE, Turn
 from grader.task import Task
 from tests.models.made import PIXEL
-
-if TYPE_CHECKING:
-    from grader.inference.plan import Plan
 
 
 def planned(*turns: Turn, image: bytes | None = PIXEL, **chosen: Any) -> Plan:

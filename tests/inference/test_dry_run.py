@@ -1,7 +1,5 @@
 """What a run would send."""
 
-from __future__ import annotations
-
 from grader.inference import dry_run
 from grader.inference.log import Kept
 from grader.inference.plan import Conversation, Plan, Step

@@ -1,9 +1,8 @@
 """A run against a real server: what it asks, keeps, leaves out, and why it stops."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from grader.inference.plan import Conversation, Plan
 from tests.inference.made import Watcher, plan, run, step
 from tests.models.made import client
 from tests.models.server import Action, Asked, ModelServer, fail, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

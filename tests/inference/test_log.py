@@ -1,7 +1,5 @@
 """The log: whole lines or none, one writer, and what a killed run left behind."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

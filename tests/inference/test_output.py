@@ -1,9 +1,8 @@
 """The prediction file that a log becomes."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from grader.inference import output
 from grader.inference.log import Log
@@ -11,9 +10,6 @@ from grader.inference.plan import Conversation, Plan
 from grader.predictions.read import read_predictions
 from tests.inference.made import plan, run, step
 from tests.models.server import Action, Asked, ModelServer, fail, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def made(whole: Plan, server: ModelServer, folder: Path) -> list[dict[str, Any]]:

@@ -1,8 +1,6 @@
 """Replies that were made otherwise are never mixed with new ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,9 +11,6 @@ from grader.inference.log import Log
 from grader.inference.plan import Plan
 from tests.inference.made import plan, run, step
 from tests.models.server import ModelServer, fail, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """Rows in the shapes of published data sets: each is a task that its own solution passes, and a wrong program fails."""
 
-from __future__ import annotations
-
 import base64
 import json
 import pickle
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ import grader
 from grader.errors import UsageError
 from grader.integrations import rewards, shapes
 from tests.conftest import BACKENDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SUM = "a, b = map(int, input().split())\nprint(a {} b)"
 ADD = "def add(a, b):\n    return a {} b"

@@ -4,8 +4,6 @@ The calls were recorded with the trainers' own code around these functions: TRL'
 reward loop managers, OpenRLHF's SingleTurnAgentExecutor.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import pickle

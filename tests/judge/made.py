@@ -1,19 +1,13 @@
 """A judge with little patience, questions, and an observer, for the tests."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from grader.judge import JudgeQuestion
 from grader.judge.client import OpenAIJudge
 from grader.models.client import Patience
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.models.server import ModelServer
-
+from tests.models.server import ModelServer
 
 KEY = "sk-test-0123456789abcdef"
 SOON = Patience(attempts=5, backoff=0.01, given_up_in_a_row=6)

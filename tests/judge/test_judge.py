@@ -1,13 +1,12 @@
 """The judge against a real server: what it asks, keeps, and never tells."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,6 @@ from grader.judge.client import ReplyCache, cache_key
 from tests.conftest import ROOT
 from tests.judge.made import KEY, Watcher, judge, question, questions
 from tests.models.server import EMPTY_CHOICES, Action, Asked, ModelServer, fail, say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 pytestmark = pytest.mark.usefixtures("no_servers")
 

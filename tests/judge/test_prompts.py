@@ -1,17 +1,12 @@
 """What a judge is asked: built-in prompts and templates, and answers that try to break out of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from grader.errors import InputError
 from grader.judge.prompts import ANSWER_LIMIT, choice_prompt, error_reason_prompt, load_template
 from tests.growth import runs_of, too_slow
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPTIONS = {"A": "a cat", "B": "a dog"}
 

@@ -1,10 +1,9 @@
 """Which judge a run has."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,9 +16,6 @@ from grader.options import Options
 from grader.results import JudgeProvenance
 from tests.judge.made import questions
 from tests.models.server import Action, Asked, ModelServer, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUESTION = JudgeQuestion(qid="q", prompt="which?", accept=lambda text: text in set("AB"))
 

@@ -1,13 +1,12 @@
 """The judge against a server in trouble: what it repeats, says, and gives up on."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +17,6 @@ from grader.models.client import Patience
 from tests.conftest import ROOT
 from tests.judge.made import KEY, Watcher, judge, question, questions
 from tests.models.server import Action, Asked, ModelServer, fail, raw, say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("no_servers")
 

@@ -1,18 +1,14 @@
 """A client with little patience, and requests, for the tests."""
 
-from __future__ import annotations
-
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import PIL.Image
 
 from grader.models.client import Client, Patience
 from grader.models.endpoint import Server, Wording
 from grader.models.messages import Request, Settings, user
-
-if TYPE_CHECKING:
-    from tests.models.server import ModelServer
+from tests.models.server import ModelServer
 
 KEY = "sk-test-0123456789abcdef"
 SOON = Patience(attempts=5, seconds=30.0, backoff=0.01, longest_backoff=0.1)

@@ -1,17 +1,13 @@
 """A real HTTP server on loopback that speaks the OpenAI chat-completions protocol, well or badly."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

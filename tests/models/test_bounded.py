@@ -1,7 +1,5 @@
 """Replies that never end, redirects, TLS, and texts of a server in which the key comes back."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import gzip
@@ -9,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -18,9 +16,6 @@ from grader.models.client import Patience
 from grader.models.replies import Failure, Reply
 from tests.models.made import KEY, client, request
 from tests.models.server import Action, Asked, ModelServer, fail, raw, say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.usefixtures("no_servers")
 

@@ -1,14 +1,12 @@
 """The client against a real server that answers well, badly, late, or not at all."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from email.utils import formatdate
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +17,6 @@ from grader.models.replies import Failure, Reply, Usage
 from grader.models.workers import PaceStatus
 from tests.models.made import KEY, PIXEL, client, request
 from tests.models.server import EMPTY_CHOICES, HANG_UP, Action, Asked, ModelServer, fail, raw, say, truncated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.usefixtures("no_servers")
 

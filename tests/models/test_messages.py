@@ -1,10 +1,8 @@
 """Messages as they are sent, recorded and told apart."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +20,6 @@ from grader.models.messages import (
 )
 from grader.models.prompt import load_template, render
 from tests.models.made import PIXEL
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_an_image_is_sent_as_the_bytes_it_has_and_where_it_stands() -> None:

@@ -1,7 +1,5 @@
 """How many requests are under way at once."""
 
-from __future__ import annotations
-
 import threading
 
 from grader.models.workers import Pace

@@ -1,7 +1,5 @@
 """What is read of a chat completion, and what is not read as an answer."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

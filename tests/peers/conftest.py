@@ -1,7 +1,5 @@
 """What the comparisons with peers share."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.golden.corpora import SHARED

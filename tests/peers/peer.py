@@ -1,7 +1,5 @@
 """Loads single files of packages whose other requirements (torch, transformers, ...) are not installed."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

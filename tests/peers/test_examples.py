@@ -1,19 +1,15 @@
 """The examples for AReaL, SkyRL-gym and verifiers, called by these packages' own code."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from grader.integrations import rewards
 from tests.peers import peer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.peers
 

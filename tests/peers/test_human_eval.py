@@ -1,20 +1,15 @@
 """HumanEval: outcomes and pass@k are those of OpenAI's own evaluator, on its own tasks."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from tests.golden import verdicts
 from tests.golden.corpora import SHARED, Corpus
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.peers
 

@@ -1,18 +1,14 @@
 """Logs that inspect_ai writes, in both of its formats: they are graded as the same texts in a prediction file."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.acceptance.command import grade
 from tests.golden import verdicts
 from tests.golden.corpora import SAMPLES, SHARED, Corpus, as_it_is
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.peers
 

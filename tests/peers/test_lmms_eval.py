@@ -1,21 +1,15 @@
 """V*: every letter and accuracy is what lmms-eval's own functions give."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from tests.golden import verdicts
-from tests.golden.corpora import CORPORA, SAMPLES, SHARED
+from tests.golden.corpora import CORPORA, SAMPLES, SHARED, Corpus
 from tests.peers.peer import loaded
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
-
-    from tests.golden.corpora import Corpus
 
 pytestmark = pytest.mark.peers
 

@@ -1,9 +1,9 @@
 """TRL: its trainer asks our reward functions, and makes of the answers what the careful reading says."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +11,6 @@ from grader.integrations import rewards
 from grader.integrations.trl import AsyncReward, Reward
 from tests.golden import verdicts
 from tests.golden.corpora import CORPORA, SAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.peers
 

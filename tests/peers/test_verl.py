@@ -1,20 +1,16 @@
 """verl: its client of SandboxFusion asks `grade serve`, with another URL and nothing else changed."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Semaphore
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.peers import peer
 from tests.serving.test_serve import served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.peers
 

@@ -1,12 +1,12 @@
 """Multiple choice: every letter is what VLMEvalKit's own rules read, in the releases of it that PyPI has."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,10 +15,6 @@ from pandas._libs.parsers import STR_NA_VALUES
 from tests.golden import verdicts
 from tests.golden.corpora import LETTERS, SAMPLES, SHARED, Corpus, as_it_is, choice
 from tests.peers.peer import loaded
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
 
 pytestmark = pytest.mark.peers
 

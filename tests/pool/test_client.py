@@ -1,7 +1,5 @@
 """`Pool` from threads, forks and other processes, with a real process behind it; texts alone, so it is quick."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -10,9 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +20,6 @@ from grader.errors import DataUnavailableError, GradeError, InfrastructureError,
 from grader.pool import starting
 from grader.results import Outcome
 from tests.asynchronous import result_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"

@@ -1,12 +1,11 @@
 """A pool whose samples run on the nodes of a real Ray cluster: same results, whatever happens to a node."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ import grader
 from grader.results import Outcome, SampleResult
 from tests import clusters
 from tests.clusters import NODE, assert_gone, children, raylets, sandboxes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = clusters.MARKS
 SAMPLE = Path(__file__).parents[2] / "benchmarks" / "humaneval-v" / "sample"

@@ -1,11 +1,10 @@
 """Rounds: who is scored with whom, what is tried again, and what nobody waits for any more."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -16,9 +15,6 @@ from grader.pool.messages import unscored
 from grader.pool.rounds import Rounds, Waiting
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.asking import Asked, Later
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 PASSED = Reading(outcome=Outcome.PASSED, credit=1)
 

@@ -1,24 +1,20 @@
 """A pool with programs in real sandboxes: what is lost is replaced, and nothing is left at the end."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import grader
 from grader.results import Outcome, SampleResult
 from tests.conftest import BACKENDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SAMPLE = Path(__file__).parents[2] / "benchmarks" / "humaneval-v" / "sample"
 OPTIONS: dict[str, Any] = {

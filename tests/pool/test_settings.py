@@ -1,9 +1,8 @@
 """The settings of a pool: which are accepted, and when two pools are the same one."""
 
-from __future__ import annotations
-
 import tempfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ import grader
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import starting
 from grader.pool.settings import PoolSettings, given_of, settings_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def made(**given: Any) -> PoolSettings:

@@ -2,16 +2,14 @@
 
 # ruff: noqa: E501 - a whole message on one line is easier to compare with what a user sees
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io
 import json
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
@@ -19,15 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import InputError
+from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from grader.predictions.file import PredictionFile
-    from grader.scorers.execution.extraction import Rules
+from grader.scorers.execution.extraction import Rules
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """Logs of inspect_ai: a real one (0.3.285, a mock model, reduced to what matters), as `.json` and packed as `.eval`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

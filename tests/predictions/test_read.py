@@ -2,14 +2,12 @@
 
 # ruff: noqa: E501 - a whole message on one line is easier to compare with what a user sees
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -21,9 +19,6 @@ from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.read import read_predictions
 from grader.predictions.select import check_against, missing_problem, unknown_problems
 from tests.files.made import JSON
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WANTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
 ONE = b'[{"qid": "q1", "predictions": ["a"]}]'

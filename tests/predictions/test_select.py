@@ -1,7 +1,5 @@
 """Which tasks are graded: all, or those that --id and --limit leave; and what is said of those without predictions."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,8 +1,6 @@
 # ruff: noqa: E501 - texts as they are found
 """Texts that failing servers left are recognised whole; answers that speak of failures are answers."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,12 +1,12 @@
 """A bundle has one digest and shows every change; checking it finds wrong verdicts, other data and what is left out."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,13 +21,8 @@ from grader.results import Calls, Outcome, Report, UnscoredCounts
 from grader.results.file import encode_report, read_report
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
+from tests.conftest import Once
 from tests.made_runs import BENCHMARKS, SAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Once
 
 
 @pytest.fixture

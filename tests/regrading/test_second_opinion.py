@@ -1,7 +1,5 @@
 """A second opinion counts the samples of one run whose verdicts changed, and bounds how many others would."""
 
-from __future__ import annotations
-
 import random
 
 import msgspec

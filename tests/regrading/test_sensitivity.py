@@ -1,10 +1,8 @@
 """Samples near a limit are graded again with other limits, and the report says how far its metrics move."""
 
-from __future__ import annotations
-
 import json
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -19,9 +17,6 @@ from grader.results.file import read_report
 from tests.conftest import ROOT
 from tests.made_runs import tasks
 from tests.selftest.made import reading
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DATA = ROOT / "benchmarks/humaneval/sample/tasks.jsonl"
 BURN = "import time\nif not globals().get('_done'):\n    globals()['_done'] = True\n    began = time.process_time()\n"

@@ -1,20 +1,14 @@
 """The bundled samples, graded by the command as a user grades them, once per test run."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.command import grade
+from tests.conftest import Once
 from tests.made_runs import BENCHMARKS, SAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Once
 
 
 @pytest.fixture(scope="session")

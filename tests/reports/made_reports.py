@@ -1,7 +1,5 @@
 """Reports that the tests of several formats share: small ones made here, and those of the bundled samples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

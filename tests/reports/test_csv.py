@@ -1,7 +1,5 @@
 """CSV: a row a sample, readable by any reader, and never a formula."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

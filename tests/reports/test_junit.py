@@ -1,7 +1,5 @@
 """JUnit: a suite a category, a case an item, and nothing that a strict parser refuses."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

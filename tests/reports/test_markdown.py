@@ -1,11 +1,9 @@
 """Markdown for a pull request: what it says, what it cuts, and that what others wrote is nothing but text in it."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 import cmarkgfm
 import msgspec
@@ -20,9 +18,6 @@ from grader.reports.text import clean
 from grader.results import Metric, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
 from tests.reports import made_reports as made
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ALLOWED = {"h2", "h3", "p", "ul", "li", "strong", "em", "code", "details", "summary"} | {
     "table",

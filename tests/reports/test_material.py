@@ -1,28 +1,22 @@
-from __future__ import annotations
-
 import base64
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from grader.benchmark import Benchmark
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports import material
-from grader.reports.questions import gather
+from grader.reports.questions import Gap, gather
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult
 from grader.results.file import decode_report
 from grader.scorers import declarations
 from grader.scorers.interface import Program
 from grader.scorers.registry import scorer, scorer_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.benchmark import Benchmark
-    from grader.reports.questions import Gap
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -1,7 +1,5 @@
 """A report says how it was made, in words and rounded numbers."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

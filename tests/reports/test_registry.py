@@ -1,7 +1,5 @@
 """A report's format is its file's extension."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.errors import UsageError

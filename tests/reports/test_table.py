@@ -1,17 +1,10 @@
 """The report on a terminal."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from grader.reports.table import render
 from grader.reports.text import cut, wrapped
-from grader.results import Metric
+from grader.results import Metric, Report
 from tests.made_runs import figures, report
 from tests.reports.made_reports import read, sample
-
-if TYPE_CHECKING:
-    from grader.results import Report
 
 
 def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:

@@ -1,7 +1,5 @@
 """What was not judged has no value but bounds, and is never called a failure of infrastructure."""
 
-from __future__ import annotations
-
 import shutil
 from functools import cache
 from pathlib import Path

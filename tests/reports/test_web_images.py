@@ -1,20 +1,14 @@
 """Images of foreign origin: which formats are opened at all, and what a decompression bomb does."""
 
-from __future__ import annotations
-
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from grader.cli import run
 from grader.reports.web import images
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def _image(kind: str, size: tuple[int, int] = (30, 20), mode: str = "RGB") -> bytes:

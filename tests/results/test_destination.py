@@ -1,7 +1,5 @@
 """The names of a run's files, and what a run refuses to replace."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,24 +1,18 @@
 """Results files: what is read back is what grading wrote, and nothing that would make a gate decide on nonsense."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from grader.errors import InputError
-from grader.results import UnscoredCounts
+from grader.results import Report, UnscoredCounts
 from grader.results.file import encode_report, read_report
 from grader.scorers.registry import scorer, scorer_of
 from tests.made_runs import SAMPLES, choice, of_sample, report, sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from grader.results import Report
 
 
 @pytest.mark.parametrize("benchmark", SAMPLES)

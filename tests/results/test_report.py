@@ -1,7 +1,5 @@
 """What a report says of its samples: where the readings differ, what is unscored, groups and observations."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """`print(report)` and its repr are short whatever a run holds."""
 
-from __future__ import annotations
-
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
 
 

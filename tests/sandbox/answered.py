@@ -1,7 +1,5 @@
 """Answers as the judge reads them, made from values."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Correct programs, each of which a grader that distrusts programs could easily refuse."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 

@@ -1,15 +1,10 @@
 """What runs inside the sandbox, importable by tests."""
 
-from __future__ import annotations
-
 import importlib
 import sys
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from grader import resources
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 FOLDER = str(resources.folder("sandbox_image"))
 

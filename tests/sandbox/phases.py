@@ -1,20 +1,19 @@
 """The steps of a careful verdict, each as a job of a real sandbox: record, answer, judge, and both sides alive."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from grader.executors.local import Local
 from grader.observer import Silent
+from grader.sandbox.answer import Split
 from grader.sandbox.bubblewrap import Bubblewrap
-from grader.sandbox.interface import Limits
+from grader.sandbox.interface import Limits, Supervisor
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
@@ -23,10 +22,6 @@ from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.settling import Settler
 from tests.scorers.execution.made import make
-
-if TYPE_CHECKING:
-    from grader.sandbox.answer import Split
-    from grader.sandbox.interface import Supervisor
 
 MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
 """The marks of a module whose tests use this one."""

@@ -1,7 +1,5 @@
 """Plain data for property tests: what honest programs answer."""
 
-from __future__ import annotations
-
 import collections
 import decimal
 import fractions

@@ -1,7 +1,5 @@
 """A supervisor's answer becomes a typed record, in whichever thread it arrives."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

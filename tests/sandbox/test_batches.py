@@ -1,7 +1,5 @@
 """Calls with arguments that no answer can change travel in batches; the answers are those of one call at a time."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

@@ -1,8 +1,6 @@
 """The start of a sandbox with bubblewrap."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from grader.errors import InfrastructureError
 from grader.observer import Silent
 from grader.sandbox import bubblewrap
 from grader.sandbox.interface import Limits
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.bubblewrap
 KILLED_ONCE = """#!/bin/sh

@@ -1,7 +1,5 @@
 """Functions that tests pass reach the program with what they name, and with nothing else of the tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import inside

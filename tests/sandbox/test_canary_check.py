@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +12,7 @@ from grader.sandbox import canary_check
 from grader.sandbox.canary_check import Canaries
 from grader.sandbox.interface import SupervisorLostError
 from grader.sandbox.pool import Pool
-
-if TYPE_CHECKING:
-    from grader.sandbox.tickets import Verdict
+from grader.sandbox.tickets import Verdict
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
 STARVED = {"run": {"evidence": EVIDENCE | {"stopped": "blocked"}}}

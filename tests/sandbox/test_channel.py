@@ -1,14 +1,13 @@
 """Messages to and from a supervisor: both sides may have more to say than fits on the way."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
 import resource
 import struct
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -17,9 +16,6 @@ from grader.options import Options
 from grader.sandbox import bubblewrap, choice
 from grader.sandbox.channel import Channel, ready
 from grader.sandbox.interface import Limits, Supervisor, SupervisorLostError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 JOBS = 60
 """So many answers of 20,000 characters are more than what the pipes and sockets on the way hold, and the jobs too."""

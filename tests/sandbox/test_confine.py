@@ -1,7 +1,5 @@
 """System calls that are refused, tried for real in a process that has the filter."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

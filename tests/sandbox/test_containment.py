@@ -1,7 +1,5 @@
 """Hostile programs between honest ones: none is credited, no verdict changes, nothing leaks, nothing remains."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import fcntl
@@ -10,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
@@ -19,9 +18,6 @@ from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
 pytestmark = pytest.mark.hostile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def programs_of(name: str) -> list[Program]:

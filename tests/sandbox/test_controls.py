@@ -1,7 +1,5 @@
 """Controls: what stands in place of an answer to see whether the tests look at it."""
 
-from __future__ import annotations
-
 import collections
 import datetime
 import math

@@ -1,7 +1,5 @@
 """The Docker backend's bookkeeping: who owns a container, and what the engine's stream looks like."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

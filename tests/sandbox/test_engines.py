@@ -1,7 +1,5 @@
 """Engines are found where they listen when DOCKER_HOST is not set, and Podman's service is refused with what to do."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -10,18 +8,16 @@ import socketserver
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.errors import InfrastructureError
 from grader.sandbox import choice, docker, engines
 from tests.conftest import MACHINE_CACHE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Texts that tests execute: expressions of literals and arithmetic are computed, nothing else."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

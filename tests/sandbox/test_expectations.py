@@ -1,7 +1,5 @@
 """Without a reference solution: what the tests compare answers with takes its place."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

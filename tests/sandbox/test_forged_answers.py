@@ -1,7 +1,5 @@
 """Answers made to pass whatever the rule is: none is confirmed. Each was confirmed once."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,17 +1,12 @@
 """Correct programs keep their credit, however unusual the values are that they return."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from catalogue import PROGRAMS
 
 from tests.acceptance.command import grade
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KNOWN_LOSSES = {
     "container-of-its-own-class": "an object of a class of its own is sent as its attributes, without its methods",

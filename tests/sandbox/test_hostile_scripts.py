@@ -1,18 +1,13 @@
 """The hostile programs of the containment suite as programs that read standard input: none earns anything."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.command import grade
 from tests.sandbox.hostile.program import SIGNATURE, TESTS, Program, fenced
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.hostile, pytest.mark.bubblewrap]
 

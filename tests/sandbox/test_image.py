@@ -1,8 +1,7 @@
 """The base of the sandbox image: which one is taken, and what is said of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import docker.errors
 import pytest
@@ -10,9 +9,6 @@ import pytest
 from grader.errors import InfrastructureError
 from grader.observer import Silent
 from grader.sandbox import image
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Said(Silent):

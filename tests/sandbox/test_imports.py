@@ -1,7 +1,5 @@
 """Which modules of sandbox_image import which: never in circles, not even for types, and no candidate's the tests'."""
 
-from __future__ import annotations
-
 import ast
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Instances of a signature's classes: what a task declares, and what an instance may be given. And odd iterators."""
 
-from __future__ import annotations
-
 import enum
 import functools
 from typing import Any

@@ -1,7 +1,5 @@
 """Which Python of this machine runs programs under bubblewrap."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Whether an answer that differs from the reference's is of the same kind."""
 
-from __future__ import annotations
-
 import collections
 import math
 from typing import Any

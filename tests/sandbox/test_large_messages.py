@@ -1,16 +1,12 @@
 """The time to encode, send and decode arguments and answers is not the program's: its limit is for its own work."""
 
-from __future__ import annotations
-
 import functools
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import phases
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = phases.MARKS
 

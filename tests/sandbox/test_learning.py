@@ -1,18 +1,14 @@
 """Programs that try to learn which of their answers are right, from sample to sample: none earns anything."""
 
-from __future__ import annotations
-
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hostile import learning
 from hostile.arena import VARIANTS, Arena, arena, lend_numpy
 from hostile.learning import ATTACKS, CLOSING, RIGHT, SECOND_RUNS, Attack
 from hostile.program import fenced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.hostile
 

@@ -1,7 +1,5 @@
 """A sample's answers beside those of the reference solution: what is counted, and what is doubted."""
 
-from __future__ import annotations
-
 import json
 
 import inside

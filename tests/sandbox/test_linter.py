@@ -5,18 +5,14 @@ Its shortcuts (shortcuts.py) change no message either.
 
 # ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import inside
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # One worker has the fixtures of this file.
 pytestmark = pytest.mark.xdist_group("pylint")

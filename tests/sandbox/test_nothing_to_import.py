@@ -1,9 +1,8 @@
 """No import by name reaches the code inside the sandbox: not a candidate's, not a test's, not that of the linter."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,12 +10,7 @@ from grader.observer import Silent
 from grader.sandbox import packages
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.docker import Docker
-from grader.sandbox.interface import Limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.sandbox.interface import Backend, Supervisor
+from grader.sandbox.interface import Backend, Limits, Supervisor
 
 BACKENDS = [
     pytest.param(kind, marks=[getattr(pytest.mark, kind.name), pytest.mark.xdist_group(kind.name)])

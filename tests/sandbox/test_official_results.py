@@ -4,8 +4,6 @@ official_results.json holds the result texts that both versions of HumanEval-V's
 exit, hang, sleep, read input, catch its alarm, tamper with it, or die.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

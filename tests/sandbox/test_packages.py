@@ -1,7 +1,5 @@
 """The packages and the code inside the sandbox have byte code for the Python that runs them."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -9,7 +7,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -17,11 +15,7 @@ import pytest
 from grader import resources
 from grader.observer import Silent
 from grader.sandbox import image, interpreters, packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.sandbox.interpreters import Interpreter
+from grader.sandbox.interpreters import Interpreter
 
 
 @pytest.fixture

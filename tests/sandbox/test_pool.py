@@ -1,22 +1,16 @@
 """The pool: what it does when supervisors are lost, damaged or starved. Scripted supervisors stand in for real ones."""
 
-from __future__ import annotations
-
 import itertools
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from grader.errors import InfrastructureError
 from grader.sandbox.interface import FEW_LINTS
-from grader.sandbox.pool import Pool
+from grader.sandbox.pool import Overlap, Pool
 from tests.sandbox.scripted import Backend, lint_jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.sandbox.pool import Overlap
 
 
 def run(jobs: dict[str, str], backend: Backend, workers: int = 2, **options: Any) -> dict[str, Any]:

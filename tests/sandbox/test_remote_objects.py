@@ -1,7 +1,5 @@
 """Tasks that ask for a class: its objects stay with the candidate, and every operation on them is a call."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which replays with controls are tried, and how an accepted one is named."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import inside

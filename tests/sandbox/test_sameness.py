@@ -1,7 +1,5 @@
 """Whether two answers to the same call are the same, and where they differ."""
 
-from __future__ import annotations
-
 import collections
 import copy
 import decimal
@@ -9,16 +7,14 @@ import fractions
 import math
 import pathlib
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from answered import places, sameness
 from hypothesis import given
 from plain_data import DATA, written
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Shape:

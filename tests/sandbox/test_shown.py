@@ -1,7 +1,5 @@
 """Calls and answers as people read them."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

@@ -1,23 +1,19 @@
 """A grader's end, however it comes, is its sandboxes' end; and a sandbox's end is not the grader's."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal
 import time
 import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hostile.arena import VARIANTS, Arena, arena, outcomes, own_cache, pids
 from hostile.program import SIGNATURE, TESTS, fenced
 
 pytestmark = pytest.mark.hostile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 QUICK = "def solution(x):\n    return {{3: 7392, 5: 1187}}[x] + 0 * {salt}\n"
 ASLEEP = "import time\n\n\ndef solution(x):\n    time.sleep(600 + {salt})\n"

@@ -1,7 +1,5 @@
 """Tame programs answer one after another in one process, and each as if it were alone."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

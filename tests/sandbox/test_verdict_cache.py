@@ -1,22 +1,18 @@
 """The cache of verdicts: shared, survivable, and never the reason a run fails."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource
 import signal
 import sqlite3
 import zlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.sandbox import verdict_cache as cache
 from grader.sandbox.interface import Limits
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMITS = Limits()
 JOB: dict[str, object] = {"id": 1, "head": "def f(): pass\n", "test": "f()", "cpu": 2.0, "split": {"when": "passed"}}

@@ -1,21 +1,17 @@
 """Watching a program from outside: what it used, why it was stopped, and what it had said by then."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import inside
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 watch = inside.load("supervise.watch")
 dialogue = inside.load("supervise.dialogue")

@@ -1,7 +1,5 @@
 """The processes that programs are forked from: which one serves whom, and what a fork has of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

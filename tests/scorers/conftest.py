@@ -1,7 +1,5 @@
 """What tests of scorers share: no key, no proxy and no cache of the user's."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Declarations: found by id or folder, and what is wrong with one is said by its name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,11 +1,10 @@
 """A results file that was edited by hand is refused: its metrics are what its samples give."""
 
-from __future__ import annotations
-
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,11 +12,7 @@ import grader
 from grader.errors import InputError
 from grader.scorers.earlier import read_report
 from tests.acceptance.command import grade
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Once
+from tests.conftest import Once
 
 ROOT = Path(__file__).parents[2]
 GRADED = {

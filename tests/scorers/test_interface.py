@@ -1,16 +1,14 @@
 """What one observation earned: the figures of real reports are the means of it."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.results import Metric, Report, SampleResult
+from grader.results import Metric, ReadingName, Report, SampleResult
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
@@ -18,11 +16,6 @@ from grader.scorers.interface import in_group
 from grader.scorers.means import metric_rows
 from grader.scorers.registry import names, scorer, scorer_of
 from tests.made_runs import of_sample, report, sample
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from grader.results import ReadingName
 
 WORDS = {"P": "passed", "F": "failed", "L": "lint_failed", "U": "unscored", "C": "correct", "W": "wrong"}
 

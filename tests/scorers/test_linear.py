@@ -6,16 +6,15 @@ pairs of those that make expressions backtrack most. A reader that takes quadrat
 50 ms for 30,000, and up to 2 s where every line begins a statement or names an option.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import itertools
 import re
 import warnings
+from collections.abc import Callable, Iterator
 from re import _constants as code
 from re import _parser as parser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -33,9 +32,6 @@ from tests import growth
 from tests.conftest import THOROUGH
 from tests.growth import BUDGET, Run, run_of, runs_of, too_slow
 from tests.scorers.mr_ben import made
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 LENGTH = 30_000
 

@@ -1,8 +1,6 @@
 """A wrong `-b` or `--data` is answered with the benchmark that the files look like, and nothing is graded on that."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from grader.errors import InputError
 from grader.predictions.read import read_predictions
 from grader.scorers import declarations
 from grader.scorers.lookalikes import hinting
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DATA = {
     "humaneval": "tasks.jsonl",

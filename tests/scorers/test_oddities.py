@@ -1,11 +1,9 @@
 """In every scorer, what a failing server left is unscored in the careful reading; what was cut off is flagged."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,15 +14,12 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.reports.table import render
-from grader.results import Outcome
+from grader.results import Outcome, Report
 from grader.scorers import declarations
 from grader.scorers.oddities import family_of, with_families
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import choice
-
-if TYPE_CHECKING:
-    from grader.results import Report
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data", "humaneval-v": "tasks.jsonl"}

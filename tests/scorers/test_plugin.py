@@ -1,7 +1,5 @@
 """A scorer in a package of its own: installed, and taken through everything that the core does for its own."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,8 +1,6 @@
 """Plans of the bundled samples, and the reports that a faultless machine would make of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -12,12 +10,9 @@ from grader.options import Options
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.execution.metrics import metrics
 from grader.selftest import verdict
-from grader.selftest.plan import choose, make
+from grader.selftest.outcome import Tested
+from grader.selftest.plan import Plan, choose, make
 from grader.selftest.run import grade
-
-if TYPE_CHECKING:
-    from grader.selftest.outcome import Tested
-    from grader.selftest.plan import Plan
 
 SANDBOX = SandboxProvenance(
     backend="docker", identity="abc", python="3.12.4", official_python="3.12", cpu_seconds=2.0, memory_bytes=1 << 30

@@ -1,7 +1,5 @@
 """Self-tests from end to end, with a real sandbox where programs run."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The result of a self-test in words."""
 
-from __future__ import annotations
-
 from grader.selftest import outcome
 from grader.selftest.text import render
 

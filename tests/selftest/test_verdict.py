@@ -1,23 +1,18 @@
 """What a self-test must notice: one test a planted defect, of the machine, of a scorer, of the data."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
-from grader.results import Outcome
+from grader.results import Outcome, Report
 from grader.scorers.choice.careful import read as careful
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.metrics import pass_at_k
 from grader.scorers.mr_ben import judge_decision, samples
 from grader.selftest import verdict
+from grader.selftest.plan import Plan
 from tests.selftest.made import SANDBOX, changed, faultless, of_real, plan, reading
-
-if TYPE_CHECKING:
-    from grader.results import Report
-    from grader.selftest.plan import Plan
 
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])

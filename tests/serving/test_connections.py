@@ -1,21 +1,16 @@
 """Clients that hold connections: the server goes on answering others, and its log stays short."""
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import signal
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tests.serving.test_serve import COMMAND, GOOD, SLOW, Served, served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FEW_DESCRIPTORS = ["bash", "-c", 'ulimit -n 1024; exec "$@"', "-"]
 QUICK = [sys.executable, "-c", f"from grader.serving import connection\nconnection.HEADER_SECONDS = 1.0\n{SLOW}"]

@@ -1,19 +1,14 @@
 """SandboxFusion's requests, as its clients send them, answered by `grade serve -b rows`."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
 from tests.serving.test_serve import Served, served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
 

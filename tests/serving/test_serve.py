@@ -1,7 +1,5 @@
 """`grade serve` as a process, driven over HTTP: what it grades, what it refuses, and how it ends."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json
@@ -12,16 +10,14 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 import grader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"

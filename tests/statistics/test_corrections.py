@@ -1,7 +1,5 @@
 """Corrected p values, and groups whose members are not told apart."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb
 

@@ -1,7 +1,5 @@
 """Means and their uncertainty, against published figures and scipy's."""
 
-from __future__ import annotations
-
 import math
 import statistics
 

@@ -1,7 +1,5 @@
 """The paired difference: its interval against its definition and exact enumeration, its tests against scipy's."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """What intervals, tests, gates and leaderboards promise: a few runs of all that `make bench-statistics` simulates."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.bench.simulations import cells, shown, simulate

@@ -5,17 +5,12 @@
 The tables in the benchmarks' READMEs are made with it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import grader
-
-if TYPE_CHECKING:
-    from grader.results import Report, SampleResult
+from grader.results import Report, SampleResult
 
 
 def main(paths: list[str]) -> None:

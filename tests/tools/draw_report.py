@@ -3,8 +3,6 @@
 python tests/tools/draw_report.py
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

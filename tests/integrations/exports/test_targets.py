@@ -1,13 +1,12 @@
 """Exports of a real run, each checked with its target's own schema, library or reader."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -24,9 +23,6 @@ from grader.results.file import encode_report
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import BENCHMARKS, of_sample, tasks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SCHEMAS = Path(__file__).parents[2] / "files" / "schemas"
 WANTED = Wanted(model="some-org/some-model", organization="us", now=1_800_000_000)

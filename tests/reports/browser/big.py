@@ -1,7 +1,5 @@
 """A report of 253 tasks with 20 samples each, made up."""
 
-from __future__ import annotations
-
 import io
 import random
 

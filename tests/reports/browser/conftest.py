@@ -1,25 +1,17 @@
 """Reports in a real browser: made once by real runs of the command, opened from disk as a reader opens them."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
 
 from grader.reports import html, material
+from grader.results import Report
 from grader.results.file import decode_report
-from tests.conftest import chromium
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser, Page
-
-    from grader.results import Report
-    from tests.conftest import Once
-
+from tests.conftest import Once, chromium
 
 FLAGS = [
     # Without its own sandbox, which does not start as root; what it opens is ours.

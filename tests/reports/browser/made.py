@@ -1,8 +1,6 @@
 """An execution report made by hand: its verdicts need no sandbox, and every kind of them is there."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from grader.reports import html
 from grader.reports.material import Material
@@ -10,9 +8,6 @@ from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleR
 from grader.scorers.interface import Program
 from grader.task import Block, Task
 from tests.reports.browser import big
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TESTS = "def test():\n    assert solution(1) == 2\n\ntest()\n"
 HEAD = 'def solution(x):\n    """\n    Add what the diagram shows.\n    """\n'

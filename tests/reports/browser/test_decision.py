@@ -1,11 +1,10 @@
 """The page for people who decide: plain sentences about one run, on one printed sheet."""
 
-from __future__ import annotations
-
 import html
 import re
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -15,18 +14,12 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.reports import format_of
-from grader.results import Part
+from grader.results import Part, Report
 from tests.acceptance.command import grade as grade_command
 from tests.conftest import ROOT
 from tests.reports import made_reports as made
+from tests.reports.browser.conftest import Watched
 from tests.reports.runs.test_formats import read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from grader.results import Report
-    from tests.reports.browser.conftest import Watched
 
 
 def never() -> object:

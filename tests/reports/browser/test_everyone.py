@@ -1,20 +1,13 @@
 """The report for everyone: screen readers, both themes, narrow screens, paper, no script."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.reports.browser.conftest import settled, violations
+from tests.reports.browser.conftest import Watched, settled, violations
 from tests.reports.browser.made import execution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.reports.browser.conftest import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

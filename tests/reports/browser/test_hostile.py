@@ -1,11 +1,11 @@
 """What models, data and results files may contain to attack whoever reads a report of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 import pytest
+from playwright.sync_api import Page
 
 from grader.reports import html
 from grader.reports.material import Material
@@ -16,15 +16,7 @@ from grader.scorers.execution import facts as execution
 from grader.scorers.interface import Program
 from grader.scorers.mr_ben import facts as mr_ben
 from grader.task import Block, Task
-from tests.reports.browser.conftest import settled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from playwright.sync_api import Page
-
-    from tests.reports.browser.conftest import Watched
+from tests.reports.browser.conftest import Watched, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

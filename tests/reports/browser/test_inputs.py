@@ -1,19 +1,12 @@
 """A program that reads standard input, on its page: each input with what was expected and printed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.acceptance.test_standard_input import SUM, SUMS, graded
-from tests.reports.browser.conftest import settled, violations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.reports.browser.conftest import Watched
+from tests.reports.browser.conftest import Watched, settled, violations
 
 
 @pytest.mark.bubblewrap

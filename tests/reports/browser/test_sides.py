@@ -1,10 +1,11 @@
 """Several runs side by side, and a leaderboard, in a real browser."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from grader.decisions.comparison import RunName
 from grader.errors import UsageError
@@ -19,16 +20,8 @@ from grader.task import Task
 from tests.decisions.test_history import made as history_of
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import report, sample, tasks
-from tests.reports.browser.conftest import settled, violations
+from tests.reports.browser.conftest import Watched, settled, violations
 from tests.reports.browser.test_hostile import HOSTILE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from playwright.sync_api import Page
-
-    from tests.reports.browser.conftest import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

@@ -1,27 +1,19 @@
 """Every view of the HTML report, read in Chromium as a reader reads it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
+from playwright.sync_api import Page
 
 from grader.reports import html, material
 from grader.reports.material import Material
 from grader.results import Outcome, Reading, Report, SampleResult
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
-from tests.reports.browser.conftest import settled
+from tests.reports.browser.conftest import Watched, settled
 from tests.reports.browser.made import CODE, execution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from playwright.sync_api import Page
-
-    from tests.reports.browser.conftest import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

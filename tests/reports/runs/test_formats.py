@@ -1,13 +1,11 @@
 """A comparison, a history and a leaderboard in every format: the same values, and names that can do nothing."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import cmarkgfm
 import msgspec
@@ -21,7 +19,7 @@ from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
-from grader.reports.document import Column, GradedFile, Table, cells
+from grader.reports.document import Column, Document, GradedFile, Table, cells
 from grader.reports.runs import comparison as of_comparison
 from grader.reports.runs import files as of_files
 from grader.reports.runs import history as of_history
@@ -33,11 +31,6 @@ from tests.decisions.test_history import made as history_of
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import circular
 from tests.reports.made_reports import any_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.reports.document import Document
 
 MOVED = difference([1.0] * 8 + [0.0] * 2, [1.0] * 6 + [0.0] * 4)
 RANKED = board(

@@ -1,7 +1,5 @@
 """Where hostile programs meet honest ones: real grading runs, on every backend, and what is left after them."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import itertools
@@ -17,16 +15,14 @@ import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from .program import SIGNATURE, TESTS, Program, fenced
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SECRET = f"grade-secret-{uuid.uuid4().hex}"
 USER = 64_242

@@ -1,7 +1,5 @@
 """Attacks on what all programs share: processes, memory, files, descriptors, output, and the grader's own patience."""
 
-from __future__ import annotations
-
 from .program import NOT_PASSED, PASSED, Program
 
 OUT = frozenset({"out_of_memory"})

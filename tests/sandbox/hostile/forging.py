@@ -1,7 +1,5 @@
 """Attacks on the split harness: what a candidate's process may say to the process of its tests."""
 
-from __future__ import annotations
-
 from .program import CHEAT, PASSED, Program
 
 _SIGNATURE = """

@@ -1,7 +1,5 @@
 """Attacks that carry what a program saw beside its tests to where it runs apart from them, or to the next program."""
 
-from __future__ import annotations
-
 from .program import PASSED, Program
 
 _TESTS_SEEN = """

@@ -4,8 +4,6 @@ Each attack joins a signal (how a sample learns of its own answers) to a counter
 What is handed on is the part of the answers that is known, as a number: the counter is moved until it shows it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

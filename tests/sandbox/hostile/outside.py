@@ -3,8 +3,6 @@
 `{tcp}` and `{abstract}` stand for a port and a socket name on which the test listens outside.
 """
 
-from __future__ import annotations
-
 from .program import Program
 
 _SOURCES = {

@@ -1,7 +1,5 @@
 """A hostile program as data: its source, its task, and what must come of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SIGNATURE = "def solution(x: int) -> int:\n"

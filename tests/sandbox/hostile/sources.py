@@ -1,7 +1,5 @@
 """Attacks by the text of a program alone: on the linter, on the grader that parses it, on whoever prints it."""
 
-from __future__ import annotations
-
 from .program import LINT, NOT_PASSED, PASSED, Program
 
 EITHER = NOT_PASSED | PASSED

@@ -1,7 +1,5 @@
 """Attacks by programs that do not end, end others, or end in unusual ways."""
 
-from __future__ import annotations
-
 from .program import LINT, NOT_PASSED, PASSED, Program
 
 EITHER = NOT_PASSED | PASSED

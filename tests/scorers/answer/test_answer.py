@@ -1,12 +1,11 @@
 """The scorer `answer`: official rules, careful reading, and the metrics of yes or no and of several samples."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
+from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,18 +13,13 @@ import grader
 from grader.decisions.gate import judge
 from grader.decisions.thresholds import parse_fail_under
 from grader.errors import GradeError
+from grader.results import Report
 from grader.scorers.answer.careful import is_accepted, read_answer
+from grader.scorers.answer.declaration import Kind
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.official import RULES
 from grader.scorers.answer.scorer import Answer
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from grader.results import Report
-    from grader.scorers.answer.declaration import Kind
 
 needs_math = pytest.mark.skipif(find_spec("math_verify") is None, reason="the extra `math` is not installed")
 

@@ -1,10 +1,9 @@
 """Multiple-choice questions and predictions made for tests, and what grading makes of them."""
 
-from __future__ import annotations
-
 import csv
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from grader.grading import grade
 from grader.observer import Silent
@@ -12,9 +11,6 @@ from grader.options import Options
 from grader.results import READINGS, Report, read_facts
 from grader.results.file import decode_report
 from grader.scorers.choice.facts import RunFacts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def table(path: Path, rows: list[dict[str, str]]) -> Path:

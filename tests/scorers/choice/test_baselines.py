@@ -1,7 +1,5 @@
 """What chance and a constant letter would score."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from grader.data.tables import Rows

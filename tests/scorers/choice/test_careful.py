@@ -1,8 +1,6 @@
 # ruff: noqa: RUF001 - replies in foreign scripts and look-alike letters
 """The careful reader concludes what an attentive person would, and never guesses."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Questions that came with the predictions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from grader.predictions.file import PredictionFile, PredictionRecord

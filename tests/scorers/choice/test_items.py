@@ -1,10 +1,9 @@
 """From rows to items, and from replies to both readings."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,11 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
+from grader.scorers.choice.declaration import ChoiceBenchmark
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.items import (
     LARGE,
+    Item,
     cell,
     items_from,
     options_in,
@@ -24,12 +25,6 @@ from grader.scorers.choice.items import (
     sample_of,
 )
 from grader.scorers.choice.metrics import facts_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.scorers.choice.declaration import ChoiceBenchmark
-    from grader.scorers.choice.items import Item
 
 MMBENCH: ChoiceBenchmark = declarations.load("mmbench")  # type: ignore[assignment]
 VSTAR: ChoiceBenchmark = declarations.load("vstar")  # type: ignore[assignment]

@@ -1,9 +1,7 @@
 """What a judge is asked about multiple-choice replies, and what its own replies do."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from grader.results import READINGS, JudgeProvenance, Outcome
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, say
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def asked_about(server: ModelServer) -> list[str]:

@@ -1,7 +1,5 @@
 """Accuracy over questions and circular groups, with bounds where something is unscored."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """The official readers reproduce the published scorers, quirks included."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

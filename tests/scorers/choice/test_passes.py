@@ -1,8 +1,6 @@
 """Circular evaluation: passes that are there, made by rotation, missing, or mixed up."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.scorers.choice.metrics import facts_of
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The principles of the careful reading, each with generated cases: strength, continuations, values, spelling."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The published readers give what their sources give: outputs of the sources' own functions, recorded."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.results import Outcome, Reading, SampleResult

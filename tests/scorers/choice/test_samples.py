@@ -1,17 +1,12 @@
 """The bundled samples of MMLU-Pro, MMMU and MMStar: letters of both readings, worked out by hand."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import grader
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EXPECTED = {
     "mmlu-pro": ({"1": "B", "2": None, "3": "C", "4": "B"}, {"1": "B", "2": "D", "3": "C", "4": "B"}),

@@ -1,7 +1,5 @@
 """Multiple-choice benchmarks from prediction file to report: metrics, records, submissions, refusals."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

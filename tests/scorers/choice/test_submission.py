@@ -1,17 +1,13 @@
 """The submission table: official columns in the data's order, cells as they are."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
 
 from grader.predictions.tables import read_table
 from grader.scorers.choice.tables import columns_of, write_submission
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def cells(path: Path) -> list[tuple[object, ...]]:

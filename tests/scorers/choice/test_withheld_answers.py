@@ -1,9 +1,7 @@
 """Splits whose answers may be withheld: scored where the data has them, else a submission."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +9,7 @@ from grader.errors import InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.results import Report
+from grader.results import Report
 
 
 def _grade(folder: Path, answers: list[str], split: str = "test-en") -> Report:

@@ -4,8 +4,6 @@
 Refusals, forced guesses, eliminations, lists, loops that are cut off, corrections and traps, in a dozen languages.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from grader.scorers.choice.careful.read import read_choice

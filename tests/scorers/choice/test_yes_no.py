@@ -1,7 +1,5 @@
 """Yes or no, read from a word, from what is left of the question, or from a statement."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Code tasks for tests."""
 
-from __future__ import annotations
-
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.tasks import CodeTask, completed, open_names
 

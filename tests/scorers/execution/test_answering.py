@@ -1,8 +1,7 @@
 """A slow program is stopped after a time slice; its answers so far decide whether it gets further calls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,9 +14,6 @@ from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.inputs.answering import Answering, Wanted
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.tasks import CodeTask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 class Settled:

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

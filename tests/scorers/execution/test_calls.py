@@ -1,7 +1,5 @@
 """Which calls of a task count: where both recordings agree, or where a known solution decides."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

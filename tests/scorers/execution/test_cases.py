@@ -1,7 +1,5 @@
 """Cases in the data: packed ones may contain no code; the comparisons of printed texts."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,8 +1,8 @@
 """What the grader computes from texts is computed once, and its cached results are those of the functions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +12,6 @@ from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import assembly, settling
 from grader.scorers.execution.settling import Settler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SIGNATURE = "def solution(a):\n"
 TEXTS = [

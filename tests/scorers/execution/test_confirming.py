@@ -1,9 +1,8 @@
 """The order in which a run's jobs are done, and what is made of their answers. A scripted pool stands for sandboxes."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -20,9 +19,6 @@ from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
 from grader.scorers.execution.settling import Settler
 from tests.scorers.execution.made import make
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
 PROTOCOL = ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time").limited(2.0)

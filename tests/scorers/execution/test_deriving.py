@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import grader
 from grader.scorers.execution import deriving
 from grader.scorers.execution.straightness import straight
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DECLARATION = """
 id = "derived"

@@ -1,7 +1,5 @@
 """Answers of functions by EvalPlus' rule (official), and part by part (careful)."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from typing import Any

@@ -1,9 +1,8 @@
 """`<stem>_executed.json`: written as the official evaluator writes it, read back from ours and from theirs."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,11 +10,7 @@ from grader.predictions.read import read_predictions
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers import declarations
 from grader.scorers.execution import executed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.declaration import ExecutionProtocol
 
 
 def limited(protocol: str, timeout: float = 2.0) -> ExecutionProtocol:

@@ -1,7 +1,5 @@
 """Which part of a text is the code: every official rule, in order, and the careful reader's."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What reports show of a wrong output: the place where it begins to differ, however far down."""
 
-from __future__ import annotations
-
 from grader.results import Calls
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases

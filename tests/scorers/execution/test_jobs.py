@@ -1,7 +1,5 @@
 """What a supervisor is asked to do for a sample."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs with a wanted function, as LiveCodeBench's harness sees them and as a careful person would."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of an execution benchmark: by group, in both readings, with bounds where samples are unscored."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 

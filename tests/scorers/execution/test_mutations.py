@@ -1,7 +1,5 @@
 """Mutants differ from their program by one change each, and are the same at every call."""
 
-from __future__ import annotations
-
 from grader.scorers.execution.mutations import mutants
 
 SOURCE = '''def solution(numbers, low=0):

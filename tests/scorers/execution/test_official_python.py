@@ -1,7 +1,5 @@
 """The Python inside: declared by protocol, named by the report, and a mismatch stands beside the official values."""
 
-from __future__ import annotations
-
 import platform
 
 import pytest

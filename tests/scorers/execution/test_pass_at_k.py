@@ -1,7 +1,5 @@
 """pass@k is the share of all draws of k samples that hold a passing one."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

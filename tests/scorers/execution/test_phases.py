@@ -1,7 +1,5 @@
 """The ks that their samples allow."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.errors import UsageError

@@ -1,7 +1,5 @@
 """The programs that a self-test makes of a benchmark's data."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec

@@ -1,22 +1,16 @@
 """The published prompts of HumanEval-V, letter by letter: hashes of what its own functions make of the same task."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.benchmark import Split
 from grader.errors import InputError, UsageError
-from grader.models.prompt import Asking
+from grader.models.prompt import Asking, Turn
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns, ExecutionProtocol
 from grader.scorers.execution.prompts import turns
 from grader.scorers.execution.scorer import Execution
 from tests.scorers.execution.made import make
-
-if TYPE_CHECKING:
-    from grader.models.prompt import Turn
 
 SIGNATURE = 'def solution(a: dict) -> int:\n    """Count {braces}."""\n'
 

@@ -1,7 +1,5 @@
 """Calls of objects in another order: the last one first, as far as objects allow."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,6 @@ from grader.scorers.one_by_one import NO_FILE
 from tests.scorers.execution import test_confirming
 from tests.scorers.execution.made import make
 from tests.scorers.execution.test_confirming import EVIDENCE, Named, program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TASKS = {
     "plain": make("plain", "def solution(a):", "assert solution(1) == 1", {}),

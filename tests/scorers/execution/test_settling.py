@@ -3,27 +3,22 @@
 The verdicts must be those of a run without overlap.
 """
 
-from __future__ import annotations
-
 import collections
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
 from grader.observer import Silent
+from grader.sandbox.tickets import Verdict
 from grader.scorers.execution import jobs
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
+from grader.scorers.execution.settling import Settler
 from tests.scorers.execution.test_confirming import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from grader.sandbox.tickets import Verdict
-    from grader.scorers.execution.settling import Settler
-
-    Batch = Iterable[tuple[str, dict[str, Any]]]
+Batch = Iterable[tuple[str, dict[str, Any]]]
 
 
 class Overlapping(Scripted):

@@ -1,7 +1,5 @@
 """Tasks made from rows: groups, blocks, and every row that is wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Answers are read in the grader's own process, whatever a program wrote into its channel."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from typing import Any

@@ -1,9 +1,8 @@
 """Rows and responses of Mr-Ben made for tests, and what grading makes of them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from grader.grading import grade
 from grader.observer import Silent
@@ -12,9 +11,6 @@ from grader.results import Metric, Report, read_facts
 from grader.results.file import decode_report
 from grader.scorers.mr_ben.facts import RunFacts
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
 NAMES = ("Solution Correctness", "First Error Step", "Error Reason")

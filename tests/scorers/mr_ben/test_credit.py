@@ -1,7 +1,5 @@
 """Rows of Mr-Ben: when the judge is asked, the credit, the kinds of difference."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.scorers.mr_ben.judge_decision import decision_careful

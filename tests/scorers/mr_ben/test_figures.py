@@ -1,7 +1,5 @@
 """MR-Score and its parts."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """What a Mr-Ben judge's reply decides, officially and carefully."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

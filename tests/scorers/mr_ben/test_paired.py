@@ -1,7 +1,5 @@
 """The difference of two Mr-Ben runs, paired by question."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Mr-Ben responses in both readings."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,8 +1,6 @@
 """From responses to samples: a response that is missing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -25,9 +23,6 @@ from tests.scorers.mr_ben.made import (
     replies,
     run,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None:

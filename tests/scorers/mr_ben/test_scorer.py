@@ -1,10 +1,9 @@
 """Mr-Ben from prediction file to report: metrics, differences by kind, private benchmarks, foreign files."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -30,9 +29,6 @@ from tests.scorers.mr_ben.made import (
     row,
     run,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"

@@ -1,9 +1,8 @@
 """From rows to tasks: their names, and names that no row has."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +18,6 @@ from tests.scorers.mr_ben.made import (
     run,
     sample_rows,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_row_that_the_benchmark_has_not_is_named(tmp_path: Path) -> None:

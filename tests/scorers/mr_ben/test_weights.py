@@ -1,9 +1,8 @@
 """MR-Score's weights: declared, given, and refused."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +22,6 @@ from tests.scorers.mr_ben.made import (
     replies,
     run,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) -> None:

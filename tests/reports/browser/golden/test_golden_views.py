@@ -1,26 +1,19 @@
 """Golden views: what every bundled sample shows, compared whole. `make views` renews them; somebody reads the diff."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.acceptance import bundled
 from tests.acceptance.command import grade
-from tests.conftest import MACHINE_CACHE
+from tests.conftest import MACHINE_CACHE, Once
 from tests.made_runs import BENCHMARKS
+from tests.reports.browser.conftest import Watched
 from tests.reports.browser.golden import views
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Once
-    from tests.reports.browser.conftest import Watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

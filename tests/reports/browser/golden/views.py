@@ -3,28 +3,21 @@
 Intervals, times, versions and this machine's sandbox are masked, so that the text is the same on every machine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import json
 import os
 import pty
 import re
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page
 
 from tests.acceptance.command import Started, grade
-from tests.reports.browser.conftest import settled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    import pytest
-    from playwright.sync_api import Page
-
-    from tests.reports.browser.conftest import Watched
+from tests.reports.browser.conftest import Watched, settled
 
 WIDTHS = (1280, 390)
 """Of the page, in pixels."""
