@@ -15,7 +15,6 @@ def test_a_file_is_graded_as_the_command_grades_it(sample, capsys):
     path, folder = sample("vstar")
     report = grader.grade(path, benchmark="vstar", data=str(folder / "questions.jsonl"))
     metric = report.metric("accuracy", "careful")
-    assert metric is not None
     assert (metric.value, metric.n) == (70.0, 10)
     assert report.metric("typo", "careful") is None
     assert [p.name for p in path.parent.iterdir()] == ["predictions.json"]

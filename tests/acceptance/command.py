@@ -43,7 +43,6 @@ class Started:
         environment = {"GRADE_WORKERS": "1", **os.environ}
         job = {"arguments": self._arguments, "cwd": str(cwd or Path.cwd()), "environment": environment}
         self._launcher = _launcher(_early(os.environ))
-        assert self._launcher.stdin is not None
         self._launcher.stdin.write(json.dumps(job | {"streams": self._place.name}) + "\n")
         self._launcher.stdin.flush()
         self._pid = self._number()
@@ -73,7 +72,6 @@ class Started:
 
     def _number(self) -> int:
         """Return the next number that the launcher says: of each run its process, and later its exit code."""
-        assert self._launcher.stdout is not None
         said = self._launcher.stdout.readline()
         assert said, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER}"
         return int(said)

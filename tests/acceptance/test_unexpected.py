@@ -107,7 +107,6 @@ def test_a_baseline_that_is_a_pipe_says_what_it_waits_for(tmp_path: Path) -> Non
     words = (SAMPLE / "predictions.json", *WORDS, "--baseline", pipe, "--max-drop", "5", "--output-dir", tmp_path)
     command = [sys.executable, "-m", "grader", *map(str, words)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
-        assert waiting.stderr is not None
         assert f"Waiting for {pipe}: it is a pipe" in waiting.stderr.readline()
         pipe.write_bytes(b"{}")
         waiting.stderr.read()
@@ -119,7 +118,6 @@ def test_a_pipe_without_a_writer_says_what_it_waits_for(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     command = [sys.executable, "-m", "grader", str(pipe), *map(str, WORDS)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
-        assert waiting.stderr is not None
         assert f"Waiting for {pipe}: it is a pipe, and nothing has been written to it yet" in waiting.stderr.readline()
         pipe.write_bytes((SAMPLE / "predictions.json").read_bytes())
         waiting.stderr.read()

@@ -86,7 +86,6 @@ def test_grade_toml_comes_before_pyproject_in_one_folder(tmp_path: Path) -> None
     (tmp_path / "grade.toml").write_text("k = 1\n")
     (tmp_path / "pyproject.toml").write_text("[tool.grade]\nk = 2\n")
     found = find(tmp_path)
-    assert found is not None
     assert found.values == {"k": 1}
 
 
@@ -130,7 +129,6 @@ def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, me
 def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     found = find(tmp_path)
-    assert found is not None
     assert found.values == {"fail_under": "accuracy=99"}
 
 

@@ -172,7 +172,6 @@ def test_a_bundled_sample_does_not_differ_from_itself(benchmark: str) -> None:
     assert "Both runs graded the same outputs." in made.notes
     for row in made.metrics:
         was = of_sample(benchmark).metric(row.name, row.reading, row.group)
-        assert was is not None
         assert row.before == pytest.approx(was.value)
     assert {row.name for row in made.metrics if row.group} <= {headline.name}
     assert msgspec.json.decode(msgspec.json.encode(made), type=Comparison) == made

@@ -56,7 +56,6 @@ def test_each_change_is_tested_and_corrected_for_all_of_them() -> None:
     assert [len(change.risen) for change in changes if change] == [10, 1, 0]
     assert [len(change.fallen) for change in changes if change] == [0, 0, 51]
     first = changes[1]
-    assert first is not None
     assert first.p_value == pytest.approx(2 * 0.5**10)
     assert first.corrected == pytest.approx(2 * first.p_value)  # the second smallest of three
 
@@ -93,7 +92,6 @@ def test_a_category_has_a_history_of_its_own() -> None:
     found = made(100, 150, metric="accuracy", group="category=x")
     assert [found.value(0), found.value(1)] == [50, 75]
     change = found.checkpoints[1].change
-    assert change is not None
     assert (change.n, len(change.risen), len(change.fallen)) == (100, 25, 0)
     with pytest.raises(UsageError, match="No run has the metric 'pass@1'; the runs have accuracy"):
         made(100, metric="pass@1")

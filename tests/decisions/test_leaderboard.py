@@ -43,7 +43,6 @@ def test_runs_are_ordered_by_the_careful_reading_and_both_are_there() -> None:
 def test_ranks_and_letters_follow_the_tests_not_the_values() -> None:
     (made,) = board(a=questions(150), b=questions(148), c=questions(142), d=questions(90)).boards
     careful = made.ranking("accuracy", "careful")
-    assert careful is not None
     # 150 and 142 differ in 8 questions, all one way: p = 0.0078, times 4 comparisons that are left.
     assert careful.letters == ["a", "ab", "b", "c"]
     assert careful.ranks == [(1, 2), (1, 3), (2, 3), (4, 4)]
@@ -93,7 +92,6 @@ def test_a_run_without_a_value_is_last_and_has_no_rank() -> None:
     none = [msgspec.structs.replace(metric, value=None, ci95=None) for metric in empty.metrics]
     (made,) = board(judged=questions(100), unjudged=msgspec.structs.replace(empty, metrics=none)).boards
     careful = made.ranking("accuracy", "careful")
-    assert careful is not None
     assert [run.short for run in made.runs] == ["judged", "unjudged"]
     assert careful.ranks == [None, None]
     assert careful.comparisons == 0

@@ -13,7 +13,7 @@ import pytest
 
 from grader.models import bounded
 from grader.models.client import Patience
-from grader.models.replies import Failure, Reply
+from grader.models.replies import Reply
 from tests.models.made import KEY, client, request
 from tests.models.server import Action, Asked, ModelServer, fail, raw, say
 
@@ -76,7 +76,6 @@ def dripping(begin: bytes) -> Callable[[socket.socket], object]:
 def test_a_reply_that_drips_ends_when_the_time_is_over(begin: bytes, said: str) -> None:
     with serving(dripping(begin)) as url, client(url, timeout=0.5, patience=ONCE) as it:
         failure = it.ask(request())
-    assert isinstance(failure, Failure)
     assert failure.kind == "down"
     assert failure.reason.startswith(f"{url} {said}")
 
@@ -92,7 +91,6 @@ def test_a_body_without_an_end_is_cut_at_the_limit(monkeypatch: pytest.MonkeyPat
 
     with serving(flood) as url, client(url, timeout=600.0, patience=ONCE) as it:
         failure = it.ask(request())
-    assert isinstance(failure, Failure)
     assert failure.reason == f"{url} sent a reply of more than 3 MB"
     assert sent[0] < 64 << 20
 
@@ -105,11 +103,8 @@ def test_a_reply_that_unpacks_to_too_much_is_cut_at_the_limit(monkeypatch: pytes
     with ModelServer.playing(bomb, small, other) as server, client(server, patience=ONCE) as it:
         failure, reply, strange = (it.ask(request()) for _ in range(3))
     assert len(bomb.body) < 1 << 20
-    assert isinstance(failure, Failure)
     assert failure.reason == f"{server.url} sent a reply of more than 3 MB"
-    assert isinstance(reply, Reply)
     assert reply.content == "B"
-    assert isinstance(strange, Failure)
     assert strange.reason == f"{server.url} compressed its reply with 'br', which was not asked for"
 
 
@@ -120,7 +115,6 @@ def test_a_redirect_is_not_followed_and_its_address_is_named(status: int) -> Non
         with ModelServer.playing(fail(status, location=there)) as server, client(server) as it:
             failure = it.ask(request("secret prompt"))
     assert elsewhere.asked == []
-    assert isinstance(failure, Failure)
     assert (failure.kind, failure.attempts) == ("fatal", 1)
     assert (
         f"redirects to http://127.0.0.1:{elsewhere.port}/v1/chat/completions. Nothing was sent there" in failure.reason
@@ -133,7 +127,6 @@ def test_a_redirect_is_not_followed_and_its_address_is_named(status: int) -> Non
 def test_a_redirect_to_no_address_is_a_failure_as_any_other(location: str) -> None:
     with ModelServer.playing(fail(302, location=location)) as server, client(server) as it:
         failure = it.ask(request())
-    assert isinstance(failure, Failure)
     assert failure.kind == "fatal"
     assert "redirects to " in failure.reason
 
@@ -157,8 +150,6 @@ def test_a_key_that_comes_back_in_any_text_is_hidden_also_in_base64() -> None:
     with ModelServer(decide) as server, client(server, api_key=key, patience=ONCE) as it:
         for form in forms(key):
             reply, failure = it.ask(request(form)), it.ask(request(f"fail {form}"))
-            assert isinstance(reply, Reply)
-            assert isinstance(failure, Failure)
             for text in (reply.content, reply.reasoning, reply.finish_reason, reply.model, failure.reason):
                 assert "***" in text
                 assert form not in text
@@ -170,7 +161,6 @@ def test_a_wait_that_no_server_can_mean_is_bounded(after: str) -> None:
     with ModelServer.playing(fail(429, retry_after=after), say("A")) as server, client(server) as it:
         outcome = it.ask(request())
     if after == "1e308":
-        assert isinstance(outcome, Failure)
         assert outcome.reason.endswith("; it asks to wait a day or more")
         assert outcome.wait <= 86_400
     else:
@@ -185,7 +175,6 @@ def test_a_request_is_sent_as_often_as_allowed_whatever_fails(attempts: int, tro
         url = server.url if trouble != "absent" else "http://127.0.0.1:9/v1"
         with client(url, patience=patience) as it:
             failure = it.ask(request())
-        assert isinstance(failure, Failure)
         assert failure.attempts == attempts
         assert len(server.asked) == (0 if trouble == "absent" else attempts)
 
@@ -195,7 +184,6 @@ def test_a_lone_surrogate_in_a_reply_is_mended_as_in_prediction_files() -> None:
     assert b'A\\ud83d B"' in body
     with ModelServer.playing(raw(body)) as server, client(server, patience=ONCE) as it:
         reply = it.ask(request())
-    assert isinstance(reply, Reply)
     assert reply.content == "A\ufffd B"
 
 
@@ -207,7 +195,6 @@ def test_a_tls_failure_says_what_it_is_and_respects_the_attempts() -> None:
         client(server.url.replace("http:", "https:"), patience=patience) as it,
     ):
         failure = it.ask(request())
-    assert isinstance(failure, Failure)
     assert (failure.kind, failure.attempts) == ("untrusted", 2)
     assert failure.reason.startswith(f"no secure connection to https://127.0.0.1:{server.port}/v1: [SSL")
     assert failure.reason.endswith("does it speak TLS, and is its certificate valid? Check --base-url")

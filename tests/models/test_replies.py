@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.models.replies import Failure, Reply, Usage, read, split_reasoning
+from grader.models.replies import Reply, Usage, read, split_reasoning
 
 
 def body(content: object, finish: object = "stop", **fields: Any) -> bytes:
@@ -26,7 +26,6 @@ def test_an_answer_is_read_with_what_belongs_to_it() -> None:
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_reasoning_is_read_under_both_of_its_names_and_kept_apart(field: str) -> None:
     reply = read(body("B", **{field: "let me see"}))
-    assert isinstance(reply, Reply)
     assert (reply.content, reply.reasoning) == ("B", "let me see")
 
 
@@ -45,7 +44,6 @@ def test_what_is_no_answer_is_a_failure_of_its_kind(
     content: object, finish: str, fields: dict[str, str], kind: str, reasoning: str
 ) -> None:
     failure = read(body(content, finish, **fields))
-    assert isinstance(failure, Failure)
     assert (failure.kind, failure.reasoning, failure.usage) == (kind, reasoning, USAGE)
 
 
@@ -53,7 +51,6 @@ def test_a_reply_in_parts_is_joined_and_a_refusal_is_the_models_answer() -> None
     parts = [{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"}]
     assert read(body(parts)) == Reply(content="ab", finish_reason="stop", usage=USAGE, model="served")
     refused = read(body(None, refusal="I cannot help"))
-    assert isinstance(refused, Reply)
     assert refused.content == "I cannot help"
 
 
@@ -63,7 +60,6 @@ def test_a_reply_in_parts_is_joined_and_a_refusal_is_the_models_answer() -> None
 )
 def test_an_error_inside_a_200_is_no_answer(error: object, kind: str) -> None:
     failure = read(json.dumps({"error": error}).encode())
-    assert isinstance(failure, Failure)
     assert failure.kind == kind
 
 
@@ -134,7 +130,6 @@ def test_an_error_of_any_shape_is_a_failure(code: bytes) -> None:
         failure = read(b'{"error": {"message": null, "code": %s}}' % code)
     except ValueError:  # it is no chat completion
         return
-    assert isinstance(failure, Failure)
     assert failure.kind == "down"
 
 

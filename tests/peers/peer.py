@@ -22,8 +22,6 @@ def loaded(package: str, file: str, **stubs: object) -> ModuleType:
             sys.modules.setdefault(".".join(parts[:depth]), ModuleType(parts[depth - 1]))
         vars(sys.modules[".".join(parts)]).update(attributes)
     spec = importlib.util.spec_from_file_location(file.removesuffix(".py").replace("/", "."), path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -153,7 +153,6 @@ def test_it_ends_when_the_last_one_was_killed() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(OPTIONS["data"])], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    assert process.stdout is not None
     pid = int(process.stdout.readline())
     process.kill()
     process.communicate()

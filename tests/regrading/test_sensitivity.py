@@ -60,7 +60,6 @@ def test_the_tasks_that_depend_on_the_limits_are_named_in_every_report(tmp_path:
     report = read_report(results)
     assert (report.samples, report.metrics) == (before.samples, before.metrics)
     found = report.provenance.sensitivity
-    assert found is not None
     first, second = rows[0]["task_id"], rows[1]["task_id"]
     assert [(trial.scale, trial.tasks, trial.lost) for trial in found.trials] == [
         (0.5, [first], 0), (1.0, [], 0), (3.0, [second], 0),

@@ -186,7 +186,6 @@ def test_the_curve_ends_where_a_task_has_too_few_samples() -> None:
     report = tasks([2], samples=2)
     longer = [msgspec.structs.replace(sample, qid="longer") for sample in tasks([0], samples=3).samples]
     made = curve(msgspec.structs.replace(report, samples=[*report.samples, *longer]))
-    assert made is not None
     assert (made.k, made.careful) == ([1, 2], [(50.0, 2), (50.0, 2)])
 
 
@@ -225,7 +224,6 @@ def test_images_share_a_budget_and_keep_their_shape() -> None:
 
 def test_a_drawing_is_kept_without_loss() -> None:
     (made,) = images.thumbnails({"a": _png(300, 200, noise=False)})
-    assert made is not None
     with Image.open(io.BytesIO(base64.b64decode(made[0].partition(",")[2]))) as image:
         assert image.convert("RGB").getcolors() == [(60_000, (0, 128, 128))]
 

@@ -126,7 +126,6 @@ def test_an_endpoint_that_judged_is_known_of_schema_1(tmp_path: Path) -> None:
     path = tmp_path / "x_results.json"
     path.write_text(json.dumps(written))
     judge = read_report(path).provenance.judge
-    assert judge is not None
     assert (judge.source, judge.model, judge.endpoint) == ("endpoint", "gpt-x", "https://api.example.com/v1")
     assert (judge.questions, judge.calls, judge.cached, judge.failed) == (12, 14, 1, 2)
 

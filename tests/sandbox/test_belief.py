@@ -271,11 +271,8 @@ def test_what_is_counted_and_shown_is_how_a_sample_differs() -> None:
     task = Task(returning("a * a"), "assert solution(2) == 4\nassert solution(3) == 9\nassert solution(4) == 16")
     found = phases.graded(returning("a + a if a < 4 else 'x'"), task.tests, reference=task.reference)
     assert found.kind == "assertion"
-    assert found.likeness is not None
     counts = found.likeness.calls
-    assert counts is not None
     assert (counts.n, counts.same) == (3, 1)
-    assert counts.first is not None
     assert (counts.first.call, counts.first.expected, counts.first.returned) == ("solution(3)", "9", "6")
 
 

@@ -57,7 +57,6 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     assert (report.unscored_by_reading.official, report.unscored_by_reading.careful) == (0, 1)
     headline = report.metrics[0].name
     careful = report.metric(headline, "careful")
-    assert careful is not None
     low, high = careful.bounds  # type: ignore[misc]
     assert low <= careful.number <= high
     assert low < high
@@ -85,7 +84,6 @@ def test_a_question_with_a_lost_pass_is_in_the_bounds_alone(tmp_path: Path) -> N
     path.write_text(json.dumps([{"qid": q, "predictions": [t]} for q, t in texts.items()]), encoding="utf-8")
     report = grade(path, Options(benchmark="mmbench", data=data), Silent()).report
     found = report.metric("circular_accuracy", "careful")
-    assert found is not None
     assert (found.n, found.dropped) == (1, 2)
     assert found.bounds == pytest.approx((100 / 3, 200 / 3))
     # The only complete question is right; the value cannot be above what is possible.
@@ -158,8 +156,6 @@ def test_samples_of_a_run_have_their_family_and_intervals_are_wider(tmp_path: Pa
     for cluster in ("", 'cluster = "puzzle"'):
         made = grade(tmp_path / "p.json", Options(benchmark=str(declared(tmp_path, cluster))), Silent()).report
         metric = made.metric("accuracy", "careful")
-        assert metric is not None
-        assert metric.ci95 is not None
         widths.append(metric.ci95[1] - metric.ci95[0])
         family = msgspec.UNSET if not cluster else "p0"
         assert made.samples[0].family == family

@@ -95,9 +95,7 @@ def test_where_every_sandbox_misjudges_no_verdict_is_given(tmp_path: Path, broke
     report = graded(tmp_path)
     assert report.samples[0].careful.outcome is Outcome.UNSCORED
     assert "misjudged a program with a known verdict" in report.samples[0].careful.detail
-    assert report.provenance.sandbox is not None
     canaries = report.provenance.sandbox.canaries
-    assert canaries is not None
     assert canaries.unscored > 0
     # What other kinds of jobs showed stands.
     assert report.samples[0].official.outcome is Outcome.PASSED
@@ -120,8 +118,6 @@ def test_where_one_sandbox_misjudges_its_programs_run_again_elsewhere(
     report = graded(tmp_path)
     assert report.samples[0].careful.outcome is Outcome.PASSED
     assert report.unscored == 0
-    assert report.provenance.sandbox is not None
     canaries = report.provenance.sandbox.canaries
-    assert canaries is not None
     assert (sum(canaries.misjudged.values()), canaries.unscored) == (1, 0)
     assert canaries.run_again > 0

@@ -129,7 +129,6 @@ def test_a_client_that_has_left_is_not_worked_for() -> None:
             connection.sendall(
                 HEAD.replace(b"/grade", b"/grade/batch") + b"Content-Length: %d\r\n\r\n" % len(body) + body
             )
-            assert server.process.stderr is not None
             assert server.process.stderr.readline() == "began\n"
         assert server.process.stderr.readline() == "cancelled\n"
 

@@ -60,7 +60,6 @@ def served(*options: str, command: list[str] = COMMAND, **variables: str) -> Ite
         env=os.environ | variables,
     )
     try:
-        assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith("Listening on http://"), line + process.stderr.read()
         yield Served(process, int(line.strip().rpartition(":")[2]))
@@ -228,7 +227,6 @@ def test_texts_that_wait_have_a_limit_together() -> None:
         assert len(opened) - len(refused(opened, 4)) == 8
         for connection in opened:
             connection.close()
-        assert server.process.stderr is not None
         while server.process.stderr.readline() != "cancelled\n":
             pass
         with socket.create_connection(("127.0.0.1", server.port), 60) as connection:
@@ -380,7 +378,6 @@ serve(Broken(), "127.0.0.1", 0, limits=Limits(), token="",
 def test_what_is_under_way_is_answered_before_it_ends() -> None:
     with served(command=[sys.executable, "-c", SLOW]) as server, ThreadPoolExecutor(1) as threads:
         asked = threads.submit(server.ask, "POST", "/grade", {**GOOD, "wait": 86_400})
-        assert server.process.stderr is not None
         assert server.process.stderr.readline() == "began\n"
         server.process.send_signal(signal.SIGTERM)
         assert asked.result().status == 200

@@ -63,8 +63,6 @@ def test_a_share_at_a_limit_is_found_beyond_it_in_at_most_5_percent(n: int, limi
 
 def test_variants_that_agree_are_one_observation() -> None:
     alone, thrice = mean([0, 1, 1, 0, 1]), mean([0, 1, 1, 0, 1] * 3, list("abcde") * 3)
-    assert alone is not None
-    assert thrice is not None
     assert (thrice.ci95, thrice.n) == (pytest.approx(alone.ci95), 15)
     assert thrice.stderr == pytest.approx(alone.stderr)
 
@@ -82,7 +80,6 @@ def test_variants_that_do_not_agree_are_nearly_independent() -> None:
 @settings(deadline=None, max_examples=40)
 def test_an_interval_holds_the_mean_and_stays_on_the_scale(values: list[float]) -> None:
     made = mean(values)
-    assert made is not None
     assert 0 <= made.ci95[0] <= made.value + 1e-9
     assert made.value - 1e-9 <= made.ci95[1] <= 100 + 1e-9
 
@@ -90,7 +87,6 @@ def test_an_interval_holds_the_mean_and_stays_on_the_scale(values: list[float]) 
 @pytest.mark.parametrize("values", [[0.5], [0.3] * 40, [1.0]], ids=["one", "all alike", "right"])
 def test_values_without_spread_have_an_interval_and_no_standard_error(values: list[float]) -> None:
     made = mean(values)
-    assert made is not None
     assert made.stderr is None
     assert made.ci95[0] < made.value <= made.ci95[1]
     assert made.ci95[1] - made.ci95[0] > 1

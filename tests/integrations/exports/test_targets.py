@@ -79,7 +79,6 @@ def test_hugging_face_reads_the_official_value_back() -> None:
     assert name == ".eval_results/vstar.yaml"
     (entry,) = parse_eval_result_entries(yaml.safe_load(content))
     official = report.metric("accuracy", "official")
-    assert official is not None
     assert (entry.dataset_id, entry.task_id, entry.value) == ("lmms-lab-encoder/vstar-bench", "vstar", official.value)
     assert entry.date == "2027-01-15T08:00:00Z"
     assert "official reading, protocol lmms-eval-0.7.1" in (entry.notes or "")
@@ -98,7 +97,6 @@ def test_lmms_evals_sample_log_is_read_back_as_predictions(tmp_path: Path) -> No
     files = exported("lmms-eval", report).files
     results = json.loads(next(content for name, content in files.items() if name.endswith("_results.json")))
     official = report.metric("accuracy", "official")
-    assert official is not None
     assert results["results"]["vstar"]["accuracy,official"] == pytest.approx((official.value or 0) / 100)
     log = tmp_path / "samples.jsonl"
     log.write_bytes(next(content for name, content in files.items() if name.endswith(".jsonl")))

@@ -293,7 +293,6 @@ def lend_numpy(made: Arena) -> None:
     """Give an ordinary user's grader NumPy, which it needs where some samples of a task pass and others fail."""
     if made.identity:
         found = importlib.util.find_spec("numpy")
-        assert found is not None
         assert found.origin is not None
         package = Path(found.origin).parent
         for folder in package.parent.glob("numpy*"):
@@ -315,7 +314,6 @@ def _become_ordinary(made: Arena) -> None:
     made.environment["HOME"] = str(made.folder / "tmp")
     for name in NEEDED:
         found = importlib.util.find_spec(name)
-        assert found is not None
         assert found.origin is not None
         path = Path(found.origin)
         target = made.folder / "source"

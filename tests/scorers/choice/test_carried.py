@@ -20,7 +20,6 @@ def table_file(*fields: dict[str, object], format: str = "vlmevalkit") -> Predic
 
 def test_a_vlmevalkit_table_carries_its_questions() -> None:
     carried = carried_rows(table_file({"question": "Which?", "A": "x", "B": 3, "answer": "A"}), MMBENCH)
-    assert carried is not None
     assert carried.rows == [{"index": "0", "question": "Which?", "A": "x", "B": 3, "answer": "A"}]
     assert carried.is_carried
     assert carried.origin == "model.xlsx (its own questions)"

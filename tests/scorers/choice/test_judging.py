@@ -128,5 +128,4 @@ def test_every_multiple_choice_benchmark_has_a_judge_for_what_careful_cannot_rea
     rules = [(s.careful.rule, s.careful.answer) for s in first.samples]
     assert rules == [("bare_letter", "B"), ("judge", "B"), ("judge", None)]
     assert [(s.official, s.careful) for s in second.samples] == [(s.official, s.careful) for s in first.samples]
-    assert second.provenance.judge is not None
     assert (second.provenance.judge.calls, second.provenance.judge.cached) == (0, 2)

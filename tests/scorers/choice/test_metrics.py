@@ -90,7 +90,6 @@ def test_lost_passes_do_not_move_circular_accuracy() -> None:
             for turn, word in enumerate(words)
         ]
     found = means.metric("x", "careful", None, cm.whole_groups(samples, "careful"))
-    assert found is not None
     assert found.number == pytest.approx(100 * sum(whole) / 4000, abs=0.5)
     assert found.dropped == pytest.approx(4000 * (1 - 0.98**4), rel=0.2)
 

@@ -155,7 +155,6 @@ def test_without_answers_the_product_is_the_submission_table_in_the_official_lay
     written = graded.write()
     assert [p.name for p in written] == ["preds_submission.xlsx", "preds_results.json"]
     sheet = openpyxl.load_workbook(written[0]).active
-    assert sheet is not None
     assert list(sheet.iter_rows(values_only=True)) == [
         ("index", "question", "hint", "A", "B", "C", "D", "l2-category", "split", "prediction"),
         (1, "Which?", "look", "None", "NA", None, None, None, "test", "=A"),
@@ -175,7 +174,6 @@ def test_a_submission_of_first_passes_alone_has_the_rotated_rows(tmp_path: Path)
     path = predictions(tmp_path, {"5": "A", "1000005": "B"})
     graded = grade(path, Options(benchmark="mmbench", data=data, split="test-en"), Silent())
     sheet = openpyxl.load_workbook(graded.write()[0]).active
-    assert sheet is not None
     assert list(sheet.iter_rows(values_only=True)) == [
         ("index", "question", "A", "B", "prediction"),
         (5, "Which?", "red", "blue", "A"),

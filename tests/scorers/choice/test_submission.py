@@ -12,7 +12,6 @@ from grader.scorers.choice.tables import columns_of, write_submission
 
 def cells(path: Path) -> list[tuple[object, ...]]:
     sheet = openpyxl.load_workbook(path).active
-    assert sheet is not None
     return list(sheet.iter_rows(values_only=True))
 
 

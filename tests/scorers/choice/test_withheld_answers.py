@@ -30,7 +30,6 @@ def _grade(folder: Path, answers: list[str], split: str = "test-en") -> Report:
 def test_a_test_split_with_answers_is_scored_and_says_whose_answers_these_are(tmp_path: Path) -> None:
     report = _grade(tmp_path, ["A", "A", "B", "B"])
     found = report.metric("circular_accuracy", "careful")
-    assert found is not None
     assert (found.value, found.n) == (50.0, 2)
     assert any("test-en is scored with the answers that this copy of its data has" in note for note in report.notes)
 

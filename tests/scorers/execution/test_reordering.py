@@ -29,7 +29,6 @@ def test_objects_that_know_nothing_of_each_other_come_in_the_opposite_order() ->
 def test_a_call_waits_for_its_objects_and_for_the_earlier_calls_on_them() -> None:
     push, pop = ["op", "push"], ["op", "pop"]
     found = ordered(call(BOX), call(push, answer(0), 1), call(BOX), call(pop, answer(0)), call(pop, answer(2)))
-    assert found is not None
     assert found[0] == [2, 4, 0, 1, 3]
     assert [one["v"][:1] for one in found[1]] == [[], [answer(0)], [], [answer(2)], [answer(2)]]
 
@@ -39,7 +38,6 @@ def test_a_bound_method_counts_as_its_object() -> None:
     found = ordered(
         call(BOX), call(read, answer(0), "push"), call(["ans", 1], 5), call(read, answer(0), "pop"), call(BOX)
     )
-    assert found is not None
     assert found[0] == [4, 0, 1, 2, 3]
     assert found[1][3]["f"] == {"x": ["ans", 2]}
 
