@@ -165,19 +165,6 @@ def test_the_shell_completes_commands_and_options():
     assert complete("grade p.json -b vs", 3) == ["plain,vstar"]
 
 
-def test_show_prints_a_task_and_names_those_near_a_wrong_id(project):
-    _, data = project
-    overview = grade("show", "vstar", "--data", data)
-    assert overview.returncode == 0
-    qid = overview.stdout.splitlines()[-1]
-    said = grade("show", "vstar", qid, "--data", data)
-    assert said.returncode == 0
-    assert "label: " in said.stdout
-    wrong = grade("show", "vstar", qid + "x", "--data", data)
-    assert wrong.returncode == 2
-    assert f"Did you mean {qid}?" in wrong.stderr
-
-
 def test_show_takes_benchmark_and_data_from_the_table_as_check_does(project):
     path, data = project
     (path.parent / "questions.jsonl").write_bytes(data.read_bytes())

@@ -11,7 +11,7 @@ from grader.results import Provenance, Report, write_facts
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import RunFacts
 from grader.scorers.mr_ben.figures import Weights
-from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
+from tests.made_runs import choice, circular, figures, mr_ben, report, sample, tasks
 
 
 def questions(words: dict[str, str], **fields: Any) -> Report:
@@ -158,23 +158,6 @@ def test_a_breakdown_of_very_many_labels_is_not_compared() -> None:
     words = {str(n): "correct" for n in range(41)}
     made = questions(words, groups={qid: f"id={qid}" for qid in words})
     assert [row.group for row in compare(made, made).metrics] == [None, None]
-
-
-@pytest.mark.parametrize("benchmark", ["mmbench", "mr-ben"])
-def test_a_bundled_sample_does_not_differ_from_itself(benchmark: str) -> None:
-    made = compare(of_sample(benchmark), of_sample(benchmark))
-    headline = of_sample(benchmark).metrics[0]
-    assert {(row.difference.value, row.difference.p_value, row.difference.differing) for row in made.metrics} == {
-        (0, 1, 0)
-    }
-    assert all(row.before == pytest.approx(row.after) for row in made.metrics)
-    assert flips(made) == ([], [])
-    assert "Both runs graded the same outputs." in made.notes
-    for row in made.metrics:
-        was = of_sample(benchmark).metric(row.name, row.reading, row.group)
-        assert row.before == pytest.approx(was.value)
-    assert {row.name for row in made.metrics if row.group} <= {headline.name}
-    assert msgspec.json.decode(msgspec.json.encode(made), type=Comparison) == made
 
 
 def test_mr_score_moves_by_the_difference_of_the_figures() -> None:

@@ -289,18 +289,6 @@ def test_a_baseline_that_lacks_the_figure_is_refused() -> None:
         drop(baseline, made, "pass@5=1")
 
 
-def test_a_drop_of_mr_score_is_in_points_of_it() -> None:
-    rows = [("s", f"q{n}", n % 2 == 0, n % 2 == 0, n % 2 == 1, n % 2 == 1) for n in range(80)]
-    worse = [(*row[:4], row[4], row[5] and n >= 40) for n, row in enumerate(rows)]
-    found = drop(mr_ben(rows), mr_ben(worse), "mr_score=5")
-    assert found.state == "failed"
-    assert found.reason.startswith("100.00 before, 75.00 now, a change of -25.00 points (one-sided 95 % bounds -")
-    assert "80 paired items, 20 of them differ" in found.reason
-    assert drop(mr_ben(rows), mr_ben(worse), "mr_score=45").state == "met"
-    assert drop(mr_ben(rows), mr_ben(worse), "mr_score=25").state == "inconclusive"
-    assert drop(mr_ben(rows), mr_ben(worse), "mcc=15").state == "met"
-
-
 @pytest.mark.parametrize("benchmark", ["mmbench", "mr-ben"])
 def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
     made = of_sample(benchmark)

@@ -12,18 +12,6 @@ def kept(qid: str) -> Kept:
     return Kept(qid=qid, sample=0, stage="answer", model="m", settings={}, prompt_sha256="", content="A")
 
 
-def test_only_what_has_no_reply_is_counted_and_the_first_of_it_is_shown() -> None:
-    whole = plan(3, max_tokens=16)
-    look = dry_run.look(whole, whole.conversations, {("q0", 0, "answer"): kept("q0")})
-    assert (look.requests, look.before, look.most_completion_tokens) == (2, 1, 32)
-    assert look.first == {
-        "model": "m",
-        "messages": [{"role": "user", "content": "ask q1"}],
-        "max_tokens": 16,
-        "seed": 0,
-    }
-
-
 def test_a_later_step_is_shown_with_a_placeholder_and_nothing_left_is_nothing_to_show() -> None:
     steps = (step("describe", "description"), step("code for {description}", "code"))
     whole = Plan(conversations=(Conversation(qid="q", sample=0, steps=steps),), models={"model": "m"})

@@ -58,23 +58,6 @@ def test_every_sample_is_one_request_with_a_seed_of_its_own_and_one_line(path: P
     }
 
 
-def test_a_second_run_asks_only_for_what_is_missing(path: Path) -> None:
-    def decide(request: Asked) -> Action:
-        return fail(400, "too long") if request.prompt == "ask q1" else say("A")
-
-    with ModelServer(decide) as server:
-        assert run(plan(), path, server) == ""
-    with ModelServer.playing(say("B")) as server:
-        assert run(plan(), path, server) == ""
-    assert asked(server) == [("q1", 0)]
-    with ModelServer.playing(say("C")) as server:
-        assert run(plan(), path, server) == ""
-    assert server.asked == []
-    answered = [(line["qid"], line["content"]) for line in lines(path) if line["content"]]
-    assert sorted(answered[:2]) == [("q0", "A"), ("q2", "A")]
-    assert answered[2:] == [("q1", "B")]
-
-
 def test_what_failed_is_a_line_without_content_and_is_missing_with_its_reason(path: Path) -> None:
     troubles = {
         "ask q0": fail(400, "too long"),
@@ -138,13 +121,6 @@ class TestStages:
 
 
 class TestStops:
-    def test_a_refused_key_stops_the_run_and_is_no_samples_failure(self, path: Path) -> None:
-        with ModelServer.playing(say("A"), fail(401)) as server:
-            reason = run(plan(50), path, server, concurrency=1)
-        assert "HTTP 401: the key in OPENAI_API_KEY was refused" in reason
-        assert [line["content"] for line in lines(path)] == ["A"]
-        assert len(server.asked) == 2
-
     def test_ten_refusals_from_the_start_stop_the_run(self, path: Path) -> None:
         with ModelServer.playing(fail(400, "no images here")) as server:
             reason = run(plan(50), path, server, concurrency=1)

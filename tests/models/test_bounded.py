@@ -167,18 +167,6 @@ def test_a_wait_that_no_server_can_mean_is_bounded(after: str) -> None:
         assert isinstance(outcome, Reply)
 
 
-@pytest.mark.parametrize("attempts", [1, 2])
-@pytest.mark.parametrize("trouble", ["empty", "absent", "down"])
-def test_a_request_is_sent_as_often_as_allowed_whatever_fails(attempts: int, trouble: str) -> None:
-    patience = Patience(attempts=attempts, backoff=0.01)
-    with ModelServer.playing(say("") if trouble == "empty" else fail(503)) as server:
-        url = server.url if trouble != "absent" else "http://127.0.0.1:9/v1"
-        with client(url, patience=patience) as it:
-            failure = it.ask(request())
-        assert failure.attempts == attempts
-        assert len(server.asked) == (0 if trouble == "absent" else attempts)
-
-
 def test_a_lone_surrogate_in_a_reply_is_mended_as_in_prediction_files() -> None:
     body = say("A\\ud83d B").body.replace(b"\\\\ud83d", b"\\ud83d")
     assert b'A\\ud83d B"' in body

@@ -211,24 +211,6 @@ def test_any_text_anywhere_leaves_a_document_that_parses_with_the_same_structure
     assert len(list(root.iter("testcase"))) == 6
 
 
-@pytest.mark.parametrize("benchmark", made.SAMPLES)
-def test_real_reports_have_a_case_a_unit_and_as_many_passes_as_the_metric_counts(benchmark: str) -> None:
-    report = made.of_sample(benchmark)
-    root = parsed(make(report, None))
-    cases = list(root.iter("testcase"))
-    assert sorted(case.get("name", "") for case in cases) == sorted({sample.cluster for sample in report.samples})
-    passed = sum(case.find("failure") is None and case.find("skipped") is None for case in cases)
-    name = {"vstar": "accuracy", "mmbench": "circular_accuracy"}.get(benchmark)
-    if name is not None:
-        figure = report.metric(name, "careful")
-        assert 100 * passed / len(cases) == pytest.approx(figure.value)
-    else:
-        units: dict[str, bool] = {}
-        for sample in report.samples:
-            units[sample.cluster] = units.get(sample.cluster, True) and sample.careful.credit >= 1
-        assert passed == sum(units.values()) == 3
-
-
 def test_a_failure_has_the_first_call_that_is_answered_in_another_way() -> None:
     first = FirstDifference(call="solution(3)", expected="6", returned="5")
     calls = Calls(n=2, same=1, first=first)

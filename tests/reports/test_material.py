@@ -12,11 +12,10 @@ from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports import material
 from grader.reports.questions import Gap, gather
-from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult
+from grader.results import Outcome, Provenance, Reading, Report, SampleResult
 from grader.results.file import decode_report
 from grader.scorers import declarations
 from grader.scorers.interface import Program
-from grader.scorers.registry import scorer, scorer_of
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -118,17 +117,6 @@ def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
     assert len(found.predictions) == 10
     assert found.gaps[0].what == "questions"
     assert "elsewhere" in found.gaps[0].why
-
-
-@pytest.mark.parametrize(
-    ("metric", "kind"),
-    [("pass@1", "execution"), ("circular_accuracy", "circular"), ("mr_score", "mr_score"), ("acc", "multiple_choice")],
-)
-def test_without_a_declaration_the_figures_tell_the_kind(metric: str, kind: str) -> None:
-    rows = [Metric(name=metric, reading="official", value=1, n=1)]
-    report = Report(benchmark="elsewhere", split="s", protocol="p", metrics=rows, samples=[])
-    assert scorer_of(report) is scorer(kind)
-    assert material.load(report, None, None, None).runs_programs is (kind == "execution")
 
 
 # --- images -----------------------------------------------------------------------------------------------------

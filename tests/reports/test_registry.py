@@ -32,10 +32,3 @@ def test_another_extension_is_a_usage_error_that_lists_those_there_are(name: str
         f"-o {name}: reports are written as .json, .csv, .md, .xml, .html, decision.html; "
         "name the file with one of these extensions."
     )
-
-
-def test_the_reading_that_decides_reaches_the_format_that_has_verdicts() -> None:
-    report = made.report([made.sample("q", made.read("correct"), made.read("wrong"))])
-    verdicts = {reading: b"<failure" in format_of("r.xml")(report, never, (), reading=reading)
-                for reading in ("official", "careful")}  # fmt: skip
-    assert verdicts == {"official": False, "careful": True}

@@ -142,17 +142,6 @@ def test_an_interval_excludes_0_exactly_if_its_test_rejects(changes: list[float]
     assert (found.p_value < 0.10) == (not found.ci90[0] <= 0 <= found.ci90[1])
 
 
-def test_variants_of_a_task_are_one_observation() -> None:
-    """Three variants that move together prove no more than one task."""
-    before, after = [0.0] * 36, ([1.0] * 9 + [0.0] * 3) * 3
-    names = [n % 12 for n in range(36)]
-    apart, together = difference(before, after), difference(before, after, names)
-    single = difference(before[:12], after[:12])
-    assert apart.p_value == pytest.approx(2 * 0.5**27)
-    assert (together.p_value, together.ci95) == (single.p_value, pytest.approx(single.ci95))
-    assert (together.value, together.n, together.differing) == (75, 36, 27)
-
-
 # --- the difference -----------------------------------------------------------------------------------------------
 
 

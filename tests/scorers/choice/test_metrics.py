@@ -1,13 +1,10 @@
 """Accuracy over questions and circular groups, with bounds where something is unscored."""
 
 import math
-import random
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grader.results import Outcome, Reading, SampleResult, by_observation, write_facts
 from grader.scorers import means
@@ -77,23 +74,6 @@ def test_a_circular_question_is_right_where_every_pass_is(
     assert [cm.facts_of(s) for s in marked] == [SampleFacts(gold="A", question=question)] * len(passes)
 
 
-def test_lost_passes_do_not_move_circular_accuracy() -> None:
-    """2 % of passes lost: it was 1.8 points too low, because only wrong questions survive a lost pass."""
-    rng = random.Random(0)
-    samples, whole = [], []
-    for question in range(4000):
-        right = rng.random() < 0.54
-        words = ["correct" if right or turn else "wrong" for turn in range(4)]
-        whole.append(right)
-        samples += [
-            sample(f"{question}.{turn}", "unscored" if rng.random() < 0.02 else word, unit=str(question))
-            for turn, word in enumerate(words)
-        ]
-    found = means.metric("x", "careful", None, cm.whole_groups(samples, "careful"))
-    assert found.number == pytest.approx(100 * sum(whole) / 4000, abs=0.5)
-    assert found.dropped == pytest.approx(4000 * (1 - 0.98**4), rel=0.2)
-
-
 def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> None:
     samples = [
         sample("1000001", "wrong", unit="1"), sample("1", "correct"),
@@ -115,26 +95,6 @@ def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questio
     assert rows[0].stderr == pytest.approx(100 / 3)  # of a ratio, whose clusters are the questions
     found = cm.pass_values(by_observation(samples), "official")
     assert math.fsum(filter(None, found.values())) / 2 == pytest.approx(0.5)
-
-
-WORDS = st.sampled_from(["correct", "wrong", "unscored", "no_answer", "missing"])
-
-
-@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=8))
-def test_circular_credit_never_exceeds_the_share_of_passes_and_bounds_enclose_it(groups: list[list[str]]) -> None:
-    samples = [
-        sample(str(g + 1_000_000 * n), word, unit=str(g))
-        for g, words in enumerate(groups)
-        for n, word in enumerate(words)
-    ]
-    whole = cm.whole_groups(samples, "careful")
-    every = [means.mean_of(members, "careful") for members in by_observation(samples).values()]
-    for one, mean in zip(whole, every, strict=True):
-        assert one.low <= mean.low
-        assert one.high <= mean.high
-    row = means.metric("x", "careful", None, whole)
-    if row is not None and row.bounds is not msgspec.UNSET:
-        assert row.bounds[0] <= row.number <= row.bounds[1]
 
 
 def test_position_bias_leaves_out_the_unscored() -> None:

@@ -15,7 +15,7 @@ from grader.models.prompt import Asking
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report
-from grader.results.file import decode_report, encode_report, read_report
+from grader.results.file import encode_report, read_report
 from grader.scorers import declarations
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.probes import probes
@@ -225,22 +225,6 @@ def private(
     text = PRIVATE.format(scoring=scoring, columns=columns, data=data, reader=reader, top=top)
     (folder / "birds" / "benchmark.toml").write_text(text)
     return str(folder / "birds")
-
-
-def test_a_folder_with_a_toml_is_a_benchmark(tmp_path: Path) -> None:
-    reference = private(tmp_path, "birds.csv")
-    (tmp_path / "birds" / "birds.csv").write_text(
-        "id,q,A,B,C,right,season\nw1,Which bird?,wren,robin,,B,winter\ns1,Which bird?,swift,swallow,NA,C,summer\n"
-    )
-    path = predictions(tmp_path, {"w1": "It is a robin.", "s1": "b"})
-    report = decode_report(
-        grade(path, Options(benchmark=reference), Silent()).write()[0].read_bytes()
-    )  # fmt: skip
-    assert figures(report, "careful") == {
-        "accuracy": 50, "season=summer/accuracy": 0, "season=winter/accuracy": 100
-    }  # fmt: skip
-    assert answers(report, "careful") == {"w1": "B", "s1": "B"}
-    assert (report.benchmark, report.split, report.protocol) == ("birds", "all", "rules")
 
 
 @pytest.mark.parametrize("options", ['["wren", "robin"]', '{"A": "wren", "B": "robin"}'])
