@@ -52,6 +52,8 @@ class _Expected(NamedTuple):
     answers: Sequence[Any]
     replies: dict[str, Any]
     """Reply -> value, of a reference solution; digest of a large reply -> value."""
+    seconds: float = 0.0
+    """CPU time of a reference solution."""
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -236,9 +238,8 @@ class Inputs:
         return max(own, min(MOST_SECONDS, self._protocol.times_reference * self._reference_seconds(qid)))
 
     def _reference_seconds(self, qid: str) -> float:
-        if qid not in self._references.candidates:
-            return 0.0
-        return sum(part.evidence.cpu for part in self._references.parts(qid))
+        expected = self._references.expected.get(qid)
+        return 0.0 if expected is None else expected.seconds
 
     # --- judging ---
 
@@ -260,10 +261,12 @@ class Inputs:
 
     def _expectation(self, qid: str, answers: Sequence[Any]) -> _Expected:
         """Return what a reference solution answered."""
-        replies = (reply for part in self._references.parts(qid) for reply in part.replies)
+        parts = self._references.parts(qid)
+        replies = (reply for part in parts for reply in part.replies)
         # A value with a NaN does not equal itself, but would if it were the same object.
         known = {reply: value for reply, value in zip(replies, answers, strict=True) if "NaN" not in reply}
-        return _Expected(answers, known | {values.digest(r): v for r, v in known.items() if len(r) > values.LARGE})
+        digests = {values.digest(reply): value for reply, value in known.items() if len(reply) > values.LARGE}
+        return _Expected(answers, known | digests, sum(part.evidence.cpu for part in parts))
 
     def _judged(self, candidate: Candidate, expected: _Expected, seconds: float) -> Judged:
         if candidate in self._answering.lost:

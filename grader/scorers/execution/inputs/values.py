@@ -148,8 +148,8 @@ def room(value: Any) -> int:
             size += PER_CHARACTER * len(part)
         elif isinstance(part, int):
             size += part.bit_length()
-        elif isinstance(part, (list, tuple)) and set(map(type, part)) == {int}:
-            size += PER_VALUE * len(part) + sum(map(int.bit_length, part))
+        elif isinstance(part, (list, tuple)) and set(map(type, part)) <= {int, float}:
+            size += PER_VALUE * len(part) + sum(number.bit_length() for number in part if type(number) is int)
         elif isinstance(part, _CONTAINERS):
             open_ += [*part, *part.values()] if isinstance(part, dict) else part
     return size
@@ -211,15 +211,21 @@ class _Reader:
             return self._node(self._nodes[content])
         return _WRITTEN[tag](content)
 
+    def _values(self, atoms: list[Any]) -> list[Any]:
+        if dict in set(map(type, atoms)):
+            return [self.value(atom) for atom in atoms]
+        self._take(len(atoms))
+        return atoms
+
     def _node(self, node: list[Any]) -> Any:
         kind = node[0]
         if kind == "record":  # a named tuple
             return tuple(self.value(atom) for atom in node[3])
         if kind in _SEQUENCES:
-            parts = [self.value(atom) for atom in node[1]]
+            parts = self._values(node[1])
             return _SEQUENCES[kind](self._spread(parts) if kind in _HASHED else parts)
         if kind in _MAPPINGS:
-            parts = [self.value(atom) for atom in node[1]]
+            parts = self._values(node[1])
             return _MAPPINGS[kind](zip(self._spread(parts[::2]), parts[1::2], strict=True))
         if kind in _TEXTUAL:
             return _TEXTUAL[kind](*map(self.value, node[1]))
