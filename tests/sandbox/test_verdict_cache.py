@@ -1,6 +1,5 @@
 """The cache of verdicts: shared, survivable, and never the reason a run fails."""
 
-import multiprocessing
 import os
 import resource
 import signal
@@ -45,14 +44,6 @@ def test_what_is_put_is_there_for_the_next_run(path: Path) -> None:
     second.close()
 
 
-def test_a_closed_or_absent_cache_has_nothing_and_takes_nothing(path: Path) -> None:
-    for one in (cache.VerdictCache(None), cache.VerdictCache(path)):
-        one.close()
-        one.put(name(1), {})
-        one.close()
-        assert (get(one, 1), one.size(), one.clear()) == (None, 0, 0)
-
-
 @pytest.mark.parametrize(
     ("job", "identity", "limits"),
     [
@@ -69,32 +60,6 @@ def test_everything_that_can_change_a_verdict_is_part_of_its_name(
     assert cache.key(job | {"id": 99}, identity, limits) == cache.key(job, identity, limits)
 
 
-def _fill(path: Path, first: int, count: int, ready: Any) -> None:
-    one = cache.VerdictCache(path)
-    ready.wait(300)
-    for number in range(first, first + count):
-        one.put(name(number), {"by": first, "number": number})
-        if number % 10 == 0:
-            one.flush()
-    one.close()
-
-
-def test_two_graders_at_once_lose_nothing(path: Path) -> None:
-    """Half of the names are put by both."""
-    context = multiprocessing.get_context("spawn")
-    ready = context.Barrier(2)
-    graders = [context.Process(target=_fill, args=(path, first, 400, ready)) for first in (0, 200)]
-    for grader in graders:
-        grader.start()
-    for grader in graders:
-        grader.join(300)
-    assert [grader.exitcode for grader in graders] == [0, 0]
-    one = cache.VerdictCache(path)
-    found = {number: answer for number in range(600) if (answer := get(one, number)) is not None}
-    one.close()
-    assert [answer["number"] for answer in found.values()] == list(range(600))
-
-
 def test_what_was_flushed_survives_kill_9(path: Path) -> None:
     pid = os.fork()
     if pid == 0:
@@ -108,17 +73,6 @@ def test_what_was_flushed_survives_kill_9(path: Path) -> None:
     one.close()
 
 
-@pytest.mark.parametrize("content", [b"not a data base at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
-def test_a_damaged_file_is_put_aside_and_begun_anew(content: bytes, path: Path) -> None:
-    path.write_bytes(content)
-    one = cache.VerdictCache(path)
-    one.put(name(1), {"new": True})
-    one.flush()
-    assert get(one, 1) == {"new": True}
-    one.close()
-    assert path.with_name(f"{path.name}.damaged").read_bytes() == content
-
-
 @pytest.mark.parametrize("value", [b"{}", *map(zlib.compress, (b"{nonsense", b"[]", b"\xff"))])
 def test_a_garbled_row_is_no_answer(path: Path, value: bytes) -> None:
     one = cache.VerdictCache(path)
@@ -130,17 +84,6 @@ def test_a_garbled_row_is_no_answer(path: Path, value: bytes) -> None:
     two = cache.VerdictCache(path)
     assert get(two, 1) is None
     two.close()
-
-
-@pytest.mark.parametrize(
-    "make", [lambda p: p.mkdir(), lambda p: p.symlink_to("/proc/nowhere/x")], ids=["folder", "nowhere"]
-)
-def test_a_place_that_cannot_be_written_is_a_cache_that_has_nothing(make: Any, path: Path) -> None:
-    make(path)
-    one = cache.VerdictCache(path)
-    one.put(name(1), {})
-    one.close()
-    assert get(cache.VerdictCache(path), 1) is None
 
 
 def test_a_full_disk_costs_the_rows_not_the_run(path: Path) -> None:
