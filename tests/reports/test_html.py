@@ -16,13 +16,13 @@ from grader.reports import html
 from grader.reports.material import Material
 from grader.reports.questions import Gap
 from grader.reports.web import highlight, images
-from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, write_facts
-from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts, SampleFacts
+from grader.results import Outcome, Reading, Report, SampleResult
 from grader.scorers.execution.metrics import curve
 from grader.task import Block, Task
 from tests.conftest import cases
 from tests.made_runs import tasks
 from tests.reports.browser import big
+from tests.reports.made_reports import hostile_report
 
 GOOD = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="bare_letter")
 BAD = Reading(outcome=Outcome.WRONG, credit=0, answer="B", rule="starts_with_letter")
@@ -112,27 +112,13 @@ def test_the_script_builds_the_document_from_nodes_only() -> None:
 
 def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
     word = "<b>zanzibar</b>"
-    reading = Reading(outcome=Outcome.WRONG, credit=0, answer=word, detail=word, rule=word)
-    sample = _sample(word, reading, reading, groups={word: word}, facts=write_facts(SampleFacts(gold=word)))
-    metric = Metric(name=word, reading="official", group=f"{word}={word}", value=1, n=1)
-    letters = {word: LetterCounts(chosen=1, right=1)}
-    report = _report([sample], benchmark=word, split=word, protocol=word, metrics=[metric], notes=[word], model=word,
-                     provenance=Provenance(predictions=word, data=word), baselines={word: {word: 1.0}},
-                     facts=write_facts(RunFacts(position_bias=PositionBias(careful=letters))))  # fmt: skip
+    blocks = (Block(kind="text", title=word, content=word),)
     material = Material(
-        tasks={
-            word: Task(
-                id=word,
-                text=word,
-                options={word: word},
-                gold=word,
-                blocks=(Block(kind="text", title=word, content=word),),
-            )
-        },
+        tasks={word: Task(id=word, text=word, options={word: word}, gold=word, blocks=blocks)},
         predictions={word: [word]},
         gaps=[Gap(what="images", why=word)],
     )
-    data = html.render(report, material).decode()
+    data = html.render(hostile_report(word), material).decode()
     assert word not in data
     assert entities.escape(word) in data
 
