@@ -1,7 +1,5 @@
 """One node: how jobs come in and verdicts go out. Scripted supervisors stand in for real ones."""
 
-from __future__ import annotations
-
 import time
 from importlib.util import find_spec
 from typing import Any
@@ -16,50 +14,8 @@ from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
 from grader.sandbox import choice, packages
-from grader.sandbox.interface import Limits, SupervisorLostError
-
-
-class Supervisor:
-    greeting = {"python": "3.12.1"}
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend, self.queue, self.closed = backend, [], False
-
-    def send(self, job: dict[str, Any], timeout: float) -> None:
-        self.queue.append(job)
-
-    def receive(self, timeout: float) -> dict[str, Any]:
-        if self.closed or self.backend.stopped or not self.queue:
-            raise SupervisorLostError("the engine is gone")
-        job = self.queue.pop(0)
-        stopped = "wall" if job.get("starve") and not job.get("alone") else None
-        return {"name": job["name"], "alone": job.get("alone", False), "run": {"evidence": {"stopped": stopped}}}
-
-    def close(self) -> None:
-        self.closed = True
-        self.backend.open -= 1
-
-
-class Backend:
-    name, identity = "docker", "scripted"
-
-    def __init__(self) -> None:
-        self.stopped, self.open = False, 0
-
-    def start(self, index: int, *, lint: bool = False) -> Supervisor:
-        if self.stopped:
-            raise InfrastructureError("The Docker engine could not start a sandbox: it is gone")
-        self.open += 1
-        return Supervisor(self)
-
-    def load(self) -> None:
-        pass
-
-    def reap(self) -> int:
-        return 0
-
-    def describe(self) -> SandboxProvenance:
-        return SandboxProvenance(backend="docker")
+from grader.sandbox.interface import Limits
+from tests.sandbox.scripted import Backend
 
 
 @pytest.fixture
@@ -77,11 +33,11 @@ def node(backend: Backend):
     assert facts.workers == 2
     yield made
     made.close()
-    assert backend.open == 0
+    assert backend.closed == backend.started
 
 
-def parcels(*names: str, **more: Any) -> list[Parcel]:
-    return [Parcel(number=name, job=pack({"name": name, **more})) for name in names]
+def parcels(*names: str, do: str = "pass") -> list[Parcel]:
+    return [Parcel(number=name, job=pack({"name": name, "do": do})) for name in names]
 
 
 def answers(node: Node, sent: list[Parcel], *, last: bool) -> dict[str, Any]:
@@ -108,7 +64,7 @@ def test_jobs_that_come_in_one_batch_after_the_other_are_all_done(node: Node) ->
 
 
 def test_starved_programs_wait_aside_until_no_more_jobs_come_and_then_run_alone(node: Node) -> None:
-    reply = node.exchange(parcels("a", "b", starve=True), last=False)
+    reply = node.exchange(parcels("a", "b", do="starve"), last=False)
     while reply.aside < 2:
         assert not reply.verdicts
         reply = node.exchange([], last=False)
@@ -125,23 +81,22 @@ def test_a_job_that_comes_after_the_last_one_is_done_too(node: Node) -> None:
     assert set(answers(node, parcels("b"), last=True)) == {"b"}
 
 
-def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(node: Node, backend: Backend) -> None:
+def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(node: Node) -> None:
     assert set(answers(node, parcels("a"), last=False)) == {"a"}
-    backend.stopped = True
     deadline = time.monotonic() + 30
-    reply = node.exchange(parcels("b", "c", "d"), last=False)
+    reply = node.exchange(parcels("b", "c", "d", do="break"), last=False)
     while not reply.failure:
         assert time.monotonic() < deadline
         assert not reply.verdicts
         reply = node.exchange([], last=False)
-    assert "engine" in reply.failure
+    assert "nothing starts" in reply.failure
     assert not reply.verdicts
 
 
 def test_where_no_sandbox_starts_the_check_says_why(backend: Backend) -> None:
-    backend.stopped = True
+    backend.broken = True
     made = Node(Asked(options=Options(workers=1), limits=Limits(), python=None, workers=1, answer_seconds=10))
-    assert "could not start a sandbox" in str(made.check())
+    assert "nothing starts" in str(made.check())
     made.close()
 
 
