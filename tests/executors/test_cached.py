@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from grader.executors.local import Local
-from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
+from tests.observers import Noting
 
 
 class Backend:
@@ -15,18 +15,8 @@ class Backend:
     identity = "none"
 
 
-class Told(Silent):
-    """Keeps the messages."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
-
-
 def messages(path: Path | None) -> list[str]:
-    told, backend = Told(), Backend()
+    told, backend = Noting(), Backend()
     with Local(backend, Pool(backend, 1, 1), VerdictCache(path), Limits(), told) as executor:  # type: ignore[arg-type]
         executor.cache.put("ab", {"run": {}})
         assert executor.cache.get(["cd"]) == {}

@@ -14,6 +14,7 @@ from grader.executors.dispatch import Dispatcher, NodeHandle, NodeLostError
 from grader.executors.messages import Exchanged, Parcel, job_of, pack
 from grader.observer import Silent
 from grader.sandbox.tickets import Verdict
+from tests.observers import Noting
 
 
 class Scripted:
@@ -58,14 +59,6 @@ class Scripted:
         self.ended.append(node.name)
 
 
-class Heard(Silent):
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    def warning(self, text: str) -> None:
-        self.warnings.append(text)
-
-
 def made(wire: Scripted, names: str, observer: Silent | None = None) -> Dispatcher:
     return Dispatcher([NodeHandle(name, 2) for name in names], wire, observer or Silent())
 
@@ -75,7 +68,7 @@ def jobs(count: int) -> list[tuple[str, dict[str, object]]]:
 
 
 def test_every_job_gets_one_verdict_of_its_own_although_nodes_are_lost() -> None:
-    heard = Heard()
+    heard = Noting()
     wire = Scripted(a=10, b=25)
     found = list(made(wire, "abc", heard).run(jobs(500)))
     assert Counter(v.key for v in found) == {f"k{n}": 1 for n in range(500)}

@@ -20,6 +20,7 @@ from grader.errors import DataUnavailableError, GradeError, InfrastructureError,
 from grader.pool import starting
 from grader.results import Outcome
 from tests.asynchronous import result_of
+from tests.clusters import is_there
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
@@ -37,19 +38,11 @@ def pool() -> Iterator[grader.Pool]:
         yield made
 
 
-def is_running(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be reaped does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def ends(pid: int, seconds: float = 30.0) -> bool:
     deadline = time.monotonic() + seconds
-    while is_running(pid) and time.monotonic() < deadline:
+    while is_there(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return not is_running(pid)
+    return not is_there(pid)
 
 
 def test_results_are_those_of_a_run_in_the_order_asked(pool: grader.Pool) -> None:
@@ -140,7 +133,7 @@ def test_it_ends_when_the_last_one_closes_it_and_not_before() -> None:
     one, other = grader.Pool(linger=6.5, **OPTIONS).start(), grader.Pool(linger=6.5, **OPTIONS).start()
     pid = one.state().pid
     one.close()
-    assert is_running(pid)
+    assert is_there(pid)
     other.close()
     assert ends(pid)
 

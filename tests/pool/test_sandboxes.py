@@ -14,6 +14,7 @@ import pytest
 
 import grader
 from grader.results import Outcome, SampleResult
+from tests.bench.soak import processes_below
 from tests.conftest import BACKENDS
 
 SAMPLE = Path(__file__).parents[2] / "benchmarks" / "humaneval-v" / "sample"
@@ -31,17 +32,6 @@ def samples(each: int, tasks: int = 3) -> list[tuple[str, str]]:
     return [(record["qid"], text) for record in records for text in record["predictions"][:each]]
 
 
-def children(pid: int) -> list[int]:
-    with contextlib.suppress(OSError):
-        found = [
-            int(child)
-            for thread in Path(f"/proc/{pid}/task").iterdir()
-            for child in (thread / "children").read_text().split()
-        ]
-        return found + [grandchild for child in found for grandchild in children(child)]
-    return []
-
-
 def containers(pid: int) -> list[Any]:
     import docker
 
@@ -56,7 +46,7 @@ def sandboxes(backend: str, pid: int) -> list[Callable[[], None]]:
     """Return what kills each sandbox of a pool."""
     if backend == "docker":
         return [container.kill for container in containers(pid)]
-    return [lambda child=child: os.kill(child, signal.SIGKILL) for child in children(pid)]
+    return [lambda child=child: os.kill(child, signal.SIGKILL) for child in processes_below(pid)]
 
 
 def credits_of(results: list[SampleResult]) -> list[float]:

@@ -19,6 +19,7 @@ from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.read import read_predictions
 from grader.predictions.select import check_against, missing_problem, unknown_problems
 from tests.files.made import JSON
+from tests.observers import Noting
 
 WANTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
 ONE = b'[{"qid": "q1", "predictions": ["a"]}]'
@@ -235,33 +236,16 @@ def test_reading_stops_after_a_thousand_problems_and_says_so() -> None:
     ]
 
 
-class Steps:
-    """An observer that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.phases: list[tuple[str, int | None]] = []
-        self.done: list[int] = []
-
-    def phase(self, name: str, total: int | None) -> None:
-        self.phases.append((name, total))
-
-    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        self.done.append(steps)
-
-    def message(self, text: str) -> None:
-        raise AssertionError(text)
-
-
 def test_the_progress_of_a_large_file_is_told_by_the_megabyte() -> None:
     records = [{"qid": f"q{n}", "predictions": ["x" * 900]} for n in range(21_000)]
     Path("large.json").write_text(json.dumps(records))
-    steps = Steps()
-    assert len(read_predictions("large.json", observer=steps).records) == len(records)
+    told = Noting()
+    assert len(read_predictions("large.json", observer=told).records) == len(records)
     size = Path("large.json").stat().st_size >> 20
-    assert steps.phases == [("reading large.json (MB)", size)]
-    assert sum(steps.done) == size
-    assert len(steps.done) > 3
-    small = Steps()
+    assert told.phases == [("reading large.json (MB)", size)]
+    assert sum(told.steps) == size
+    assert len(told.steps) > 3
+    small = Noting()
     Path("small.json").write_bytes(ONE)
     read_predictions("small.json", observer=small)
     assert small.phases == []

@@ -16,7 +16,8 @@ from grader.reports import html
 from grader.reports.material import Material
 from grader.reports.questions import Gap
 from grader.reports.web import highlight, images
-from grader.results import Outcome, Reading, Report, SampleResult
+from grader.results import Outcome, Reading, Report, SampleResult, write_facts
+from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts
 from grader.scorers.execution.metrics import curve
 from grader.task import Block, Task
 from tests.conftest import cases
@@ -68,7 +69,10 @@ def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
     assert index["name"] == "Floor plans"
     assert "Official is the verdict of the rules that the benchmark's protocol names;" in index["lead"]
     assert index["aboutOfficial"].endswith("This benchmark has no published scorer.")
-    bundled = _Page(html.render(_report([_sample()], benchmark="vstar", scorer="multiple_choice"), Material()))
+    facts = write_facts(RunFacts(position_bias=PositionBias(careful={"A": LetterCounts(chosen=1, right=1)})))
+    report = _report([_sample()], benchmark="vstar", scorer="multiple_choice", facts=facts)
+    bundled = _Page(html.render(report, Material()))
+    assert ["A", "0 and 1", "–", "–", "1", "–"] in bundled.packed("index")["tables"][0]["rows"]
     assert bundled.packed("index")["name"] == "V*Bench"
     assert "Official is the verdict of the published scorer, bug for bug;" in bundled.packed("index")["lead"]
 
@@ -118,7 +122,7 @@ def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
         predictions={word: [word]},
         gaps=[Gap(what="images", why=word)],
     )
-    data = html.render(hostile_report(word), material).decode()
+    data = html.render(msgspec.structs.replace(hostile_report(word), model=word), material).decode()
     assert word not in data
     assert entities.escape(word) in data
 

@@ -228,6 +228,8 @@ def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     found = material.load(report, None, None, path)
     assert (found.programs, found.predictions) == ({}, {})
     assert "p_executed.json does not belong to this run: its verdicts differ." in [g.why for g in found.gaps]
+    alone = material.load(report, None, None, None)
+    assert "The executed file is not beside the results." in [gap.why for gap in alone.gaps]
 
 
 @pytest.mark.parametrize("text", ["{}", '[{"qid": "q1", "results": [{}]}]', "[" * 100_000], ids=range(3))

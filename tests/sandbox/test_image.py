@@ -7,18 +7,8 @@ import docker.errors
 import pytest
 
 from grader.errors import InfrastructureError
-from grader.observer import Silent
 from grader.sandbox import image
-
-
-class Said(Silent):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
+from tests.observers import Noting
 
 
 class Engine:
@@ -41,20 +31,20 @@ class Engine:
 
 
 def test_the_official_base_that_was_asked_for_is_replaced_by_nothing_and_nothing_says_so() -> None:
-    said = Said()
+    said = Noting()
     with pytest.raises(InfrastructureError, match="--base debian"):
         image.base_image(Engine(image.DEBIAN_BASE), said, "official", None)
     assert said.messages == [f"Pulling {image.BASES['3.12'].pinned}"]
 
 
 def test_where_no_registry_gives_the_official_base_the_other_one_is_taken_and_named() -> None:
-    said = Said()
+    said = Noting()
     assert image.base_image(Engine(image.DEBIAN_BASE), said, "auto", None) == image.DEBIAN_BASE
     assert said.messages[1:] == ["The registry did not provide it; the base is a Debian bookworm instead"]
 
 
 def test_the_version_of_a_protocol_is_pulled_by_its_own_digest() -> None:
-    said = Said()
+    said = Noting()
     assert image.base_image(Engine(image.BASES["3.10"].pinned), said, "auto", "3.10") == image.BASES["3.10"].pinned
     assert said.messages == []
     with pytest.raises(InfrastructureError):
@@ -64,16 +54,16 @@ def test_the_version_of_a_protocol_is_pulled_by_its_own_digest() -> None:
 
 def test_without_a_registry_a_base_with_the_wanted_python_comes_before_debians() -> None:
     ubuntu = image.BASES["3.12"].ubuntu_base
-    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Said(), "auto", "3.12") == ubuntu
-    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Said(), "debian", "3.12") == image.DEBIAN_BASE
-    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Said(), "auto", None) == image.DEBIAN_BASE
+    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Noting(), "auto", "3.12") == ubuntu
+    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Noting(), "debian", "3.12") == image.DEBIAN_BASE
+    assert image.base_image(Engine(image.DEBIAN_BASE, ubuntu), Noting(), "auto", None) == image.DEBIAN_BASE
 
 
 def test_where_no_base_has_the_wanted_python_it_is_said_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(image, "UBUNTU_KEYRING", tmp_path / "absent")
-    said = Said()
+    said = Noting()
     assert image.base_image(Engine(image.DEBIAN_BASE), said, "auto", "3.12") == image.DEBIAN_BASE
     assert "apt-get install debootstrap ubuntu-keyring" in said.messages[1]
 
@@ -85,6 +75,6 @@ def test_a_base_from_a_mirror_has_its_signatures_checked(monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(image, "UBUNTU_KEYRING", program)
     with pytest.raises(InfrastructureError, match="debootstrap could not create a base image of bookworm"):
-        image.base_image(Engine(), Said(), "auto", "3.12")
+        image.base_image(Engine(), Noting(), "auto", "3.12")
     lines = (tmp_path / "said").read_text().splitlines()
     assert [line.split()[1] for line in lines] == ["--force-check-gpg"] * 2

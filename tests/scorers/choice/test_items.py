@@ -25,6 +25,7 @@ from grader.scorers.choice.items import (
     sample_of,
 )
 from grader.scorers.choice.metrics import facts_of
+from tests.observers import Noting
 
 MMBENCH: ChoiceBenchmark = declarations.load("mmbench")  # type: ignore[assignment]
 VSTAR: ChoiceBenchmark = declarations.load("vstar")  # type: ignore[assignment]
@@ -83,37 +84,15 @@ def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
     assert [facts_of(s) for s in samples] == [SampleFacts(gold="B")] * 3
 
 
-class Steps(Silent):
-    """An observer that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[object] = []
-
-    def phase(self, name: str, total: int | None) -> None:
-        self.told.append((name, total))
-
-    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        del passed
-        self.told.append(steps)
-
-    def message(self, text: str) -> None:
-        self.told.append(text)
-
-
 def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() -> None:
     made = items({"index": 1, "question": "Which?", "A": "cat", "B": "dog", "answer": "B"})
-    steps = Steps()
-    read_replies(made, {"1": ["B", " " * LARGE, " " * (LARGE // 2)]}, "vlmevalkit-2026-06", steps)
-    assert steps.told == [
-        ("reading answers (MB)", 6),
-        0,
-        "Reading an answer of 4 MB (question 1): this takes up to a second per MB.",
-        4,
-        2,
-    ]
-    small = Steps()
+    told = Noting()
+    read_replies(made, {"1": ["B", " " * LARGE, " " * (LARGE // 2)]}, "vlmevalkit-2026-06", told)
+    assert (told.phases, told.steps) == ([("reading answers (MB)", 6)], [0, 4, 2])
+    assert told.messages == ["Reading an answer of 4 MB (question 1): this takes up to a second per MB."]
+    small = Noting()
     read_replies(made, {"1": ["B"]}, "vlmevalkit-2026-06", small)
-    assert small.told == []
+    assert (small.phases, small.steps, small.messages) == ([], [], [])
 
 
 @pytest.mark.parametrize(
