@@ -66,13 +66,14 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 def read_signature(text: str) -> Signature:
     """Read a task's `function_signature`."""
     written = _terminated(text)
-    # A signature without a function has no body: it is empty, or has only imports.
-    source = next(
-        (form for form in (written + NOTHING + "\n", written) if parse(form) is not None), written + NOTHING + "\n"
-    )
+    # A signature without a function has no body: it is empty, or has only imports. One that ends with a method's
+    # first line, as LeetCode's starter code does, has its body deeper.
+    deeper = re.match(r"\s*", written.rstrip().rpartition("\n")[2])[0]  # type: ignore[index]
+    forms = (written + NOTHING + "\n", written, written.rstrip() + "\n" + deeper + NOTHING + "\n")
+    source = next((form for form in forms if parse(form) is not None), forms[0])
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
+    stubs = tuple(node.name for node in functions if all(map(says_nothing, node.body)) or node is tree.body[-1])
     tested = tuple(
         node.name
         for node in tree.body
@@ -90,7 +91,7 @@ def _is_tested(node: ast.ClassDef, *, last: bool) -> bool:
     if any(ast.unparse(base).endswith(_COMPLETE) for base in node.bases):
         return False
     methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
-    return last or bool(methods and all(all(map(_says_nothing, method.body)) for method in methods))
+    return last or bool(methods and all(all(map(says_nothing, method.body)) for method in methods))
 
 
 _COMPLETE = ("Exception", "Error", "Warning", "Enum", "Flag", "NamedTuple", "TypedDict", "Protocol")
@@ -106,7 +107,8 @@ def _classes(node: ast.stmt, outer: str = "") -> list[str]:
     return []
 
 
-def _says_nothing(statement: ast.stmt) -> bool:
+def says_nothing(statement: ast.stmt) -> bool:
+    """Return whether a statement does nothing: `pass`, an import, or a constant such as a docstring."""
     if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
         return True
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -247,7 +249,7 @@ def _continued(text: str, signature: str, names: tuple[str, ...]) -> str | None:
     for body in (text, textwrap.indent(textwrap.dedent(text), usual), usual + text.lstrip()):
         tree = parse(signature + body)
         written = [node for node in tree.body if isinstance(node, ast.FunctionDef)] if tree is not None else []
-        if any(node.name in names and not all(map(_says_nothing, node.body)) for node in written):
+        if any(node.name in names and not all(map(says_nothing, node.body)) for node in written):
             return signature + body
     return None
 

@@ -127,17 +127,16 @@ def returns(tree: ast.Module) -> bool:
 
 def _defines(text: str, names: tuple[str, ...]) -> bool:
     if len(text) > MAX_SOURCE:
-        return any(re.search(rf"^(?:def|class) {re.escape(name)}\b", text, re.MULTILINE) for name in names)
+        return any(re.search(rf"^(?:(?:async )?def|class) {re.escape(name)}\b", text, re.MULTILINE) for name in names)
     tree = parse(text)
-    defining = (ast.FunctionDef, ast.ClassDef)
-    return tree is not None and any(isinstance(node, defining) and node.name in names for node in tree.body)
+    return tree is not None and any(isinstance(node, _APART) and node.name in names for node in tree.body)
 
 
 def defined(tree: ast.Module) -> set[str]:
     """Return the names of the functions, classes and imports of a program, outside functions."""
     found: set[str] = set()
     for node in outside_functions(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, _APART):
             found.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             found.update(name.asname or name.name.split(".")[0] for name in node.names)
@@ -145,7 +144,7 @@ def defined(tree: ast.Module) -> set[str]:
 
 
 _HOLDING = (ast.stmt, ast.excepthandler, ast.match_case)
-_APART = (ast.FunctionDef, ast.ClassDef)
+_APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
@@ -213,7 +212,7 @@ class _Lines:
         self._spans: dict[str, list[Span]] = {}
 
     def regions(self, names: Sequence[str]) -> Iterator[str]:
-        defining = re.compile(rf"([ \t>]*)(?:def|class) +(?:{'|'.join(map(re.escape, names))})\b")
+        defining = re.compile(rf"([ \t>]*)(?:(?:async +)?def|class) +(?:{'|'.join(map(re.escape, names))})\b")
         taken: set[tuple[str, Span]] = set()
         begun = [(number, match[1]) for number, line in enumerate(self._lines) if (match := defining.match(line))]
         for number, deep in begun[: -MAX_DEFINITIONS - 1 : -1]:

@@ -23,6 +23,10 @@ def runnable(tests: str, entry_point: str, program: str) -> str:
     `check(candidate)` is called with `entry_point`; if that is empty, with the only function of `program`.
     """
     tree = parse(tests)
+    if tree is not None and (own := _OwnNames(tree)).found:
+        own.visit(tree)
+        tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
+        tests = ast.unparse(tree)
     body: list[ast.stmt] = [] if tree is None else tree.body
     checks = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
     if checks and entry_point:
@@ -60,10 +64,42 @@ def _only_function(program: str) -> str:
 
 
 def _is_needless(node: ast.stmt, tests: str) -> bool:
-    """Whether a statement imports the program under test, or pytest without a use: the sandbox has neither."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module == "solution"
+    """Whether a statement imports pytest without a use: the sandbox has none."""
     return isinstance(node, ast.Import) and node.names[0].name == "pytest" and "pytest." not in tests
+
+
+class _OwnNames(ast.NodeTransformer):
+    """Names of the program under test, as it has them: no module has it, it is already there.
+
+    `from solution import twice as t` and `import solution` disappear; `t` and `solution.twice` become `twice`.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        nodes = list(ast.walk(tree))
+        froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == _PROGRAM]
+        wholes = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        self._modules = {alias.asname or alias.name for alias in wholes if alias.name == _PROGRAM}
+        self._renamed = {alias.asname: alias.name for node in froms for alias in node.names if alias.asname}
+        self.found = bool(froms or self._modules)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        return ast.Pass() if node.module == _PROGRAM else node
+
+    def visit_Import(self, node: ast.Import) -> ast.stmt:
+        node.names = [alias for alias in node.names if alias.name != _PROGRAM]
+        return node if node.names else ast.Pass()
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name(self._renamed.get(node.id, node.id), node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in self._modules:
+            return ast.Name(node.attr, node.ctx)
+        return self.generic_visit(node)
+
+
+_PROGRAM = "solution"
+"""The module that the tests of some data sets (KodCode) import the program from."""
 
 
 def _calls(node: ast.stmt) -> list[str]:
@@ -74,7 +110,25 @@ def _calls(node: ast.stmt) -> list[str]:
         return []
     if any(ast.unparse(base).endswith("TestCase") for base in node.bases):
         return [f"__import__('unittest').defaultTestLoader.loadTestsFromTestCase({node.name}).debug()"]
-    return _called(node.body, f"{node.name}().") if node.name.startswith("Test") else []
+    if not node.name.startswith("Test"):
+        return []
+    # An object for each test, and the methods that pytest calls around it.
+    first, last = _around(node, "setup_method"), _around(node, "teardown_method")
+    tests = _called(node.body, f"{_OBJECT}.")
+    calls = [call for test in tests for call in (f"{_OBJECT} = {node.name}()", first, test, last)]
+    return list(filter(None, [_around(node, "setup_class"), *calls, _around(node, "teardown_class")])) if tests else []
+
+
+_OBJECT = "object_of_tests"
+
+
+def _around(node: ast.ClassDef, name: str) -> str:
+    """Return the call of a method that prepares tests or ends them; empty if the class has none."""
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name == name:
+            owner = _OBJECT if name.endswith("_method") else node.name
+            return f"{owner}.{name}({'None' if len(part.args.args) > 1 else ''})"
+    return ""
 
 
 def _called(body: list[ast.stmt], owner: str) -> list[str]:

@@ -20,7 +20,7 @@ from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted, shown
 from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution import tame_names
-from grader.scorers.execution.assembly import Signature, assemble, read_signature
+from grader.scorers.execution.assembly import Signature, assemble, read_signature, says_nothing
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of
 from grader.scorers.execution.runnable import runnable
@@ -178,6 +178,9 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         tests = runnable(tests, entry_point, signature or solution or "")
     if fault := _fault(tests):
         raise BadRowError(f"{columns.tests} is invalid Python, so every program would fail: {fault}")
+    if cases is None and (fault := _fault(read_signature(signature).source)):
+        name = columns.signature or columns.prompt
+        raise BadRowError(f"{name} is invalid Python also with a body, so every program would fail: {fault}")
     if cases is None and not tests.strip():
         raise BadRowError("it has no tests, so every program would pass")
     return CodeTask(
@@ -352,14 +355,25 @@ def open_names(tests: str, signature: str) -> tuple[str, ...]:
 
 def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
     """Return a signature that says what to write, from the reference solution, else from the tests."""
-    if declared.written:
+    bare = _bare(declared)
+    if declared.written and not bare:
         return declared
-    used, open_ = tested_names(tests, signature), open_names(tests, signature)
+    used, open_ = (*tested_names(tests, signature), *bare), open_names(tests, signature)
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
     if not any(stubs):
-        stubs = _constructed(tests, open_) or ([_function(open_[0])] if len(open_) == 1 else [])
+        stubs = _constructed(tests, open_ or bare) or ([_function(open_[0])] if len(open_) == 1 else [])
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
+
+
+def _bare(declared: Signature) -> tuple[str, ...]:
+    """Return the classes of which a signature says only the name and the purpose: it does not say their methods."""
+    tree = parse(declared.source) or ast.Module(body=[], type_ignores=[])
+    return tuple(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name in declared.tested_classes and all(map(says_nothing, node.body))
+    )
 
 
 def _stub(node: ast.stmt) -> str:

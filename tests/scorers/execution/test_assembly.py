@@ -83,6 +83,13 @@ def test_what_is_no_body_gets_no_signature(text: str) -> None:
     assert SIGNATURE not in (assemble(text, SIGNATURE, "plain").recovered or "")
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n        ", "\n        # your code\n"])
+def test_starter_code_that_ends_with_the_first_line_of_a_method_gets_its_body(end: str) -> None:
+    signature = read_signature(f"class Solution:\n    def twice(self, x: int) -> int:{end}")
+    compile(signature.source, "<signature>", "exec")
+    assert signature.tested_classes == ("Solution",)
+
+
 @pytest.mark.parametrize("signature", ["", "\n", "import math\nfrom typing import List\n", "N = 3"])
 def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
     made = assemble("```python\ndef twice(a):\n    return 2 * a\n```", signature, "plain")

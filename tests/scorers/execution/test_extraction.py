@@ -118,3 +118,10 @@ def test_v2_looks_for_the_solution_in_the_prose_behind_a_block_too() -> None:
     assert extract(text, "humaneval-v-v2") == "\na = 1\n"
     text = "```python\nfirst = 1\n``` x\n```python\nsecond = 2\n``` as def solution says\n```python\n"
     assert extract(text, "humaneval-v-v2") == "\nsecond = 2\n"
+
+
+def test_a_coroutine_is_found_among_other_blocks() -> None:
+    code = "async def solution(a):\n    return 1\n"
+    text = "\n".join([block("pip install x\n", "```bash"), block(code), block("solution(1)\n")])
+    assert extract_careful(text, ("solution",)) == code
+    assert extract_plain(text, ("solution",)).strip() == code.strip()
