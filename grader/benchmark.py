@@ -16,6 +16,8 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     needed: ClassVar[tuple[str, ...]] = ("id",)
     """The fields whose columns the data must have, if they are given."""
+    nested: ClassVar[tuple[str, ...]] = ()
+    """The fields that may be `column.field`: a field of a column with objects."""
     id: str
     numbered: bool = False
     """If the data has no id column, a row's id is its number, from 0."""

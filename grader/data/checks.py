@@ -57,6 +57,7 @@ def absent_columns(columns: Sequence[str], benchmark: Benchmark) -> dict[str, st
         field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {_listed(columns)}"
         for field, column in benchmark.columns.named().items()
         if column not in columns
+        and not (field in benchmark.columns.nested and "." in column and column.partition(".")[0] in columns)
     }
 
 

@@ -158,7 +158,11 @@ def test_a_declared_column_that_the_data_lack_is_named_with_the_nearest_one(tmp_
     [
         ("b", "write its letter: B"),
         ("y", "write its letter: B"),
-        ("1", "write the letter of the option: A (counted from 1) or B (counted from 0)"),
+        (
+            "1",
+            "write the letter of the option: A (counted from 1) or B (counted from 0); "
+            "or set answer_from in the benchmark.toml",
+        ),
         ("both", "write the letter of an option"),
     ],
 )

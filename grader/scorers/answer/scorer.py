@@ -219,6 +219,8 @@ def _kind(row: Row, declared: AnswerBenchmark) -> Kind:
 def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
     column = declared.columns.answer
     answers = row.get(column)
+    if isinstance(answers, dict):
+        raise ValueError(f"the answer in column {column} is an object, not a text or a list of accepted texts")  # noqa: TRY004 - a problem of the row
     listed = as_list(answers)
     if isinstance(answers, str) and isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
         answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
@@ -231,7 +233,7 @@ def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
     if not accepted:
         raise ValueError(f"no answer in column {column}")
     if kind == "yes_no":
-        accepted = [text.lower() for text in accepted]
+        accepted = [{"true": "yes", "false": "no"}.get(text.lower(), text.lower()) for text in accepted]
         if set(accepted) - {"yes", "no"}:
             raise ValueError(f"the answer {quoted(accepted[0])} is neither yes nor no")
     return accepted

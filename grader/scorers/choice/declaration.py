@@ -21,7 +21,7 @@ class ChoiceColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     answer: str | None = None
     hint: str | None = None
     options: str | None = None
-    """A column with all options of a question (a list, or letter -> text)."""
+    """A column with all options of a question: a list, letter -> text, or `{"text": [...], "label": [...]}`."""
     group_index: str | None = None
     """Circular: a column with the id of the question that a pass belongs to."""
 
@@ -47,6 +47,8 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     protocols: Mapping[str, ChoiceProtocol]
     letters: str = DEFAULT_LETTERS
     """The letters that options can have."""
+    answer_from: int | None = None
+    """The number of the first option, if the answers are numbers of options."""
     options_in_text: bool = False
     """The options are part of the question's text, as "(A) ... (B) ..."."""
     prompt: str = ""

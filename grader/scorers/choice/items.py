@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
-_MARKED = re.compile(r"\(([A-Z])\)\s*")
+_MARKED = re.compile(r"\(([A-Z])\)\s*"), re.compile(r"^[ \t]*([A-Z])[.)][ \t]+", re.MULTILINE)
 _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
 """Values of the answer column in copies of a test split whose answers are withheld."""
+
+_IN_TEXT = ": the question does not end with (A) ... (B) ..., or with lines A. ..."
 
 LARGE = 4 << 20
 """Number of characters from which on the progress of reading is shown: less takes only seconds."""
@@ -104,8 +106,8 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     question = cell(row.get(columns.question or "")) or ""
     options = _options(row, question, benchmark)
     if not options:
-        raise ValueError(f"{qid}: no options")
-    answer = cell(row.get(columns.answer or ""))
+        raise ValueError(f"{qid}: no options{_IN_TEXT if benchmark.options_in_text else ''}")
+    answer = _stated(row, benchmark)
     if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
         answer = None
     if answer is not None and answer not in options:
@@ -131,6 +133,22 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     )
 
 
+def _stated(row: Row, benchmark: ChoiceBenchmark) -> str | None:
+    """Return the gold answer as a letter, if the data has the label or the number of the option."""
+    answer, letters = cell(row.get(benchmark.columns.answer or "")), benchmark.letters
+    labels = _labels(row.get(benchmark.columns.options or ""))
+    if answer is not None and benchmark.answer_from is not None and answer.isdecimal():
+        labels = [str(number) for number in range(benchmark.answer_from, benchmark.answer_from + len(letters))]
+    return letters[labels.index(answer)] if answer in labels[: len(letters)] else answer
+
+
+def _labels(together: object) -> list[str]:
+    """Return the labels of options that are `{"text": [...], "label": [...]}`, as in ARC; else none."""
+    if isinstance(together, dict) and set(together) == {"text", "label"}:
+        return [str(label) for label in together["label"]]
+    return []
+
+
 def _meant(answer: str, options: Mapping[str, str]) -> str:
     """Return what to write instead of an answer that is not an option's letter."""
     letters, said = list(options), answer.strip().strip("().").casefold()
@@ -140,7 +158,7 @@ def _meant(answer: str, options: Mapping[str, str]) -> str:
     if said.isdigit() and int(said) <= len(letters):
         places = [(int(said) - 1, "1"), (int(said), "0")]
         some = " or ".join(f"{letters[at]} (counted from {first})" for at, first in places if 0 <= at < len(letters))
-        return f"; write the letter of the option: {some}"
+        return f"; write the letter of the option: {some}; or set answer_from in the benchmark.toml"
     return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
 
 
@@ -171,12 +189,20 @@ def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, s
 
 def lettered(together: object, letters: str) -> dict[str, str]:
     """Return a cell with all options as letter -> text, without empty ones; raises ValueError if there are too many."""
+    if isinstance(together, dict) and _labels(together):
+        together = together["text"]
     if isinstance(together, dict):
         return {str(key): text for key, value in together.items() if (text := cell(value)) is not None}
     if not isinstance(together, list):
         return {}
     _check_number(len(together), letters)
-    return {letter: text for letter, value in zip(letters, together, strict=False) if (text := cell(value)) is not None}
+    options = {letter: text for letter, value in zip(letters, together, strict=False) if (text := cell(value))}
+    marks = {letter: re.match(rf"\s*(?:\({letter}\)|{letter}[.):])\s*(?=\S)", text) for letter, text in options.items()}
+    # "A) red", "B) blue": the letters are no part of the options.
+    return {
+        letter: text[mark.end() if (mark := marks[letter]) and all(marks.values()) else 0 :]
+        for letter, text in options.items()
+    }
 
 
 def _check_number(options: int, letters: str, at_least: str = "") -> None:
@@ -192,12 +218,12 @@ def _check_number(options: int, letters: str, at_least: str = "") -> None:
 
 
 def options_in(text: str, prompt: str = "") -> dict[str, str]:
-    """Return the options of a question that ends with "(A) ... (B) ...", with letters in order from A."""
+    """Return the options of a question that ends with "(A) ... (B) ...", or with lines "A. ...", in order from A."""
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
-    marks = list(_MARKED.finditer(text))
-    for start in range(len(marks)):
-        if marks[start][1] == "A":
+    for marked in _MARKED:
+        marks = list(marked.finditer(text))
+        for start in range(len(marks)):
             run = marks[start:]
             letters = [mark[1] for mark in run]
             if letters == [chr(ord("A") + i) for i in range(len(run))]:

@@ -15,6 +15,7 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     """Names of the data's columns: `tests` with either `signature`, or `prompt` and `entry_point`; or `inputs`."""
 
     needed = ("id", "signature", "prompt", "entry_point", "tests", "inputs", "outputs")
+    nested = ("inputs", "outputs", "function")
     signature: str | None = None
     prompt: str | None = None
     """Source code for the model to continue: imports, helpers, and the signature of the function to write."""
@@ -35,7 +36,8 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     """Maximum duration of a run in seconds, whatever the load."""
     solution: str | None = None
     inputs: str | None = None
-    """Lists of texts: each is the standard input of one run of the program."""
+    """Lists of texts: each is the standard input of one run of the program. `tests.input`: the field of a column with
+    objects, also as JSON; `outputs` and `function` can be so, too."""
     outputs: str | None = None
     """Lists of the expected outputs, one for each input."""
     cases: list[str] = []
@@ -43,8 +45,7 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     more_inputs: str | None = None
     """Further inputs, as EvalPlus has them: the first ones are then also judged by themselves."""
     function: str | None = None
-    """The name of the function to call with each input; without one, programs read standard input. `metadata.name`: the
-    field of a column with JSON."""
+    """The name of the function to call with each input; without one, programs read standard input."""
     tolerance: str | None = None
     """The difference of numbers that EvalPlus allows."""
     checker: str | None = None

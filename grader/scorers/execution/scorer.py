@@ -68,8 +68,9 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         del split
         columns = declared.columns
         program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
-        inputs = (columns.inputs, columns.outputs, columns.more_inputs, columns.tolerance, *columns.cases)
-        inputs += (columns.checker, columns.setup, (columns.function or "").partition(".")[0])
+        inputs = (columns.more_inputs, columns.tolerance, *columns.cases, columns.checker, columns.setup)
+        nested = (columns.inputs, columns.outputs, columns.function)
+        inputs += tuple(part for name in nested if name for part in (name, name.partition(".")[0]))
         limits = columns.timeout, columns.memory
         shown = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
         return named(*shown, *program, *inputs, *limits)

@@ -22,7 +22,7 @@ from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution import tame_names
 from grader.scorers.execution.assembly import Signature, assemble, read_signature, says_nothing
 from grader.scorers.execution.extraction import parse
-from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of
+from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
 from grader.scorers.execution.runnable import runnable
 from grader.task import Block, Task
 
@@ -156,7 +156,7 @@ def _checked_task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask
         row = row | {columns.id: str(row[columns.id])}
     needed = filter(None, (columns.id, columns.signature, columns.prompt))
     missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
-    if columns.tests and row.get(columns.inputs or "") is None:
+    if columns.tests and _inputs(row, columns) is None:
         missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
     if missing:
         raise BadRowError(f"no text in column {', '.join(missing)}")
@@ -171,7 +171,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     given, setup = _given_tests(row, columns)
     tests = _tests(row, columns)
     solution = _text(row.get(columns.solution or ""))
-    has_inputs = row.get(columns.inputs) is not None if columns.inputs and columns.tests else bool(columns.inputs)
+    has_inputs = _inputs(row, columns) is not None if columns.tests else bool(columns.inputs)
     cases = cases_of(row, columns, checker) if has_inputs or columns.cases else None
     if cases is None and tests.strip():
         entry_point = str(row.get(columns.entry_point or "") or "").strip()
@@ -203,6 +203,10 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         lists_tests=not isinstance(given, str),
         opaque=_is_opaque(row, columns),
     )
+
+
+def _inputs(row: Row, columns: ExecutionColumns) -> object:
+    return value_at(row, columns.inputs) if columns.inputs else None
 
 
 def _tests(row: Row, columns: ExecutionColumns) -> str:

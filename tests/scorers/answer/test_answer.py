@@ -360,3 +360,20 @@ def test_a_sentence_that_only_adds_words_of_the_question_is_the_answer(
 
 def test_every_official_rule_is_explained() -> None:
     assert set(RULES) - set(Answer.glossary) == set()
+
+
+def test_gold_answers_may_be_true_and_false_and_an_object_is_refused(tmp_path: Path) -> None:
+    def run(kind: str, answer: object) -> Report:
+        (tmp_path / "benchmark.toml").write_text(
+            f'id = "own"\nname = "Own"\nscoring = "answer"\nkind = "{kind}"\ndefault_split = "test"\n'
+            'default_protocol = "exact"\ncolumns = { id = "id", question = "question", answer = "answer" }\n'
+            'splits.test.data = "data.jsonl"\nprotocols.exact.rule = "exact"\n'
+        )
+        (tmp_path / "data.jsonl").write_text(json.dumps({"id": "1", "question": "Is it?", "answer": answer}))
+        path = tmp_path / "answers.json"
+        path.write_text(json.dumps([{"qid": "1", "predictions": ["Yes, it is."]}]))
+        return grader.grade(path, benchmark=str(tmp_path))
+
+    assert [run("yes_no", value).samples[0].careful.credit for value in (True, False)] == [1, 0]
+    with pytest.raises(GradeError, match="answer in column answer is an object"):
+        run("text", {"value": "Paris", "aliases": []})

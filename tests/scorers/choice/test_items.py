@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.data.tables import Rows
@@ -47,6 +48,46 @@ ROW = {"index": 1000007, "question": "Which?", "A": "None", "B": "nan", "C": "",
 )  # fmt: skip
 def test_only_an_empty_cell_is_empty(value: object, text: str | None) -> None:
     assert cell(value) == text
+
+
+@pytest.mark.parametrize("mark", ["A. {}", "A) {}", "  A.  {}"])
+def test_options_in_the_text_may_be_lines(mark: str) -> None:
+    lines = [
+        mark.replace("A", letter).format(text) for letter, text in zip("ABC", ("red", "blue", "grey"), strict=True)
+    ]
+    assert options_in("A. Smith asks: which?\n" + "\n".join(lines)) == {"A": "red", "B": "blue", "C": "grey"}
+
+
+def own(**declared: Any) -> ChoiceBenchmark:
+    columns = msgspec.structs.replace(
+        MMBENCH.columns, id="id", question="q", answer="answer", options="o", groups=[], group_index=None
+    )
+    return msgspec.structs.replace(
+        MMBENCH, columns=columns, scoring="multiple_choice", derived={}, letters="ABCD", **declared
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "answer", "first", "gold"),
+    [
+        (["red", "blue"], 1, 0, "B"),
+        (["red", "blue"], "1", 1, "A"),
+        ({"text": ["red", "blue"], "label": ["A", "B"]}, "B", None, "B"),
+        ({"text": ["red", "blue"], "label": ["1", "2"]}, "2", None, "B"),
+        (["A) red", "B) blue"], "A", None, "A"),
+        (["(A) red", "(B)  blue"], "A", None, "A"),
+    ],
+)
+def test_options_and_answers_in_the_forms_of_published_data(
+    options: object, answer: object, first: int | None, gold: str
+) -> None:
+    (item,) = items({"id": "1", "q": "Which?", "o": options, "answer": answer}, of=own(answer_from=first))
+    assert (item.options, item.gold) == ({"A": "red", "B": "blue"}, gold)
+
+
+def test_a_letter_that_only_one_option_begins_with_is_a_part_of_it() -> None:
+    (item,) = items({"id": "1", "q": "Which?", "o": ["A. Smith", "Jones"], "answer": "A"}, of=own())
+    assert item.options == {"A": "A. Smith", "B": "Jones"}
 
 
 def test_the_options_of_vstar_stand_in_the_text_and_are_counted() -> None:

@@ -9,6 +9,8 @@ import zlib
 import pytest
 
 from grader.files.packed import unpacked
+from grader.scorers.execution.declaration import ExecutionColumns
+from grader.scorers.execution.inputs.cases import BadRowError, cases_of
 from grader.scorers.execution.inputs.comparisons import rule
 
 
@@ -62,3 +64,15 @@ def test_a_packed_text_is_read_and_packed_code_is_refused() -> None:
 )
 def test_a_comparison(name: str, expected: str, printed: str, is_right: bool) -> None:
     assert rule(name)(expected, printed) is is_right
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_inputs_may_be_fields_of_a_column_with_objects_or_json(as_text: bool) -> None:
+    columns = ExecutionColumns(id="id", inputs="io.inputs", outputs="io.outputs", function="io.fn")
+    found = {"inputs": [[1], [2]], "outputs": [2, 4], "fn": "twice"}
+    cases = cases_of({"id": "q1", "io": json.dumps(found) if as_text else found}, columns)
+    assert (cases.inputs, cases.outputs, cases.function) == (([1], [2]), (2, 4), "twice")
+    with pytest.raises(BadRowError, match="column io is not JSON"):
+        cases_of({"id": "q1", "io": "inputs"}, columns)
+    with pytest.raises(BadRowError, match="no list in column io"):
+        cases_of({"id": "q1", "io": {}}, columns)

@@ -87,7 +87,7 @@ def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | 
     if not columns.cases:
         # Without outputs, the answers of the reference solution are expected.
         has_outputs = columns.outputs is not None and (
-            row.get(columns.outputs) is not None or not row.get(columns.solution or "")
+            value_at(row, columns.outputs) is not None or not row.get(columns.solution or "")
         )
         return _list(row, columns.inputs or ""), _list(row, columns.outputs or "") if has_outputs else None
     every = [case for name in columns.cases for case in _list({name: _unpacked(row.get(name), name)}, name)]
@@ -104,16 +104,22 @@ def _unpacked(value: Any, name: str) -> Any:
         raise BadRowError(f"column {name} is {error}") from None
 
 
+def value_at(row: Row, name: str) -> Any:
+    """Return the value of a column, or of `column.field`: a field of an object or of JSON; raises BadRowError."""
+    value: Any = row
+    for part in [name] if name in row else name.split("."):
+        if isinstance(value, str):
+            try:
+                value = json.loads(value, parse_int=_integer)
+            except (ValueError, RecursionError) as error:
+                raise BadRowError(f"column {name.partition('.')[0]} is not JSON ({error})") from None
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
 def _function(row: Row, columns: ExecutionColumns) -> str:
     """Return the name of the function to call; empty for a program that reads standard input."""
-    name: Any = row
-    for part in (columns.function or columns.entry_point or "").split("."):
-        if isinstance(name, str):
-            try:
-                name = json.loads(name)
-            except ValueError as error:
-                raise BadRowError(f"column {columns.function} is not JSON ({error})") from None
-        name = name.get(part) if isinstance(name, dict) else None
+    name = value_at(row, columns.function or columns.entry_point or "")
     if name in (None, ""):
         return ""
     if not isinstance(name, str) or not name.isidentifier():
@@ -163,7 +169,7 @@ def _check_texts(name: str | None, found: list[Any], most: int | None = None) ->
 
 def _list(row: Row, name: str) -> list[Any]:
     """Return a list, also if it is given as JSON text."""
-    value = row.get(name)
+    value = value_at(row, name)
     if value == {}:  # MBPP+ has one
         return []
     if isinstance(value, str):
