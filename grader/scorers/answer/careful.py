@@ -72,7 +72,9 @@ def _candidates(text: str) -> Iterator[tuple[str, str]]:
 
 def _part(content: str, question: str, kind: Kind, *, whole: bool) -> str:
     """Return the answer in a piece of a reply; empty if there is none, or several."""
-    content = (without_markup(content).strip("{} \t\n") if kind == "text" else content).strip(" \t\n.*")
+    content = (
+        (without_markup(content).strip("{} \t\n") if kind == "text" else content).strip(" \t\n*").rstrip(" \t\n.*")
+    )
     if kind == "number" or (kind == "expression" and not whole):
         return _number(content, whole=whole)
     if kind == "yes_no":
@@ -95,8 +97,17 @@ def _number(content: str, *, whole: bool) -> str:
 
 _SIGNS = Pattern(r"[\d+=<>/^]")
 _FRAME = frozenset(
-    "a an the it this that there is are was were of in on at says reads shows".split()  # noqa: SIM905
+    (  # noqa: SIM905 - shorter than a list
+        "a an the it this that there is are was were of in on at by says reads shows called named "
+        "i think believe it's s"
+    ).split()
 )
+_TURN = Pattern(
+    r"\b(?:no|not|never|nor|or|but|however|wait|actually|although|though|instead|wrong|incorrect|today|now|formerly|"
+    r"until|if|maybe|perhaps|might|could)\b|n't\b",
+    2,
+)
+"""Words after an answer that may take it back."""
 
 
 def is_accepted(
@@ -124,7 +135,11 @@ def _says(answer: str, gold: str, question: str) -> bool | None:
     if not places or _SIGNS.search(gold):
         return False
     rest = {*words[: places[0]], *words[places[0] + len(wanted) :]}
-    return True if rest <= _FRAME.union(question_words) else None
+    if rest <= _FRAME.union(question_words):
+        return True
+    # "Paris. It lies on the Seine.": the first sentence answers, and what follows only explains.
+    first, _, more = answer.partition(". ")
+    return True if more and not _TURN.search(more) and _says(first, gold, question) else None
 
 
 def is_number(text: str) -> bool:

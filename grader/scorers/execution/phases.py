@@ -41,8 +41,9 @@ UNRECORDABLE = (
     "so a program may have learned from them: {named}."
 )
 BROKEN = (
-    "{tasks} judged without a reference solution, so more weakly, because its tests do not confirm it: {named}. "
-    "Correct the solution or its tests (what cannot be serialized is a limit of the sandbox)."
+    "{tasks} judged without a reference solution, because the tests do not confirm it: {named}. If the solution is "
+    "wrong, correct it. If it passes when it runs together with its tests, careful cannot judge such tests (mocks, "
+    "files, coroutines, what cannot be serialized): right programs are `suspect` there, so rely on the official value."
 )
 WITHOUT = (
     "{tasks} judged without a reference solution, so more weakly: answers that satisfy the tests by accident may count "

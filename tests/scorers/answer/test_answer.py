@@ -347,6 +347,11 @@ def test_an_open_question_of_mmmu_is_read_as_by_its_source(reply: str, gold: str
         ("The capital of France is Lyon.", False),
         ("The capital of France is not Paris.", None),
         ("It was Paris, today it is Lyon.", None),
+        ("I think it is Paris.", True),
+        ("It's Paris!", True),
+        ("Paris. It lies on the Seine.", True),
+        ("Paris. But today it is Lyon.", None),
+        ("It is large. Paris has many parks.", None),
     ],
 )
 def test_a_sentence_that_only_adds_words_of_the_question_is_the_answer(
@@ -377,3 +382,21 @@ def test_gold_answers_may_be_true_and_false_and_an_object_is_refused(tmp_path: P
     assert [run("yes_no", value).samples[0].careful.credit for value in (True, False)] == [1, 0]
     with pytest.raises(GradeError, match="answer in column answer is an object"):
         run("text", {"value": "Paris", "aliases": []})
+
+
+@pytest.mark.parametrize(
+    ("text", "gold"),
+    [
+        (".25", "0.25"), ("-.5", "-0.5"), ("10^6", "1000000"), ("$10^{-3}$", "0.001"), ("2^{10}", "1024"),
+        ("1.5 million people", "1500000"), ("one million", "1,000,000"), ("There are 3 thousand pens.", "3000"),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_with_their_first_point_their_power_and_their_scale(
+    text: str, gold: str, comparer: Comparer
+) -> None:
+    assert accepted(text, [gold], "number", comparer) is True
+
+
+@pytest.mark.parametrize("text", ["1e999", "2 * 10^{999}", "10^{999}", "0^5", "9" * 90 + "^{99}"])
+def test_a_number_beyond_those_of_the_machine_is_no_error(text: str, comparer: Comparer) -> None:
+    assert not accepted(text, ["3"], "number", comparer)

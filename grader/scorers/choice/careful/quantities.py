@@ -27,18 +27,21 @@ WORDS = {word: value for value, word in enumerate(_SMALL.split())} | {
 }
 """Number word -> value."""
 _PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
 _SPACE = r"(?:[ \t$~]|\\[,;:! ]){0,3}"
 _DECIMAL = r"(?:\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _QUANTITY = Pattern(
     rf"(?<![\w.\\^/{{])(?<!\d,)(?=[-+$€£¥\d.\\√π]|[a-z]{{3}}|an? )(?P<sign>[-+]?)(?P<money>[$€£¥])?"
     rf"(?:\\[dt]?frac\s?\{{(?P<top>{_DECIMAL})?(?P<toppi>\\pi|π)?\}}\s?\{{(?P<bottom>{_DECIMAL})\}}"
+    rf"|(?P<base>{_DECIMAL}){_SPACE}\^\{{?(?P<raised>[-+]?\d{{1,3}})\}}?"
     rf"|(?P<number>{_DECIMAL})(?:{_SPACE}/{_SPACE}(?P<below>{_DECIMAL}))?"
     rf"(?:[eE](?P<exponent>[-+]?\d{{1,3}})|{_SPACE}(?:×|\*|\\times|\\cdot|x){_SPACE}10{_SPACE}\^?"
     rf"{{?\{{?(?P<power>[-+]?\d{{1,3}})\}}?)?"
     rf"|(?P<half>half)\b|(?P<article>an?|one|two|three){_SPACE}-?(?P<part>{'|'.join(_PARTS)})s?\b"
     rf"|(?P<words>(?:{_TENS.replace(' ', '|')})[ -](?:{_SMALL.replace(' ', '|')})|{_SMALL.replace(' ', '|')}|"
     rf"{_TENS.replace(' ', '|')})\b|(?=\\pi|π|\\sqrt|√))"
+    rf"(?:{_SPACE}(?P<scale>{'|'.join(_SCALES)})\b)?"
     rf"(?:{_SPACE}(?P<root>\\sqrt\{{|√\(?)(?P<under>{_DECIMAL})[)}}]?)?"
     rf"(?:{_SPACE}(?P<pi>\\pi\b|π))?(?:{_SPACE}/{_SPACE}(?P<divisor>{_DECIMAL}))?"
     rf"(?:{_SPACE}(?:\\(?:text|mathrm|rm)\s?\{{\s?)?(?P<unit>\\?%|percent\b|(?:\^?\{{?\\circ\}}?|°|º){_SPACE}[A-Za-z]?\b|°|"
@@ -46,6 +49,8 @@ _QUANTITY = Pattern(
 )
 _CLOSING = Pattern(r"[\s$.)}\\]*")
 _LONGEST = 120
+_MOST_DIGITS = 300
+"""A power has fewer digits, so that it is a number of the machine."""
 _MEASURE = Pattern(r"[A-Za-zµΩ]{1,16}(?:\^[23])?(?:/[A-Za-z]{1,12}(?:\^[23])?)?")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound_money", "¥": "yen"}
 
@@ -90,14 +95,15 @@ class Quantity(NamedTuple):
 def quantities_in(text: str) -> Iterator[tuple[int, int, Quantity]]:
     """Yield (start, end, quantity) for every quantity in `text`; the end is that of the number, or of its unit."""
     for m in _QUANTITY.finditer(text):
-        value = _value(m) if m["words"] != "one" else None  # "one of them" counts nothing
+        value = _value(m) if m["words"] != "one" or m["scale"] else None  # "one of them" counts nothing
         if value is not None:
             yield m.start(), m.end(), Quantity(value, _unit(m))
 
 
 def quantity(text: str) -> Quantity | None:
     """Return the quantity that `text` consists of, or None."""
-    body = text.strip(" \t\n.,;:()[]\"'")
+    body = text.strip(" \t\n,;:()[]\"'").rstrip(" \t\n.,;:()[]\"'")
+    body = body if body[:1] == "." and body[1:2].isdigit() else body.lstrip(" \t\n.,;:()[]\"'")
     if len(body) > _LONGEST:
         return None
     body = body.strip("$ ") if body.endswith("$") else body
@@ -120,8 +126,11 @@ def _value(m: re.Match[str]) -> float | None:
     elif m["bottom"]:
         bottom = _decimal(m["bottom"])
         value = (_decimal(m["top"]) if m["top"] else 1.0) / bottom if bottom else math.nan
+    elif m["base"]:
+        base, raised = _decimal(m["base"]), int(m["raised"])
+        value = base**raised if base and abs(raised * math.log10(base)) < _MOST_DIGITS else math.nan
     elif m["number"]:
-        value = _decimal(m["number"]) * 10.0 ** int(m["exponent"] or m["power"] or 0)
+        value = _decimal(m["number"]) * float(f"1e{m['exponent'] or m['power'] or 0}")  # infinite beyond 1e308
         below = _decimal(m["below"]) if m["below"] else 1.0
         value = value / below if below else math.nan
     elif m["pi"] or m["root"]:
@@ -129,6 +138,7 @@ def _value(m: re.Match[str]) -> float | None:
     else:
         return None
     divisor = _decimal(m["divisor"]) if m["divisor"] else 1.0
+    value *= _SCALES.get(m["scale"] or "", 1.0)
     value *= pi * math.sqrt(_decimal(m["under"] or "1")) / (divisor or math.nan) * (-1 if m["sign"] == "-" else 1)
     return value if math.isfinite(value) else None
 
