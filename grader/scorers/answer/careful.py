@@ -72,9 +72,8 @@ def _candidates(text: str) -> Iterator[tuple[str, str]]:
 
 def _part(content: str, question: str, kind: Kind, *, whole: bool) -> str:
     """Return the answer in a piece of a reply; empty if there is none, or several."""
-    content = (
-        (without_markup(content).strip("{} \t\n") if kind == "text" else content).strip(" \t\n*").rstrip(" \t\n.*")
-    )
+    content = without_markup(content).strip("{} \t\n") if kind == "text" else content
+    content = content.strip(" \t\n*").rstrip(" \t\n.*")
     if kind == "number" or (kind == "expression" and not whole):
         return _number(content, whole=whole)
     if kind == "yes_no":

@@ -2,7 +2,7 @@
 
 Three frameworks find their tests by themselves: unittest (classes derived from `TestCase`), pytest (functions
 `test_...`, classes `Test...`) and HumanEval's (`check(candidate)`). Without one of them, such a script calls nothing,
-and every program would pass. A script that does more than define names runs as it is.
+and every program would pass. A script that tests something outside its functions, or uses them there, runs as it is.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import ast
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError
 
-_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign)
+_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_STARTS = ("unittest.main(", "pytest.main(")
+_STARTS = {"unittest.main", "pytest.main"}
 
 
 def runnable(tests: str, entry_point: str, program: str) -> str:
@@ -22,9 +22,16 @@ def runnable(tests: str, entry_point: str, program: str) -> str:
 
     `check(candidate)` is called with `entry_point`; if that is empty, with the only function of `program`.
     """
+    try:
+        return _runnable(tests, entry_point, program)
+    except RecursionError:  # Python cannot write what is nested deeply, such as a sum of a thousand terms.
+        return tests
+
+
+def _runnable(tests: str, entry_point: str, program: str) -> str:
     tree = parse(tests)
-    if tree is not None and (own := _OwnNames(tree)).found:
-        own.visit(tree)
+    if tree is not None and (renaming := _OwnNames(tree)).found:
+        renaming.visit(tree)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
         tests = ast.unparse(tree)
     body: list[ast.stmt] = [] if tree is None else tree.body
@@ -32,23 +39,34 @@ def runnable(tests: str, entry_point: str, program: str) -> str:
     if checks and entry_point:
         return f"{tests.rstrip()}\n\n\ncheck({entry_point})\n"
     kept = [node for node in body if not _is_needless(node, tests)]
-    if not body or not all(map(_only_defines, body)):
+    own = {node.name for node in body if isinstance(node, (*_FUNCTIONS, ast.ClassDef))} | {"unittest", "globals"}
+    if not body or any(_runs_tests(node, own) for node in body):
         return tests if kept == body else _script(kept)
     calls = [f"check({_only_function(program)})"] if checks else [call for node in body for call in _calls(node)]
     if not calls:
         calls = [ast.unparse(node) for guard in body if isinstance(guard, ast.If) for node in guard.body]
     if calls:
-        kept = [node for node in kept if isinstance(node, _DEFINITIONS)]
-        return "\n".join([_script(kept), *calls, ""])
-    if any(isinstance(part, ast.Call) for node in body if isinstance(node, ast.Assign) for part in ast.walk(node)):
+        return "\n".join([_script([node for node in kept if not _starts(node)]), *calls, ""])
+    if any(
+        isinstance(part, ast.Call) for node in body if not isinstance(node, _DEFINITIONS) for part in ast.walk(node)
+    ):
         return tests
     raise BadRowError("its tests only define names and call nothing, so every program would pass")
 
 
-def _only_defines(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant) or ast.unparse(node).startswith(_STARTS)
-    return isinstance(node, _DEFINITIONS) or (isinstance(node, ast.If) and "__name__" in ast.unparse(node.test))
+def _runs_tests(node: ast.stmt, own: set[str]) -> bool:
+    """Whether a statement outside functions and classes tests something itself, or uses the tests' `own` names."""
+    if isinstance(node, _DEFINITIONS) or _starts(node):
+        return False
+    parts = list(ast.walk(node))
+    return any(isinstance(part, ast.Assert) or (isinstance(part, ast.Name) and part.id in own) for part in parts)
+
+
+def _starts(node: ast.stmt) -> bool:
+    """Whether a statement leaves the start to a framework, or is run only in the main module."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return ast.unparse(node.value.func) in _STARTS
+    return isinstance(node, ast.If) and any(isinstance(p, ast.Name) and p.id == "__name__" for p in ast.walk(node.test))
 
 
 def _script(body: list[ast.stmt]) -> str:

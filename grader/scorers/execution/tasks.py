@@ -394,23 +394,33 @@ def _constructed(tests: str, names: Sequence[str]) -> list[str]:
     """
     nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    methods = [(ast.unparse(call.func.value), call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
-    assigned = [(node.targets, ast.unparse(node.value)) for node in nodes if isinstance(node, ast.Assign)]
+    called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    owners = [(call.func.value, call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
+    assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
     modules = [importlib.import_module(module) for module in tame_names.MODULES] if len(names) > 1 else []
     stubs = []
     for name in names:
-        is_called = any(ast.unparse(call.func) == name for call in calls)
-        if name[0].isupper() and is_called and not any(hasattr(module, name) for module in modules):
-            objects = {
-                ast.unparse(target) for targets, value in assigned if _constructs(value, name) for target in targets
-            }
-            called = [method for owner, method in methods if owner in objects or _constructs(owner, name)]
-            stubs.append(_class(name, dict.fromkeys(["__init__", *called])))
+        if name in called and name[0].isupper() and not any(hasattr(module, name) for module in modules):
+            objects = {_name(target) for target, value in assigned if _constructs(value, name)} - {""}
+            methods = [method for owner, method in owners if _constructs(owner, name) or _name(owner) in objects]
+            stubs.append(_class(name, dict.fromkeys(["__init__", *methods])))
     return stubs
 
 
-def _constructs(source: str, name: str) -> bool:
-    return source.startswith(f"{name}(")
+def _constructs(value: ast.expr, name: str) -> bool:
+    """Whether an expression begins with a call of this name: `Stack()`, `Stack().push(1)`."""
+    while isinstance(value, (ast.Call, ast.Attribute)):
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            return value.func.id == name
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return False
+
+
+def _name(target: ast.expr) -> str:
+    """Return a variable, or an attribute of one, as it is written; empty for anything else."""
+    if isinstance(target, ast.Attribute) and (owner := _name(target.value)):
+        return f"{owner}.{target.attr}"
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _class(name: str, methods: Iterable[str]) -> str:

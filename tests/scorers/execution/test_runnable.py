@@ -24,6 +24,8 @@ class Cases(unittest.TestCase):
 """
 FORMS = {
     "unittest": UNITTEST,
+    "unittest, prepared": "import random\ntry:\n    import numpy\nexcept ImportError:\n    numpy = None\n"
+    "random.seed(0)\nLIMIT: int = 3\n" + UNITTEST,
     "unittest, started": UNITTEST + "\nunittest.main()\n",
     "unittest, started if it is the main module": UNITTEST + "\nif __name__ == '__main__':\n    unittest.main()\n",
     "pytest": "import pytest\nfrom solution import twice\ndef test_twice():\n    assert twice(2) == 4\n",
@@ -64,10 +66,16 @@ def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str)
         "import pytest\nwith pytest.raises(TypeError):\n    twice()",
         "def run():\n    assert twice(2) == 4\n\ndone = run()",
         "assert twice(",
+        "for x in range(3):\n    if twice(x) != 2 * x:\n        raise SystemExit(1)",
         UNITTEST + "\nunittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Cases))\n",
     ],
 )
 def test_a_script_that_runs_its_tests_stays_as_it_is(tests: str) -> None:
+    assert runnable(tests, "", "def twice(x):\n") == tests
+
+
+def test_what_python_cannot_write_stays_as_it_is() -> None:
+    tests = f"from solution import twice\nTOTAL = {' + '.join(['1'] * 2000)}\nassert twice(2) == 4"
     assert runnable(tests, "", "def twice(x):\n") == tests
 
 

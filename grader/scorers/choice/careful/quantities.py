@@ -50,7 +50,9 @@ _QUANTITY = Pattern(
 _CLOSING = Pattern(r"[\s$.)}\\]*")
 _LONGEST = 120
 _MOST_DIGITS = 300
-"""A power has fewer digits, so that it is a number of the machine."""
+"""Digits of a power. Floating-point numbers have at most 308."""
+_AROUND = " \t\n,;:()[]\"'"
+"""What may stand around a quantity."""
 _MEASURE = Pattern(r"[A-Za-zµΩ]{1,16}(?:\^[23])?(?:/[A-Za-z]{1,12}(?:\^[23])?)?")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound_money", "¥": "yen"}
 
@@ -102,8 +104,9 @@ def quantities_in(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 def quantity(text: str) -> Quantity | None:
     """Return the quantity that `text` consists of, or None."""
-    body = text.strip(" \t\n,;:()[]\"'").rstrip(" \t\n.,;:()[]\"'")
-    body = body if body[:1] == "." and body[1:2].isdigit() else body.lstrip(" \t\n.,;:()[]\"'")
+    body = text.strip(_AROUND).rstrip(f".{_AROUND}")
+    if not (body[:1] == "." and body[1:2].isdigit()):  # .25
+        body = body.lstrip(f".{_AROUND}")
     if len(body) > _LONGEST:
         return None
     body = body.strip("$ ") if body.endswith("$") else body
