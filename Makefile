@@ -101,7 +101,7 @@ picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chro
 views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
 	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden
 
-bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator; PLUS=folder with HumanEval+ and samples; EVALPLUS=Python in whose environment EvalPlus is installed)
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
 

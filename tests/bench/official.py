@@ -2,7 +2,8 @@
 
     python tests/bench/official.py CHECKOUT FOLDER
 
-CHECKOUT has the evaluator's `evaluate.py` and `execution.py`; FOLDER has `tasks.jsonl` and `predictions.json`. The
+CHECKOUT is one of HumanEval-V/HumanEval-V-Benchmark: of its first version (up to 5cc5f51) or of its second (c8c4e53).
+It has the evaluator's `evaluate.py` and `execution.py`; FOLDER has `tasks.jsonl` and `predictions.json`. The
 evaluator assembles, lints and runs every prediction with its own functions, on all cores. Its imports that only load
 data or ask models are replaced by empty modules.
 """
@@ -19,12 +20,13 @@ from typing import Any
 def _import(checkout: Path) -> Any:
     for name, members in {
         "fire": ("Fire",),
+        # The first version loads the data while it is imported.
         "datasets": ("load_dataset", "load_from_disk"),
         "inference": ("EXP_V2C", "EXP_V2C_COT", "EXP_V2T2C", "EXP_V2T2C_4o", "EXP_T2C", "Experiments"),
     }.items():
         module = types.ModuleType(name)
         for member in members:
-            setattr(module, member, None)
+            setattr(module, member, lambda *_, **__: None)
         sys.modules[name] = module
     sys.path.insert(0, str(checkout))
     import evaluate
@@ -47,9 +49,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
         Path("cache").mkdir()
-        results = evaluate.parallel_execution(samples)
+        if hasattr(evaluate, "EXP_V2C"):
+            found = evaluate.parallel_execution(samples).values()
+        else:
+            found = [evaluate.parallel_execution([sample["concatenated_code"] for sample in samples])]
         os.chdir("/")
-    passed = sum(bool(result["passed"]) for found in results.values() for result in found)
+    passed = sum(bool(result["passed"]) for results in found for result in results)
     print(f"{passed} of {len(samples)} passed")
 
 
