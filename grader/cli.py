@@ -141,7 +141,6 @@ for _command in (
     results.report_command,
     checking.bundle_command,
     checking.verify_command,
-    checking.sensitivity_command,
     look.list_command,
     look.show_command,
     look.check_command,

@@ -40,8 +40,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     wall_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] | None = None
     """Wall-clock time limit of a program, in seconds; None: ten times `timeout`, at least 20."""
     memory: Annotated[int, msgspec.Meta(ge=LEAST_MEMORY)] = 1 << 30
-    limits_scale: Annotated[float, msgspec.Meta(gt=0, le=100)] = 1.0
-    """Multiplies the CPU time and the memory of every program, also of tasks with limits of their own."""
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""
     since: str = ""

@@ -1,4 +1,4 @@
-"""`grade bundle`, `verify` and `sensitivity`: how far a result can be relied on, by grading some samples again."""
+"""`grade bundle` and `grade verify`: a published result, and the check of one by grading some samples again."""
 
 from __future__ import annotations
 
@@ -108,46 +108,6 @@ def verify_command(
         say(line)
     _put(output, verification, quiet=quiet)
     return 1 if verification.wrong else 3 if verification.lost else 0
-
-
-@click.command("sensitivity", short_help="Say how much a result depends on the limits.")
-@click.argument("results", type=_GIVEN, metavar="RESULTS")
-@options.BENCHMARK
-@click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
-@_PREDICTIONS
-@options.machine_options
-@_OUTPUT
-@_QUIET
-def sensitivity_command(
-    results: Path, *, benchmark: str | None, predictions: Path | None, output: str | None, quiet: bool, **given: Any
-) -> None:
-    """Grade the samples of RESULTS that are near a limit again with 0.5, 1 and 3 times the CPU time and memory.
-
-    RESULTS then says how far its metrics move, and so do its reports. No verdict in it changes.
-    """
-    from grader.commands.progress import watcher
-    from grader.files.replacing import replacing
-    from grader.predictions.read import read_predictions
-    from grader.regrading import bundle
-    from grader.regrading.again import options_of
-    from grader.regrading.sensitivity import try_limits
-    from grader.reports.provenance import sensitivity_in_words
-    from grader.results.file import encode_report
-    from grader.scorers.earlier import read_report
-
-    output_files.check_places([] if output is None else [output], [results, predictions, given["data"]])
-    report = read_report(results)
-    output_files.check_beside([] if output is None else [output], [(results, report)])
-    predictions = _predictions_of(results, report, predictions)
-    file = read_predictions(predictions)
-    bundle.check_predictions(report, file, str(predictions))
-    with watcher(quiet=quiet) as observer:
-        report = try_limits(report, file, options_of(report, **_of(report, benchmark, given)), observer)
-    with replacing(results) as written:
-        written.write(encode_report(report))
-    assert report.provenance.sensitivity is not None
-    say(sensitivity_in_words(report, report.provenance.sensitivity))
-    _put(output, report.provenance.sensitivity, quiet=quiet)
 
 
 def _of(report: Report, benchmark: str | None, given: dict[str, Any]) -> dict[str, Any]:

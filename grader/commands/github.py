@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.commands.console import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from grader.decisions.gate import GateResult
 
@@ -54,12 +54,12 @@ def _escaped(text: str) -> str:
     return text
 
 
-def name_results(paths: Sequence[Path]) -> None:
-    """Give the paths of the results files to the workflow's later steps, as the output `results`, one per line."""
-    if paths and os.environ.get("GITHUB_OUTPUT"):
+def name_results(path: Path) -> None:
+    """Give the path of the results file to the workflow's later steps, as the output `results`."""
+    if os.environ.get("GITHUB_OUTPUT"):
         # A random delimiter, so that a file's name cannot end the value and begin another output.
         end = uuid.uuid4().hex
-        lines = [f"results<<{end}", *map(str, paths), end, ""]
+        lines = [f"results<<{end}", str(path), end, ""]
         append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
 
 

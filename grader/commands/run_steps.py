@@ -1,4 +1,4 @@
-"""The steps of `grade PREDICTIONS`, for one file and for several: check, grade, show, decide, write."""
+"""The steps of `grade PREDICTIONS`: check, show, decide, write."""
 
 from __future__ import annotations
 
@@ -46,9 +46,6 @@ class Wanted:
     confident: bool
     reading: ReadingName
     allow_part: bool
-    require_selftest: bool
-    second_opinion: float | None
-    """Percentage of the samples to grade again; None: none."""
     outputs: tuple[str, ...]
     quiet: bool
     verbose: bool
@@ -109,46 +106,14 @@ def check_files(predictions: str, wanted: Wanted) -> None:
         )
 
 
-def check_selftest(wanted: Wanted) -> None:
-    """Raise InfrastructureError before anything runs, if `--require-selftest` cannot be met."""
-    from grader.receipts import check_before
-    from grader.scorers import declarations
-
-    options = wanted.options
-    if not wanted.require_selftest or options.score_only:
-        return
-    if options.executor != "local":
-        raise UsageError(
-            "--require-selftest: a self-test is valid for the machine that it ran on, but programs would run on a "
-            "cluster. Grade on one machine, or remove the option."
-        )
-    declared = declarations.load(options.benchmark)
-    check_before(declared, declared.check_protocol(options.protocol))
-
-
-def check_second_opinion(wanted: Wanted) -> None:
-    """Raise UsageError before anything is graded, if the run will execute nothing that could be executed again."""
-    from grader.scorers import declarations, registry
-
-    if wanted.second_opinion is None:
-        return
-    declared = declarations.load(wanted.options.benchmark)
-    if wanted.options.score_only or not registry.scorer(declared.scoring).runs_programs:
-        what = "--score-only" if wanted.options.score_only else declared.id
-        raise UsageError(f"--second-opinion: {what} executes no programs; leave it out.")
-
-
-def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
-    """Return why gates cannot be decided (empty: they can), and the gates' decisions."""
-    from grader.receipts import problem
-
-    unproven = problem(graded.report) if wanted.require_selftest else ""
-    if unproven or (not wanted.lines and wanted.earlier is None):
-        return unproven, []
+def judge_gates(graded: Graded, wanted: Wanted) -> list[GateResult]:
+    """Return the gates' decisions."""
+    if not wanted.lines and wanted.earlier is None:
+        return []
     from grader.decisions.gate import judge
 
     try:
-        return "", judge(
+        return judge(
             graded.report,
             lines=wanted.lines,
             baseline=wanted.earlier,
@@ -197,7 +162,8 @@ def material_of(graded: Graded, predictions: str, options: Options, gaps: list[G
 def write_results(graded: Graded) -> list[Path]:
     """Write the files of one run, and tell the CI the name of its results file; return the paths."""
     written = graded.write()
-    github.name_results(written[-1:])
+    if written:
+        github.name_results(written[-1])
     return written
 
 
@@ -250,12 +216,12 @@ def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
 
 
-def decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None, *, of: str = "") -> int:
-    """Print the gates' decisions, as the last output; return the exit code. `of`: the file, if there are several."""
+def decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None) -> int:
+    """Print the gates' decisions, as the last output; return the exit code."""
     lost = bool(report.samples) and report.unscored == len(report.samples)
     if silent := _silent_judge(report):
         lost = True
-        say(f"error: {of}{silent}")
+        say(f"error: {silent}")
     if not gates:
         if unwritten is not None:
             raise unwritten
@@ -269,7 +235,7 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
         github.on_top(gate)
     words = {"met": "MET", "failed": "NOT MET", "inconclusive": "INCONCLUSIVE", "unscored": "UNDECIDED"}
     for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
-        say(f"GATE {words[gate.state]}: {of}{gate.gate}: {gate.reason}")
+        say(f"GATE {words[gate.state]}: {gate.gate}: {gate.reason}")
     if unwritten is not None and code == InfrastructureError.exit_code:
         raise unwritten
     return code

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
     """(task id, raw output), (row with a task, raw output), or a mapping with `text` and the fields of `_Fields`."""
 
-OF_A_RUN = ("k", "score_only", "limits_scale", "limit", "ids", "since", "until", "missing", "output_dir", "force")
+OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force")
 """Options for a run over a prediction file; a pool does not accept them."""
 
 

@@ -1,1 +1,1 @@
-"""Samples of an earlier run, graded again: second opinions, checks of published results, limits on trial."""
+"""Checks of published results: some samples of an earlier run are graded again."""

@@ -39,23 +39,23 @@ def format_of(name: str) -> Format:
     return make
 
 
-def format_of_runs(name: str, what: str, *, without: tuple[str, ...] = (".xml",)) -> Callable[[Document], bytes]:
+def format_of_runs(name: str, what: str) -> Callable[[Document], bytes]:
     """Return the function that writes a document to a file of this name. Raises UsageError.
 
-    `what` begins the message, as in "a history is"; `without` are the extensions that this document does not have.
+    `what` begins the message, as in "a history is".
     """
-    of_runs: Callable[[Document], bytes] = _function("of_runs", name, what, without)
+    of_runs: Callable[[Document], bytes] = _function("of_runs", name, what)
     return of_runs
 
 
-def _function(wanted: str, name: str, what: str, without: tuple[str, ...] = ()) -> Any:
+def _function(wanted: str, name: str, what: str) -> Any:
     """Return the function of this name in the module that writes a file; the name `-` means JSON."""
     file = PurePath(name.lower())
     extension = ".json" if name == "-" else file.suffix
     if extension == ".html" and "decision" in file.stem and _has("decision.html", wanted):
         extension = "decision.html"
-    if extension not in FORMATS or extension in without or not _has(extension, wanted):
-        known = [end for end in FORMATS if end not in without and _has(end, wanted)]
+    if extension not in FORMATS or not _has(extension, wanted):
+        known = [end for end in FORMATS if _has(end, wanted)]
         raise UsageError(
             f"-o {name}: {what} written as {', '.join(known)}; name the file with one of these extensions."
         )

@@ -1,6 +1,6 @@
-"""The document of several runs: what a comparison, a history, a leaderboard or several files show, in any format.
+"""The document of several runs: what a comparison, a history or a leaderboard shows, in any format.
 
-`comparison.py`, `history.py`, `leaderboard.py` and `files.py` make documents; there is one more module per format.
+`comparison.py`, `history.py` and `leaderboard.py` make documents; there is one more module per format.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import msgspec
@@ -19,8 +19,7 @@ from grader.scorers.interface import OFFICIAL_MARK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from grader.decisions.gate import GateResult
-    from grader.results import Metric, ReadingName, Report
+    from grader.results import Metric, ReadingName
 
 NOTHING = "–"
 Where = Literal["everywhere", "pages", "texts"]
@@ -123,22 +122,6 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GradedFile:
-    """One of several files, with its report, its gates and its exit code."""
-
-    file: str
-    """The file's name, as given on the command line."""
-    report: Report | None = None
-    """None: the file could not be graded; `problem` has the reason."""
-    gates: Sequence[GateResult] = ()
-    problem: str = ""
-    exit_code: int = 0
-    """The exit code that the command would have for this file alone."""
-    written: tuple[Any, ...] = ()
-    """The paths of its run's files, that of the results last."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """What a format gets."""
 
@@ -150,9 +133,6 @@ class Document:
     """Returns what JSON has."""
     records: Callable[[], Iterable[Mapping[str, object]]] = tuple
     """Returns the rows of a CSV file, unrounded."""
-    reading: ReadingName = "careful"
-    files: Sequence[GradedFile] = ()
-    """The graded files, for formats that show each one's report."""
 
 
 def page_of(results: str, folder: Path | None, item: str = "") -> str:

@@ -20,6 +20,4 @@ def make(report: Report, *_: object, **__: object) -> bytes:
 
 def of_runs(document: Document) -> bytes:
     """Return the record itself."""
-    encoded = msgspec.json.encode(document.data())
-    # Whole reports of files are for programs.
-    return (encoded if document.files else msgspec.json.format(encoded, indent=1)) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(document.data()), indent=1) + b"\n"

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import junitparser
 
     from grader.decisions.gate import GateResult
-    from grader.reports.document import Document, GradedFile
     from grader.results import ReadingName, Report
     from grader.scorers.registry import AnyScorer
 
@@ -66,29 +65,6 @@ def _verdict(rounds: list[Verdict]) -> Verdict:
 def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful") -> bytes:
     """Return the file, UTF-8, with the verdicts of one reading; see `grader.reports.interface.Format`."""
     return _written(_attribute(f"grade {report.benchmark}"), _of_report(report, gates, reading))
-
-
-def of_runs(document: Document) -> bytes:
-    """Return the suites of all files, named with the file's name first, in the document's reading."""
-    suites: list[junitparser.TestSuite] = []
-    for one in document.files:
-        for suite in _of_file(one, document.reading):
-            suite.name = f"{clean(one.file)}: {suite.name}"
-            suites.append(suite)
-    return _written("grade", suites)
-
-
-def _of_file(one: GradedFile, reading: ReadingName) -> Iterable[junitparser.TestSuite]:
-    import junitparser
-
-    if one.report is not None:
-        return _of_report(one.report, one.gates, reading)
-    # A file that could not be graded is an error, so that no CI system shows success.
-    case = junitparser.TestCase("graded")
-    case.result = [junitparser.Error(clean(one.problem))]
-    suite = junitparser.TestSuite("grading")
-    suite.add_testcase(case)
-    return [suite]
 
 
 def _of_report(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterable[junitparser.TestSuite]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult, State
-    from grader.reports.document import Cell, Column, Document, GradedFile, Section
+    from grader.reports.document import Cell, Column, Document, Section
     from grader.results import Metric, Pair, Reading, Report, SampleResult
     from grader.scorers.registry import AnyScorer
 
@@ -270,12 +270,12 @@ def _fact(key: str, value: object) -> Markup:
 
 
 def of_runs(document: Document) -> bytes:
-    """Return a document, with the reports of its files as far as they fit."""
+    """Return a document."""
     lines = [f"## grade: {code(document.title)}", ""] if document.title else []
     for section in document.sections:
         lines += ["", f"### {code(section.title)}", ""] if section.title else []
         lines += _section(section)
-    return _with_reports(("\n".join(lines).strip() + "\n").encode(), document.files)
+    return ("\n".join(lines).strip() + "\n").encode()
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -321,19 +321,3 @@ def _cell(cell: Cell, column: Column) -> str:
     text = cell.text.replace("*", "\\*").replace("<", "&lt;")
     shown = f"**{text}**" if cell.tone == "strong" and text else text
     return f"{shown} <sup>{cell.letters}</sup>" if cell.letters else shown
-
-
-def _with_reports(text: bytes, files: Sequence[GradedFile]) -> bytes:
-    left_out = 0
-    for graded in files:
-        part = f"\n# {code(graded.file)}\n\n".encode()
-        part += (
-            render(graded.report, graded.gates) if graded.report is not None else f"{code(graded.problem)}\n".encode()
-        )
-        if len(text) + len(part) > MOST_BYTES:
-            left_out += 1
-        else:
-            text += part
-    if left_out:
-        text += f"\nThe reports of {left_out} more files are left out here; their results files have them.\n".encode()
-    return text

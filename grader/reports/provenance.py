@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.predictions.record import counted
-from grader.results import READINGS
 from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from grader.results import CanaryProvenance, OfficialProvenance, Report, SelftestProvenance
-    from grader.results.provenance import LimitsTrial, Sensitivity
 
 _COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
-MOST_TASKS = 5
-"""Number of tasks that a sentence names."""
 SELF_TESTED = "Self-tested "
 """Beginning of the note on a self-test that passed."""
 
@@ -36,8 +32,6 @@ def made_with(report: Report) -> dict[str, Any]:
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.provenance.selftest is not None:
         found["selftest"] = in_words(report.provenance.selftest)
-    if report.provenance.sensitivity is not None:
-        found["sensitivity"] = sensitivity_in_words(report, report.provenance.sensitivity)
     if report.model is not None:
         found = {"model": report.model, **found}
     found |= scorer_of(report).made_with(report)
@@ -59,8 +53,6 @@ def notes(report: Report) -> list[str]:
     tested, sandbox = report.provenance.selftest, report.provenance.sandbox
     canaries = sandbox.canaries if sandbox is not None else None
     found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
-    if (tried := report.provenance.sensitivity) is not None:
-        found.append(sensitivity_in_words(report, tried))
     return [*report.notes, *found, *([] if tested is None else [in_words(tested)])]
 
 
@@ -95,30 +87,6 @@ def canaries_in_words(canaries: CanaryProvenance) -> str:
         f"MISJUDGED ({kinds}). So {canaries.run_again} jobs ran again in other sandboxes, and {canaries.unscored} are "
         "unscored. Run `grade selftest`."
     )
-
-
-def sensitivity_in_words(report: Report, tried: Sensitivity) -> str:
-    """Return a sentence on how far the first metric moves with other limits, and because of which tasks."""
-    if not tried.samples or not report.metrics:
-        return "Limits on trial: no sample is near a limit of CPU time or memory."
-    name = report.metrics[0].name
-    parts = [_moved(report, name, trial) for trial in tried.trials]
-    near = f"{counted(tried.samples, 'sample')} near a limit of CPU time or memory"
-    return f"Limits on trial ({near}, graded again): {name} {'; '.join(parts)}."
-
-
-def _moved(report: Report, name: str, trial: LimitsTrial) -> str:
-    moves = [
-        f"{now - was.value:+.1f} ({reading})"
-        for reading, now in zip(READINGS, trial.metrics.get(name, (None, None)), strict=True)
-        if now is not None and (was := report.metric(name, reading)) is not None and was.value is not None
-    ]
-    because = f" because of {', '.join(trial.tasks[:MOST_TASKS])}" if trial.tasks else ""
-    because += f" and {len(trial.tasks) - MOST_TASKS} more" if len(trial.tasks) > MOST_TASKS else ""
-    because += f", {trial.lost} lost" if trial.lost else ""
-    moved = f"moves by {' and '.join(moves)} points" if trial.tasks else "stays"
-    limits = "the same limits" if trial.scale == 1 else f"{trial.scale:g} times the limits"
-    return f"{moved} with {limits}{because}"
 
 
 def in_words(tested: SelftestProvenance) -> str:

@@ -160,27 +160,6 @@ class SelftestProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """CPU time of the calibration program relative to the standard machine; 0: not measured."""
 
 
-class LimitsTrial(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The run with other limits: samples near a limit were graded again."""
-
-    scale: float
-    """CPU time and memory of every program, relative to the run's."""
-    metrics: dict[str, tuple[float | None, float | None]]
-    """Each overall metric with their verdicts, official and careful."""
-    tasks: list[str] = []
-    """The tasks with a sample whose credit differs from the run's."""
-    lost: int = 0
-    """Number of samples that infrastructure lost; they keep the run's verdict."""
-
-
-class Sensitivity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How much the metrics depend on the limits; see `grade sensitivity`."""
-
-    samples: int
-    """Number of samples near a limit."""
-    trials: list[LimitsTrial]
-
-
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the values of a report were obtained."""
 
@@ -206,8 +185,6 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     judge: JudgeProvenance | None = None
     selftest: SelftestProvenance | None = None
     """The valid self-test of this machine, if there is one."""
-    sensitivity: Sensitivity | None = None
-    """None: the limits were not on trial."""
 
 
 class FirstDifference(msgspec.Struct, frozen=True, kw_only=True):

@@ -127,14 +127,3 @@ def test_the_history_has_the_whole_runs_of_one_file_and_shows_them(history, samp
     assert kept["step_12_results.json"]["provenance"]["predictions"] == "predictions.json"
     assert (tmp_path / "kept here" / "history.html").is_file()
     assert "| 12 |" in (tmp_path / "summary").read_text()
-
-
-def test_of_several_files_the_history_keeps_none_and_says_why(run, sample, tmp_path):
-    path, folder = sample("vstar")
-    other = path.with_name("other.json")
-    other.write_bytes(path.read_bytes())
-    _, output = run(str(path), f"{other} -b vstar --data {folder / 'questions.jsonl'}", tmp_path)
-    assert results_of(output).splitlines() == [str(one.with_name(f"{one.stem}_results.json")) for one in (path, other)]
-    said, _ = run("", "", tmp_path, name="history", RESULTS=results_of(output), HISTORY="kept", STEP="1")
-    assert (said.returncode, "not added to the history" in said.stdout) == (0, True), said.stderr
-    assert list((tmp_path / "kept").iterdir()) == []

@@ -110,8 +110,6 @@ def test_nowhere_to_run_code_is_exit_3_and_says_how_to_get_a_sandbox(sample, mon
     [
         (["--judge-model", "x", "-b", "humaneval-v"], "--judge-model: the benchmark humaneval-v (-b) does not use it"),
         (["--weight", "step=1"], "--weight: the benchmark vstar (-b) does not use it; leave it out."),
-        (["--second-opinion"], "--second-opinion: vstar executes no programs; leave it out."),
-        (["--second-opinion", "-b", "humaneval", "--score-only"], "--score-only executes no programs; leave it out."),
     ],
 )
 def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):

@@ -13,10 +13,7 @@ from grader.errors import InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import SelftestProvenance
-from grader.results.file import read_report
 from grader.scorers import declarations
-from grader.selftest import verdict
 from grader.selftest.plan import sample_data
 from grader.selftest.run import busy, selftest
 from tests.conftest import ROOT
@@ -76,55 +73,6 @@ def test_weak_tests_are_named_and_a_later_run_splits_its_metric_by_the_strength_
     shown = capsys.readouterr().out
     assert "what the tests let pass:\n" in shown
     assert "\n  a program without a body\n" in shown
-
-
-def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: Path) -> None:
-    found = tmp_path / "selftest.json"
-    assert run(["selftest", "-b", "vstar", "-q", "-o", str(found)]) == 0
-    made = json.loads(found.read_bytes())
-    assert made["passed"]
-    assert [each["benchmark"] for each in made["tested"]] == ["vstar"]
-    predictions = tmp_path / "p.json"
-    predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
-    gate = ["--require-selftest", "--fail-under", "accuracy=10", "-q"]
-    assert run([str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl"), *gate]) == 0
-    named = read_report(tmp_path / "p_results.json").provenance.selftest
-    assert isinstance(named, SelftestProvenance)
-    assert named.passed
-    assert named.same_data
-    assert named.counts["wording"][0] == named.counts["wording"][1] > 100
-
-
-def test_a_gate_that_requires_a_self_test_is_not_decided_without_one(tmp_path: Path, capfd) -> None:  # type: ignore[no-untyped-def]
-    predictions = tmp_path / "p.json"
-    predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
-    given = [str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl"), "--require-selftest"]
-    assert run([*given, "--fail-under", "accuracy=10"]) == 3
-    said = capfd.readouterr().err
-    assert "GATE" not in said
-    assert "grade selftest -b vstar" in said
-
-
-def test_a_machine_that_misgrades_ends_with_1_and_later_runs_say_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    from grader.scorers.choice.careful import read as careful
-
-    sound = careful.read_choice
-    with monkeypatch.context() as planted:
-        planted.setattr(
-            careful, "read_choice", lambda text, options, question="": sound("no answer", options, question)
-        )
-        assert run(["selftest", "-b", "vstar"]) == 1
-    said = capfd.readouterr().err
-    assert "THIS MACHINE MISGRADES: vstar 0 of 320 correct answers are read" in said
-    assert f"To fix: {verdict.INSTALLATION}" in said
-    predictions = tmp_path / "p.json"
-    predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
-    given = [str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl")]
-    assert run(given) == 0
-    assert "FAILED with" in capfd.readouterr().err
-    assert run([*given, "--require-selftest", "--fail-under", "accuracy=10"]) == 3
 
 
 def test_all_built_in_benchmarks_are_tested_but_those_without_answers(

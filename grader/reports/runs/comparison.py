@@ -44,7 +44,6 @@ def document(made: Comparison) -> Document:
         sections=[Section(title="", parts=parts)],
         records=lambda: _records(made),
         data=lambda: made,
-        reading=made.reading,
     )
 
 

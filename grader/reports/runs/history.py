@@ -65,7 +65,6 @@ def document(history: History, folder: Path | None = None) -> Document:
         ],
         records=lambda: _records(history),
         data=lambda: history,
-        reading=history.reading,
     )
 
 

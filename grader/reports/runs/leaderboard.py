@@ -55,7 +55,6 @@ def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
             row for board in leaderboard.boards for ranking in board.rankings for row in _records(board, ranking)
         ),
         data=lambda: leaderboard,
-        reading=leaderboard.reading,
     )
 
 

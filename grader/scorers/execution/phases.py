@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
-from grader.executors.choice import executor_of_run
+from grader.executors.choice import open_executor
 from grader.files.json_text import quoted
-from grader.options import LEAST_MEMORY, Options
+from grader.options import Options
 from grader.results import OfficialProvenance, Outcome, SampleResult, SandboxProvenance, write_facts
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS, Limits
@@ -23,7 +23,6 @@ from grader.scorers.execution.known import Spool
 from grader.scorers.execution.reading import official_result, sample_result
 from grader.scorers.execution.sample import Accepted, Sample
 from grader.scorers.execution.settling import Settler
-from grader.scorers.execution.tasks import CodeTask, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.scorers.execution.assembly import Program
     from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.tasks import CodeTask
 
 LINTING = "linting"
 NAMED_TASKS = 10
@@ -89,11 +89,8 @@ def executing(
 
     Raises InfrastructureError if no sandbox is available.
     """
-    if options.limits_scale != 1:
-        tasks = {qid: scaled(task, options.limits_scale) for qid, task in tasks.items()}
-        protocol = msgspec.structs.replace(protocol, times_reference=options.limits_scale * protocol.times_reference)
     limits = limits_of(options, protocol.timeout, tasks.values())
-    with executor_of_run(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
+    with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         confirmation = Confirmation(tasks, settler, spool, limits)
         inputs = Inputs(tasks, settler, spool, limits, protocol)
@@ -116,12 +113,12 @@ def executing(
 def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
     """Return the resource limits of one program. `usual`: the protocol's seconds, if `--timeout` gives no others."""
     is_given = options.timeout != Options().timeout
-    seconds = options.limits_scale * (options.timeout if is_given or not usual else usual)
+    seconds = options.timeout if is_given or not usual else usual
     return Limits(
         cpu_seconds=seconds,
         wall_seconds=options.wall_timeout or max(20.0, 10 * seconds),
         is_wall_given=options.wall_timeout is not None,
-        memory_bytes=max(min(options.memory, LEAST_MEMORY), int(options.limits_scale * options.memory)),
+        memory_bytes=options.memory,
         most_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )
 

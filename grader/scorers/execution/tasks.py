@@ -124,12 +124,6 @@ def with_limits(task: CodeTask, given: Mapping[str, float]) -> CodeTask:
         raise UsageError(str(error)) from None
 
 
-def scaled(task: CodeTask, by: float) -> CodeTask:
-    """Return a task whose own limits, if it has any, are so many times as high."""
-    memory = max(LEAST_MEMORY, int(by * task.memory_bytes)) if task.memory_bytes else 0
-    return msgspec.structs.replace(task, seconds=by * task.seconds, memory_bytes=memory, wall=by * task.wall)
-
-
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
     """Turn rows into tasks; raises InputError that names every invalid row."""
     columns = benchmark.columns
