@@ -7,6 +7,10 @@ vlmevalkit-yes-no: open-compass/VLMEvalKit 0c7163c, `vlmeval/dataset/utils/yorn.
 hendrycks-math: hendrycks/math 08e65fc, `math_equivalence.py` and `eval_math_gpt.py`: what the last LaTeX box holds.
     Two answers are equal if their texts are, after the rewrites below.
 mmmu: MMMU-Benchmark/MMMU bb0b95a, `mmmu/utils/eval_utils.py`, open questions.
+relaxed, relaxed-2024: open-compass/VLMEvalKit 0c7163c and c03bc048, `vlmeval/dataset/utils/vqa_eval.py`, ChartQA. Until
+    677e30a5 (2025-09-01), the difference was divided by the reply's number, not by the gold one.
+mathvista: lupantech/MathVista 53d5258, `evaluation/calculate_score.py`, which reads what a model has extracted. A gold
+    answer has as many decimals as its row's `precision`, in all 1,000 rows of testmini.
 exact: the whole reply, without blanks around it and without case.
 """
 
@@ -15,6 +19,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader.files.json_text import as_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,6 +204,46 @@ def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
     )
 
 
+def _fraction(text: str) -> float | None:
+    """Return a text's number, a percentage as its hundredth."""
+    try:
+        return float(text.rstrip("%")) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        return None
+
+
+def _is_near(answer: str, gold: str) -> bool:
+    """Whether two numbers differ by at most 5 % of the second; other texts have to be equal."""
+    stated, wanted = _fraction(answer), _fraction(gold)
+    if stated is None or not wanted:
+        return answer.lower() == gold.lower()
+    return abs(stated - wanted) / abs(wanted) <= 0.05
+
+
+def _near_any(near: Callable[[str, str], bool]) -> Callable[[str, str], bool]:
+    """Compare with every item of a gold answer that is a list in Python, else with the gold answer."""
+
+    def same(answer: str, gold: str) -> bool:
+        listed = as_list(gold)
+        return any(near(answer, str(one)) for one in (listed if isinstance(listed, list) else [gold]))
+
+    return same
+
+
+_INTEGER, _DECIMALS = re.compile(r"-?\d+"), re.compile(r"-?\d+\.(\d+)")
+
+
+def _is_mathvista_gold(answer: str, gold: str) -> bool:
+    """Cut a number to an integer or round it to the gold answer's decimals; its text has to be the gold text."""
+    decimals = _DECIMALS.fullmatch(gold)
+    try:
+        if _INTEGER.fullmatch(gold):
+            return str(int(float(answer))) == gold
+        return str(round(float(answer), len(decimals[1]))) == gold if decimals else answer == gold
+    except (OverflowError, ValueError):
+        return False
+
+
 RULES = {
     "gsm8k": OfficialRule(read_hashes, _equal_as(lambda text: text.replace(",", "").strip())),
     "lm-eval-flexible": OfficialRule(
@@ -207,6 +253,9 @@ RULES = {
     "vlmevalkit-yes-no": OfficialRule(read_yes_no, _equal_as(_low)),
     "mmmu": OfficialRule(read_mmmu_open, _is_mmmu_gold),
     "hendrycks-math": OfficialRule(read_box, is_equivalent),
+    "relaxed": OfficialRule(str.strip, _near_any(_is_near)),
+    "relaxed-2024": OfficialRule(str.strip, _near_any(lambda answer, gold: _is_near(gold, answer))),
+    "mathvista": OfficialRule(lambda text: text, _is_mathvista_gold),
     "exact": OfficialRule(lambda text: text.strip() or None, _equal_as(_low)),
 }
 """Name of a rule -> the rule."""

@@ -1,7 +1,11 @@
 """Published readers of letters beyond VLMEvalKit and V*, bug for bug, by name.
 
-mmlu-pro: TIGER-AI-Lab/MMLU-Pro f418b11, `evaluate_from_local.py`, `compute_accuracy.py`.
+mmlu-pro: TIGER-AI-Lab/MMLU-Pro f418b11, `evaluate_from_local.py`, `compute_accuracy.py` (level 2).
+mmlu-pro-2024-05: `evaluate_from_local.py` from 2ed4dfc (2024-05-23) until 8f97a48 (2024-07-09): two steps.
+mmlu-pro-level-1: `compute_accuracy.py` at f418b11 (level 1), and `evaluate_from_local.py` before 2ed4dfc: one step.
 mmmu: MMMU-Benchmark/MMMU bb0b95a, `mmmu/utils/eval_utils.py`.
+mmmu-pro: MMMU-Benchmark/MMMU bb0b95a, `mmmu-pro/evaluate.py`.
+mathvista: lupantech/MathVista 53d5258, `evaluation/calculate_score.py`, which reads what a model has extracted.
 lmms-eval-mcq: EvolvingLMMs-Lab/lmms-eval 75571cf, `lmms_eval/tasks/_task_utils/mcq_extract.py`.
 simple-evals, simple-evals-multilingual: openai/simple-evals ee3b031, `common.py`, `gpqa_eval.py`, `mmlu_eval.py`.
 
@@ -13,7 +17,7 @@ Where a source draws a random letter, nothing is drawn here: `guess` says with w
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.predictions.record import counted
@@ -43,19 +47,22 @@ _ANSWER_COLON = re.compile(r"(?=([aA]nswer:\s*([A-J])))")
 _ALONE = re.compile(r"\b[A-J]\b")
 
 
-def read_mmlu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
-    """Return the letter after the first "answer is", else after an "answer:", else the last one that stands alone."""
+def read_mmlu_pro(text: str, options: Mapping[str, str], steps: int = 3) -> ChoiceReading:
+    """Return the letter after the first "answer is", else after an "answer:", else the last one that stands alone.
+
+    Earlier versions of the source have only the first steps.
+    """
     match = _ANSWER_IS.search(text)
     if match is not None:
         return _among(match[1], "answer_is", match.span(), options)
-    colons = list(_ANSWER_COLON.finditer(text))
+    colons = list(_ANSWER_COLON.finditer(text)) if steps > 1 else []
     if colons:
         # The source's pattern is greedy within a line: of the first line that has one, the last.
         line = text.find("\n", colons[0].start())
         last = [m for m in colons if line < 0 or m.start() < line][-1]
         return _among(last[2], "answer_colon", last.span(1), options)
     span = None
-    for letter in _ALONE.finditer(text):
+    for letter in _ALONE.finditer(text) if steps > 2 else ():
         span = letter.span()
     return _UNREAD if span is None else _among(text[slice(*span)], "last_letter", span, options)
 
@@ -73,19 +80,63 @@ _STRIPPED = (",", ".", "!", "?", ";", ":", "'")
 
 def read_mmmu(text: str, options: Mapping[str, str]) -> ChoiceReading:
     """Return the last letter in brackets, else the last between blanks, else the last option text."""
-    for mark in _STRIPPED:
-        text = text.strip(mark)
-    padded = f" {text} "
+    padded = _padded(text)
     for rule, form in (("parenthesised", "({})"), ("between_blanks", " {} ")):
         places = {k: padded.rfind(form.format(k)) for k in options}
         if max(places.values(), default=-1) >= 0:
             return read_as(max(places, key=places.__getitem__), rule, None)
+    return _last_text(padded, options)
+
+
+def read_mmmu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the only letter after the last "Answer:", else as `read_mmmu`, but letters may end words and sentences."""
+    head, colon, tail = text.rpartition("Answer:")
+    inside = [k for k in options if k in tail.strip()] if colon else []
+    if len(inside) == 1:
+        return read_as(inside[0], "answer_colon", (len(head), len(text)))
+    padded = _padded(text)
+    for rule, form, placed in (
+        ("parenthesised", "({})", "({})"),
+        ("before_blank", "{} ", " {} "),
+        ("before_full_stop", "{}.", " {} "),
+    ):
+        if found := [k for k in options if form.format(k) in padded]:
+            # The source looks for the last of them in another form; where none has it, the first option is taken.
+            return read_as(max(found, key=lambda k: padded.rfind(placed.format(k))), rule, None)
+    return _last_text(padded, options)
+
+
+def _padded(text: str) -> str:
+    for mark in _STRIPPED:
+        text = text.strip(mark)
+    return f" {text} "
+
+
+def _last_text(padded: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the option whose text occurs last in a reply of more than five words."""
     if len(padded.split()) > 5:
         low = padded.lower()
         places = {k: low.rfind(option.lower()) for k, option in options.items()}
         if max(places.values(), default=-1) >= 0:
             return read_as(max(places, key=places.__getitem__), "option_text", None)
     return _UNREAD
+
+
+# --- MathVista --------------------------------------------------------------------------------------------------
+
+_BRACKETED = re.compile(r"\(([a-zA-Z])\)")
+
+
+def read_mathvista(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the first letter in brackets, else a reply that is a letter, else the option with the nearest text."""
+    from rapidfuzz.distance import Levenshtein
+
+    text = text.strip()
+    bracketed = _BRACKETED.search(text)
+    said = bracketed[1].upper() if bracketed else text
+    if said in options:
+        return read_as(said, "parenthesised" if bracketed else "bare_letter", None)
+    return read_as(min(options, key=lambda k: Levenshtein.distance(said, options[k])), "nearest_text", None)
 
 
 # --- lmms-eval --------------------------------------------------------------------------------------------------
@@ -217,9 +268,17 @@ def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, s
     )
 
 
+def _any_option(options: Mapping[str, str]) -> float:
+    return 1 / len(options)
+
+
 READERS = {
     "mmlu-pro": PublishedReader(read_mmlu_pro, guess=lambda _: 0.1),
-    "mmmu": PublishedReader(read_mmmu, guess=lambda options: 1 / len(options)),
+    "mmlu-pro-2024-05": PublishedReader(partial(read_mmlu_pro, steps=2), guess=lambda _: 0.1),
+    "mmlu-pro-level-1": PublishedReader(partial(read_mmlu_pro, steps=1), guess=lambda _: 0.1),
+    "mmmu": PublishedReader(read_mmmu, guess=_any_option),
+    "mmmu-pro": PublishedReader(read_mmmu_pro, guess=_any_option),
+    "mathvista": PublishedReader(read_mathvista),
     "lmms-eval-mcq": PublishedReader(read_lmms_eval_mcq),
     "simple-evals": PublishedReader(read_simple_evals),
     "simple-evals-multilingual": PublishedReader(read_simple_evals_multilingual),

@@ -117,6 +117,33 @@ def test_an_official_rule_reads_as_its_source(rule: str, text: str, wanted: str 
 
 
 @pytest.mark.parametrize(
+    ("rule", "text", "gold", "right"),
+    [
+        ("relaxed", "10.5", "10", True),
+        ("relaxed", "10.6", "10", False),
+        ("relaxed", " 9.5 ", "10", True),
+        ("relaxed-2024", "9.5", "10", False),
+        ("relaxed", "12%", "0.12", True),
+        ("relaxed", "0.0", "0", False),
+        ("relaxed", "Yes ", "yes", True),
+        ("relaxed", "2016", "[2014, 2016]", True),
+        ("relaxed", "Niger", "[Gambia, Niger]", False),
+        ("relaxed", "1,000", "1000", False),
+        ("mathvista", "7.9", "7", True),
+        ("mathvista", "1.25", "1.2", True),
+        ("mathvista", "1.5", "1.50", False),
+        ("mathvista", "1e400", "7", False),
+        ("mathvista", "7 cm", "7", False),
+        ("mathvista", "[1, 2]", "[1, 2]", True),
+        ("mathvista", "[1,2]", "[1, 2]", False),
+    ],
+)
+def test_an_official_rule_compares_as_its_source(rule: str, text: str, gold: str, right: bool) -> None:
+    """Outputs of the sources' own functions, recorded."""
+    assert RULES[rule].same(RULES[rule].read(text), gold) == right
+
+
+@pytest.mark.parametrize(
     ("text", "gold", "right"),
     [
         (r"so $\\boxed{\\frac{3}{4}}$", "0.75", True),

@@ -7,21 +7,23 @@ from grader.scorers.choice.published import READERS, guess_note
 
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 
-# Reply -> what mmlu-pro, mmmu, lmms-eval-mcq, simple-evals and simple-evals-multilingual read at the named commits.
+# Reply -> what each reader's source reads at the named commits, in the order of READERS.
 RECORDED = [
-    ("The answer is (B). No, the answer is (C).", "B", "C", "C", None, None),
-    ("Answer: A and Answer: C\nAnswer: D", "C", "D", "D", "A", "A"),
-    ("Answer:Answer: C", "C", "C", "C", "A", "A"),
-    ("answer: b", None, None, None, "b", "b"),
-    ("I see a dog, a Cat and a Bird", None, None, "B", None, None),
-    ("It is probably the one that is blue here", None, "B", None, None, None),
-    ("blue", None, None, None, None, None),
-    ("(A) or (B)?", "B", "B", "B", None, None),
-    ("\u0627\u0644\u0625\u062c\u0627\u0628\u0629: \u0628", None, None, None, None, "B"),
-    ("**\uc815\ub2f5**: $\\boxed{C}$", "C", None, "C", None, "C"),
-    ("Jibu:B Answer: D", "D", "D", "D", "D", "D"),
-    ("B. blue", "B", None, "B", None, None),
-    ("", None, None, None, None, None),
+    ("The answer is (B). No, the answer is (C).", "B", "B", "B", "C", "C", "B", "C", None, None),
+    ("Answer: A and Answer: C\nAnswer: D", "C", "C", None, "D", "D", "C", "D", "A", "A"),
+    ("Answer:Answer: C", "C", "C", None, "C", "C", "A", "C", "A", "A"),
+    ("answer: b", None, None, None, None, None, "A", None, "b", "b"),
+    ("I see a dog, a Cat and a Bird", None, None, None, None, None, "C", "B", None, None),
+    ("It is probably the one that is blue here", None, None, None, "B", "B", "B", None, None, None),
+    ("blue", None, None, None, None, None, "B", None, None, None),
+    ("(A) or (B)?", "B", None, None, "B", "B", "A", "B", None, None),
+    ("\u0627\u0644\u0625\u062c\u0627\u0628\u0629: \u0628", None, None, None, None, None, "A", None, None, "B"),
+    ("**\uc815\ub2f5**: $\\boxed{C}$", "C", None, None, None, None, "A", "C", None, "C"),
+    ("Jibu:B Answer: D", "D", "D", None, "D", "D", "B", "D", "D", "D"),
+    ("B. blue", "B", None, None, None, "B", "B", "B", None, None),
+    ("", None, None, None, None, None, "A", None, None, None),
+    ("Answer: B, because A is red. (C)", "B", "B", None, "C", "C", "C", "C", "B", "B"),
+    ("I think ABBA is it.", None, None, None, None, "A", "C", "A", None, None),
 ]
 
 
