@@ -135,8 +135,6 @@ for _command in (
     run_command,
     results.compare_command,
     many_runs.leaderboard_command,
-    many_runs.history_command,
-    many_runs.plan_command,
     export.export_command,
     results.report_command,
     checking.bundle_command,

@@ -120,15 +120,6 @@ def grade(
     return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, subject=opened.subject)
 
 
-def every_reading(source: str | Path, options: Options, observer: Observer) -> dict[str, Report]:
-    """Return the reports of the same predictions under every published reader, by its name; raises a GradeError."""
-    declared, scorer = declared_by(options)
-    opened = _open(read_predictions(source, observer=observer), options, declared, scorer, observer)
-    if not (scored_by := scorer.by_reader(opened.run)):
-        raise UsageError(f"--readings: {declared.id} is not multiple choice, so it has no other readings.")
-    return {name: _report(opened, scored, []) for name, scored in scored_by.items()}
-
-
 def check(source: str | Path, options: Options) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
     declared, scorer = declared_by(options)

@@ -1,1 +1,1 @@
-"""Decisions about reports: comparisons, gates, leaderboards, histories."""
+"""Decisions about reports: comparisons, gates, leaderboards."""

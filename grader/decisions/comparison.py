@@ -249,15 +249,15 @@ def fields_shown(report: Report) -> set[str]:
 
 
 def flips(
-    before: Report, after: Report, scorer: AnyScorer, metric: str, reading: ReadingName, *, group: str | None = None
+    before: Report, after: Report, scorer: AnyScorer, metric: str, reading: ReadingName
 ) -> tuple[list[Flip], list[Flip]]:
-    """Return the observations of a group whose value in a metric rose and those whose value fell, largest change first.
+    """Return the observations whose value in a metric rose and those whose value fell, largest change first.
 
     Of a metric that is not a mean of observations, those whose mean credit changed.
     """
-    earlier, later = (in_group(report, group) for report in (before, after))
+    earlier, later = (in_group(report, None) for report in (before, after))
     if scorer.observe(metric) is not None:
-        first, second = (scorer.observations(report, metric, reading, group) for report in (before, after))
+        first, second = (scorer.observations(report, metric, reading, None) for report in (before, after))
     else:
         first, second = (
             {item: mean_credit(rows, reading) for item, rows in side.items()}

@@ -22,15 +22,10 @@ FORMATS = {
     ".json": "grader.reports.json",
     ".csv": "grader.reports.csv",
     ".md": "grader.reports.markdown",
-    ".tex": "grader.reports.latex",
     ".xml": "grader.reports.junit",
     ".html": "grader.reports.html",
-    "decision.html": "grader.reports.decision",
 }
-"""Extension -> module, in the order of messages. A module is imported when it is used.
-
-A file `.html` with `decision` in its name is a decision page.
-"""
+"""Extension -> module, in the order of messages. A module is imported when it is used."""
 
 
 def format_of(name: str) -> Format:
@@ -42,7 +37,7 @@ def format_of(name: str) -> Format:
 def format_of_runs(name: str, what: str) -> Callable[[Document], bytes]:
     """Return the function that writes a document to a file of this name. Raises UsageError.
 
-    `what` begins the message, as in "a history is".
+    `what` begins the message, as in "a leaderboard is".
     """
     of_runs: Callable[[Document], bytes] = _function("of_runs", name, what)
     return of_runs
@@ -50,10 +45,7 @@ def format_of_runs(name: str, what: str) -> Callable[[Document], bytes]:
 
 def _function(wanted: str, name: str, what: str) -> Any:
     """Return the function of this name in the module that writes a file; the name `-` means JSON."""
-    file = PurePath(name.lower())
-    extension = ".json" if name == "-" else file.suffix
-    if extension == ".html" and "decision" in file.stem and _has("decision.html", wanted):
-        extension = "decision.html"
+    extension = ".json" if name == "-" else PurePath(name.lower()).suffix
     if extension not in FORMATS or not _has(extension, wanted):
         known = [end for end in FORMATS if _has(end, wanted)]
         raise UsageError(

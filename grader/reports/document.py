@@ -1,6 +1,6 @@
-"""The document of several runs: what a comparison, a history or a leaderboard shows, in any format.
+"""The document of several runs: what a comparison or a leaderboard shows, in any format.
 
-`comparison.py`, `history.py` and `leaderboard.py` make documents; there is one more module per format.
+`comparison.py` and `leaderboard.py` make documents; there is one more module per format.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ class Table:
     """The groups (`field=value`) that it is about; a terminal shows many of them only on request."""
     is_card: bool = False
     """Of less weight: pages show it as a card."""
-    is_folded: bool = False
     where: Where = "everywhere"
 
     def in_texts(self) -> Table:
@@ -95,27 +94,15 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """Values over steps."""
-
-    name: str
-    reading: ReadingName
-    """The reading whose values are the bars on a terminal."""
-    steps: Sequence[int]
-    lines: Mapping[ReadingName, Sequence[Metric | None]]
-    threshold: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A heading with tables and sentences below it."""
 
     title: str
     facts: Sequence[str] = ()
     """What a page shows below the title."""
-    parts: Sequence[Table | Chart | str]
+    parts: Sequence[Table | str]
 
-    def texts(self) -> list[Table | Chart | str]:
+    def texts(self) -> list[Table | str]:
         """Return the parts that are not only for pages."""
         shown = [part for part in self.parts if not isinstance(part, Table) or part.where != "pages"]
         return [part.in_texts() if isinstance(part, Table) else part for part in shown]
@@ -135,8 +122,8 @@ class Document:
     """Returns the rows of a CSV file, unrounded."""
 
 
-def page_of(results: str, folder: Path | None, item: str = "") -> str:
-    """Return the address, from `folder`, of a run's page (`NAME.html` beside `NAME_results.json`) or its item.
+def page_of(results: str, folder: Path | None) -> str:
+    """Return the address, from `folder`, of a run's page (`NAME.html` beside `NAME_results.json`).
 
     Empty if there is no such page.
     """
@@ -144,7 +131,7 @@ def page_of(results: str, folder: Path | None, item: str = "") -> str:
     page = Path(f"{stem}.html")
     if folder is None or stem == results or not page.is_file():
         return ""
-    return quote(os.path.relpath(page, folder)) + (f"#tab=items&item={quote(item, safe='')}" if item else "")
+    return quote(os.path.relpath(page, folder))
 
 
 def value(metric: Metric | None, official_notes: Sequence[str] = ()) -> str:

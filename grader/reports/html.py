@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.errors import UsageError
 from grader.results import READINGS
 from grader.scorers import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from grader.reports.document import Document
     from grader.reports.interface import Gather
     from grader.reports.material import Material
@@ -30,8 +27,6 @@ _SCRIPTS_OF_SIDES = (
     *("core", "text", "sides_views", "state", "theme", "widgets", "listing", "item", "sides_plot"),
     *("sides_summary", "sides_list", "sides_item", "sides_report", "main"),
 )
-MOST_SIDES = 8
-"""Maximum number of runs side by side."""
 MOST_ROWS = 200
 """Rows of a list of items; the JSON has all."""
 
@@ -96,35 +91,28 @@ def _facts(report: Report, material: Material) -> list[str]:
     ]
 
 
-def side_by_side(runs: Sequence[Side], *, unit: str = "run") -> bytes:
-    """Return the page of several runs of one benchmark, or of the readings of one run, paired by item.
-
-    Raises UsageError if the runs cannot be compared, or are too many.
-    """
+def side_by_side(before: Side, after: Side) -> bytes:
+    """Return the page of two runs of one benchmark, paired by item. Raises UsageError if they cannot be compared."""
     from markupsafe import Markup
 
     from grader.reports.web import page, sides
 
-    if not 2 <= len(runs) <= MOST_SIDES:
-        raise UsageError(f"{len(runs)} runs: from 2 to {MOST_SIDES} fit side by side; `grade leaderboard` ranks more.")
-    packed = sides.build(runs)
-    first = runs[0].report
+    runs = (before, after)
+    packed = sides.build(before, after)
+    first = before.report
     names, name = [run.name.short for run in runs], declarations.name_of(first)
     return page.render(
         "page.html.j2",
         styles=("style", "many", "sides"),
         scripts=_SCRIPTS_OF_SIDES,
         title=" · ".join([*names, name]),
-        heading=f"{name}: {len(names)} {unit}s side by side",
+        heading=f"{name}: two runs side by side",
         facts=[
-            *(
-                Markup('<b class="run run-{0}">{0}</b> {1}').format(*run)
-                for run in zip("ABCDEFGH", names, strict=False)
-            ),
+            *(Markup('<b class="run run-{0}">{0}</b> {1}').format(*run) for run in zip("AB", names, strict=True)),
             f"split {first.split}",
             f"protocol {first.protocol}",
         ],
-        first=unit.capitalize(),
+        first="Run",
         notes=(),
         rows=[
             (run_name, metric)

@@ -16,9 +16,8 @@ from markupsafe import Markup
 from grader.decisions import readings
 from grader.predictions.record import all_of, counted
 from grader.reports import provenance
-from grader.reports.document import Chart, Table, interval
+from grader.reports.document import Table, interval
 from grader.reports.markdown_text import code, prose
-from grader.reports.terminal import bars
 from grader.reports.text import cut
 from grader.reports.why import also_found, bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same, observations
@@ -284,10 +283,7 @@ def _section(section: Section) -> Iterator[str]:
         if isinstance(part, str):
             yield f"- {prose(part)}"
         else:
-            if isinstance(part, Chart):
-                yield from (f"{part.reading}: `{bars(part)}`", "")
-            else:
-                yield from _table(part, has_title=not is_first)
+            yield from _table(part, has_title=not is_first)
             is_first = False
 
 

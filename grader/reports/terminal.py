@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from grader.reports.document import Chart, Table
+from grader.reports.document import Table
 from grader.reports.text import clean, folded
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ MOST_GROUPS = 8
 """More groups than this are only shown on request."""
 HEAD_ROOM = 16
 """A longer heading of words or numbers has several lines."""
-BARS = "▁▂▃▄▅▆▇█"
 GAP = "  "
 INDENT = "  "
 """Of tables, of the further lines of a name, and of values below a name."""
@@ -53,30 +52,15 @@ def groups_hidden(groups: Sequence[str]) -> list[str]:
     return [f"{len(groups)} groups ({clean(fields)}): `--groups` shows them here, `-o FILE.html` on a page.", ""]
 
 
-def _lines(part: Table | Chart | str, title: str, width: int, *, colour: bool) -> Iterator[str]:
+def _lines(part: Table | str, title: str, width: int, *, colour: bool) -> Iterator[str]:
     if isinstance(part, str):
         yield clean(part)
-    elif isinstance(part, Chart):
-        yield from [clean(title)] if title else []
-        yield f"{part.reading}: {bars(part)}"
     else:
         yield from drawn(part, title or part.title, width, colour=colour)
         left = len(part.rows) - MOST_ROWS
         if part.is_list and left > 0:
             yield f"  ... {left} more; `-o FILE.json` has all."
         yield from [part.note] if part.note else []
-
-
-def bars(chart: Chart) -> str:
-    """Return one bar per step; the lowest value has the lowest bar, the highest value the highest."""
-    values = [None if metric is None else metric.value for metric in chart.lines[chart.reading]]
-    known = [value for value in values if value is not None]
-    if not known:
-        return ""
-    low, span = min(known), max(known) - min(known)
-    return "".join(
-        " " if value is None else BARS[round((value - low) / span * (len(BARS) - 1)) if span else 0] for value in values
-    )
 
 
 def drawn(table: Table, title: str, width: int, *, colour: bool = False) -> Iterator[str]:

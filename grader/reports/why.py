@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.reports.text import clean, cut
+from grader.reports.text import clean
 from grader.results import READINGS, Outcome, other_than
 
 if TYPE_CHECKING:
@@ -24,28 +24,22 @@ _CAUSES = {
     "checker": "the checker in the data failed",
 }
 """Rule of the reading -> reason. With any other rule, the sandbox or the grader itself failed."""
-LEAST = 40
-"""Number of characters that a cut reason keeps."""
 INFRASTRUCTURE = "infrastructure failed"
 
 
-def readings_differ(scorer: AnyScorer, sample: SampleResult, official: str = "official", most: int = 10_000) -> str:
+def readings_differ(scorer: AnyScorer, sample: SampleResult) -> str:
     """Return why the readings differ: the kind of difference, else what led each reading to its answer.
 
-    `official`: the name of the official reading, whose reason is cut if the text is longer than `most`. Empty if
-    nothing is known. One line without control characters; the words of a program may be in it.
+    Empty if nothing is known. One line without control characters; the words of a program may be in it.
     """
     if kind := scorer.marks(sample).kind:
         return clean(scorer.glossary.get(kind, kind))
     if sample.careful.detail and not sample.official.detail:
         return clean(sample.careful.detail)
-    readings = {official: sample.official, "careful": sample.careful}
-    said = {name: reason(reading, scorer.glossary) for name, reading in readings.items()}
+    said = {name: reason(sample.reading(name), scorer.glossary) for name in READINGS}
     if len(set(said.values())) < 2:
         return ""
-    parts = {name: f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text}
-    room = most - sum(len(part) + 2 for name, part in parts.items() if name != official)
-    return "; ".join(cut(part, max(room, LEAST)) if name == official else part for name, part in parts.items())
+    return "; ".join(f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text)
 
 
 def outcome(scorer: AnyScorer, reading: Reading) -> str:

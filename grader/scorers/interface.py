@@ -308,10 +308,6 @@ class Scorer(ABC, Generic[B, T]):
         """Return a task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")
 
-    def by_reader(self, run: Run[B, T]) -> Mapping[str, Scored]:
-        """Return the results under every published reader of the scorer, by its name; empty if it has only one."""
-        return {}
-
     def rescore(self, earlier: Earlier[B]) -> Scored:
         """Compute the metrics of an earlier run again, with `recompute`; raises UsageError, InputError."""
         report = earlier.report

@@ -74,25 +74,6 @@ def _letters(at: int) -> str:
     return (_letters(left - 1) if left else "") + LETTERS[last]
 
 
-def expected_lead(number: int, noise: float) -> float:
-    """Return by how much the best of `number` equal values with this standard deviation is too high on average."""
-    if number < 2:
-        return 0.0
-    from scipy.integrate import quad
-    from scipy.special import ndtr
-
-    def tail(x: float) -> float:
-        """Return P(maximum > x) - P(maximum < -x): its integral is the expected maximum."""
-        return float(1 - ndtr(x) ** number - ndtr(-x) ** number)
-
-    return noise * float(quad(tail, 0, math.inf)[0])
-
-
-def noise_of_steps(stderrs: Sequence[float]) -> float:
-    """Return the standard deviation of single values, from the standard errors of the changes between neighbours."""
-    return math.sqrt(math.fsum(stderr**2 for stderr in stderrs) / len(stderrs) / 2) if stderrs else 0.0
-
-
 CONFIDENCE = 0.95
 
 

@@ -1,6 +1,5 @@
 """The composite action: what it runs, run here with the words a workflow would give."""
 
-import json
 import re
 import subprocess
 import sys
@@ -24,9 +23,7 @@ def run(action, tmp_path):
     place.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m grader "$@"\n')
     place.chmod(0o755)
 
-    def start(
-        predictions: str, arguments: str, cwd: Path, *, name: str = "grade", **more: str
-    ) -> tuple[subprocess.CompletedProcess[str], str]:
+    def start(predictions: str, arguments: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], str]:
         output, summary = tmp_path / "output", tmp_path / "summary"
         output.write_text("")
         environment = {
@@ -37,9 +34,8 @@ def run(action, tmp_path):
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "PREDICTIONS": predictions,
             "ARGUMENTS": arguments,
-            **more,
         }
-        script = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", steps[name]["run"]]
+        script = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", steps["grade"]["run"]]
         said = subprocess.run(script, env=environment, capture_output=True, text=True, cwd=cwd, check=False)
         return said, output.read_text()
 
@@ -51,20 +47,6 @@ def results_of(output: str) -> str:
     found = re.fullmatch(r"(?:results<<(\w+)\n(.*)\n\1\n)?exit-code=\d\n", output, re.DOTALL)
     assert found
     return found[2] or ""
-
-
-@pytest.fixture
-def history(run, tmp_path):
-    """Grade, and then keep and show the history, as the action does; return what the folder then has."""
-
-    def start(predictions: str, arguments: str, step: str = "1") -> dict[str, dict]:
-        _, output = run(predictions, arguments, tmp_path)
-        more = {"name": "history", "RESULTS": results_of(output), "HISTORY": "kept here", "STEP": step}
-        said, _ = run("", "", tmp_path, **more)
-        assert said.returncode == 0, said.stderr
-        return {one.name: json.loads(one.read_text()) for one in (tmp_path / "kept here").glob("*.json")}
-
-    return start
 
 
 def test_it_passes_words_with_blanks_and_gives_the_exit_code_on(run, sample, tmp_path):
@@ -110,20 +92,3 @@ def test_a_quote_that_is_not_closed_drops_no_gate(run, sample, tmp_path):
         assert "a quote in them is not closed" in said.stderr
     lines = "-b vstar\n--data\n" + f"{folder / 'questions.jsonl'}\n--fail-under accuracy=99\n"
     assert run(str(path), lines, tmp_path)[0].returncode == 1
-
-
-def test_the_history_has_the_whole_runs_of_one_file_and_shows_them(history, sample, tmp_path):
-    path, folder = sample("vstar")
-    words = f"-b vstar --data {folder / 'questions.jsonl'}"
-    assert history(str(path), f"{words} --limit 4") == {}
-    given = path.read_bytes()
-    path.write_text("[]")
-    assert history(str(path), words, "1; touch hacked") == {}
-    assert not (tmp_path / "hacked").exists()
-    # Beside the predictions are the results of another run, which has the name that results usually have.
-    path.write_bytes(given)
-    path.with_name("predictions_results.json").write_text("{}")
-    kept = history(str(path), f"{words} --output-dir elsewhere", "12")
-    assert kept["step_12_results.json"]["provenance"]["predictions"] == "predictions.json"
-    assert (tmp_path / "kept here" / "history.html").is_file()
-    assert "| 12 |" in (tmp_path / "summary").read_text()

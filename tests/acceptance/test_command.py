@@ -76,8 +76,6 @@ def test_every_option_is_in_the_reference_and_every_option_of_the_documents_exis
 @pytest.mark.parametrize(
     ("words", "helps"),
     [
-        (["plan", "p.json"], "'--detect'. The change to show, in points. See `grade plan --help`."),
-        (["history", "p.json"], "p.json is a file. Name the folder that has the results files"),
         (["compare"], "Missing argument '[A=]A_RESULTS'. See `grade compare --help`."),
     ],
 )

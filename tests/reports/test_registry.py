@@ -29,6 +29,5 @@ def test_another_extension_is_a_usage_error_that_lists_those_there_are(name: str
     with pytest.raises(UsageError) as caught:
         format_of(name)
     assert str(caught.value) == (
-        f"-o {name}: reports are written as .json, .csv, .md, .xml, .html, decision.html; "
-        "name the file with one of these extensions."
+        f"-o {name}: reports are written as .json, .csv, .md, .xml, .html; name the file with one of these extensions."
     )

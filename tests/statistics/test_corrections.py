@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from grader.statistics.corrections import (
     benjamini_hochberg,
-    expected_lead,
     groups_of,
     holm,
     letters,
     most_of,
-    noise_of_steps,
     shares_differ,
 )
 
@@ -76,15 +74,3 @@ def test_more_changed_ones_would_be_seen_in_95_of_100_draws() -> None:
             for of in (total, total + 1)
         ]
         assert chance[0] > 0.05 >= chance[1]
-
-
-@pytest.mark.parametrize(("number", "expected"), [(2, 0.56419), (3, 0.84628), (10, 1.53875), (20, 1.86748)])
-def test_it_is_the_expected_maximum_of_normal_values(number: int, expected: float) -> None:
-    """Harter (1961), Biometrika 48, 151-165, table 1."""
-    assert expected_lead(number, 3) == pytest.approx(3 * expected, abs=2e-5)
-
-
-def test_a_change_has_the_noise_of_two_values() -> None:
-    assert noise_of_steps([2.0, 2.0]) == pytest.approx(2**0.5)
-    assert noise_of_steps([]) == 0
-    assert expected_lead(1, 5) == 0

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from grader.reports.document import Cell, Column, Document, Section, Table, marked, notes_below, p_value, page_of
+from grader.reports.document import Cell, Column, Document, Section, Table, marked, notes_below, p_value
 from grader.statistics.paired import detectable_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from grader.decisions.comparison import Comparison, Flip
     from grader.scorers.pairing import Compared
@@ -34,8 +33,8 @@ def document(made: Comparison) -> Document:
             else []
         ),
         *_power(made),
-        *changed(f"Higher in B ({made.reading})", made.risen, ("A", "B")),
-        *changed(f"Lower in B ({made.reading})", made.fallen, ("A", "B")),
+        *_changed(f"Higher in B ({made.reading})", made.risen),
+        *_changed(f"Lower in B ({made.reading})", made.fallen),
         *made.notes,
         *notes_below((letter, run.official_notes) for letter, run in (("A", made.a), ("B", made.b))),
     ]
@@ -57,20 +56,18 @@ def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, C
     )
 
 
-def changed(
-    title: str, flips: Sequence[Flip], sides: tuple[str, str], results: str = "", folder: Path | None = None
-) -> Iterator[Table | str]:
-    """Yield the table of items that changed. `results`: the run whose page they link to from `folder`."""
+def _changed(title: str, flips: Sequence[Flip]) -> Iterator[Table | str]:
+    """Yield the table of items that changed."""
     if not flips:
         yield f"{title}: none."
         return
     tone: Literal["good", "bad"] = "good" if flips[0].after > flips[0].before else "bad"
     yield Table(
         title=f"{title}: {len(flips)}",
-        columns=[Column(name=name, kind="name") for name in ("item", *sides)],
+        columns=[Column(name=name, kind="name") for name in ("item", "A", "B")],
         rows=[
             [
-                Cell(text=flip.item, link=page_of(results, folder, flip.item)),
+                Cell(text=flip.item),
                 Cell(text=_side(flip, 0)),
                 Cell(text=_side(flip, 1), tone=tone),
             ]

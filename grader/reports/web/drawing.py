@@ -1,4 +1,4 @@
-"""What the page of several runs draws: its tables with their scales, and charts over steps."""
+"""What the page of several runs draws: its tables with their scales."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from grader.reports.document import Chart, Table, interval, value
-from grader.results import READINGS
+from grader.reports.document import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from grader.reports.document import Section
-    from grader.results import Metric, ReadingName
-
-WIDTH, HEIGHT = 760, 310
-LEFT, RIGHT, TOP, BOTTOM = 60, 20, 14, 50
-"""Of a chart; its margins have room for the labels of a narrow page, whose letters are larger."""
-MOST_LABELS = 10
+    from grader.results import Metric
 
 _STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100)
 _MOST_MARKS = 5
@@ -63,14 +57,12 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 def section(shown: Section) -> dict[str, object]:
     """Return a section as the template takes it."""
     tables = [part.on_pages() for part in shown.parts if isinstance(part, Table) and part.where != "texts"]
-    charts = [part for part in shown.parts if isinstance(part, Chart)]
     return {
         "title": shown.title,
-        "charts": [_chart(chart) for chart in charts],
         "tables": [_drawn(table) for table in tables if not table.is_card],
         "cards": [_drawn(table) for table in tables if table.is_card],
         "sentences": [part for part in shown.parts if isinstance(part, str)],
-        "has_legend": bool(charts) or any(column.kind == "drawn" for table in tables for column in table.columns),
+        "has_legend": any(column.kind == "drawn" for table in tables for column in table.columns),
     }
 
 
@@ -82,55 +74,3 @@ def _drawn(table: Table) -> tuple[Table, Scale]:
 
 def _ends(metric: Metric | None) -> list[float]:
     return [] if metric is None or metric.value is None else [metric.value, *(metric.ci95 or ())]
-
-
-def _chart(chart: Chart) -> dict[str, object]:
-    """Return what the template draws; the x axis is proportional to the steps."""
-    ends = [end for metrics in chart.lines.values() for metric in metrics for end in _ends(metric)]
-    line = [] if chart.threshold is None else [chart.threshold]
-    scale = Scale.of([*ends, *line], width=HEIGHT - TOP - BOTTOM, margin=0)
-
-    def y(number: float) -> float:
-        return round(HEIGHT - BOTTOM - scale.at(number), 2)
-
-    xs = _places(chart.steps)
-    every = -(-len(xs) // MOST_LABELS)
-    order: list[ReadingName] = [*(name for name in READINGS if name != chart.reading), chart.reading]
-    shown = zip(chart.steps, chart.lines[chart.reading], strict=True)
-    return {
-        "box": (WIDTH, HEIGHT, LEFT, WIDTH - RIGHT),
-        "lines": [_line(chart, reading, xs, y) for reading in order],
-        "marks": [(y(mark), scale.named(mark)) for mark in scale.marks],
-        "steps": [(x, step) for at, (x, step) in enumerate(zip(xs, chart.steps, strict=True)) if at % every == 0],
-        "threshold": chart.threshold,
-        "gate": None if chart.threshold is None else y(chart.threshold),
-        "words": f"{chart.name}, {chart.reading}: " + ", ".join(f"step {step}: {value(one)}" for step, one in shown),
-    }
-
-
-def _places(steps: Sequence[int]) -> list[float]:
-    low, span = steps[0], steps[-1] - steps[0]
-    room = WIDTH - LEFT - RIGHT - 24
-    return [round(LEFT + 12 + (room * (step - low) / span if span else room / 2), 2) for step in steps]
-
-
-def _line(chart: Chart, reading: ReadingName, xs: list[float], y: Callable[[float], float]) -> Mapping[str, object]:
-    known = [
-        (x, step, metric)
-        for x, step, metric in zip(xs, chart.steps, chart.lines[reading], strict=True)
-        if metric is not None and metric.value is not None
-    ]
-    upper = [f"{x},{y(metric.ci95[1])}" for x, _, metric in known if metric.ci95]
-    lower = [f"{x},{y(metric.ci95[0])}" for x, _, metric in known if metric.ci95]
-    is_shown = reading == chart.reading
-    dots = [
-        {
-            "x": x,
-            "y": y(metric.number),
-            "title": f"step {step}, {reading}: {value(metric)} ({interval(metric)})",
-            "is_below": is_shown and chart.threshold is not None and metric.number < chart.threshold,
-        }
-        for x, step, metric in known
-    ]
-    points = " ".join(f"{dot['x']},{dot['y']}" for dot in dots)
-    return {"reading": reading, "dots": dots, "points": points, "band": " ".join([*upper, *reversed(lower)])}

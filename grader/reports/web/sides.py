@@ -1,9 +1,8 @@
-"""The data of a page with several runs of one benchmark: items with every run's values, and chunks of outputs."""
+"""The data of a page with two runs of one benchmark: items with every run's values, and chunks of outputs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -74,9 +73,15 @@ def _shared(sides: Sequence[Side]) -> Material:
     return shared
 
 
-def build(sides: Sequence[Side]) -> Payload:
-    """Pack several runs. Raises UsageError if two of them cannot be compared."""
-    pairs = comparisons(sides)
+def build(before: Side, after: Side) -> Payload:
+    """Pack two runs. Raises UsageError if they cannot be compared."""
+    sides = (before, after)
+    compared = compare(
+        before.report,
+        after.report,
+        files=(before.name.results, after.name.results),
+        names=(before.name.name, after.name.name),
+    )
     runs = _Runs(sides)
     chunks, where = chunked((_item(runs, item), _size(runs, item)) for item in runs.items)
     left = (AIM - sum(map(len, chunks))) * 3 // 4
@@ -87,24 +92,11 @@ def build(sides: Sequence[Side]) -> Payload:
         "reading": _first_reading(runs.sides),
         "marked": notes_below((side.name.short, official_notes(side.report)) for side in runs.sides),
         "runs": [_run(side) for side in sides],
-        "pairs": [_pair(first, second, comparison) for (first, second), comparison in pairs.items()],
+        "comparison": _comparison(compared),
         "sizes": [image[1:] if image else None for image in images],
         **_columns(runs, where),
     }
     return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in images])
-
-
-def comparisons(sides: Sequence[Side]) -> dict[tuple[int, int], Comparison]:
-    """Compare every pair of runs, the earlier one first."""
-    return {
-        (first, second): compare(
-            sides[first].report,
-            sides[second].report,
-            files=(sides[first].name.results, sides[second].name.results),
-            names=(sides[first].name.name, sides[second].name.name),
-        )
-        for first, second in combinations(range(len(sides)), 2)
-    }
 
 
 def _first_reading(sides: Sequence[Side]) -> ReadingName:
@@ -125,7 +117,7 @@ def _run(side: Side) -> dict[str, object]:
     }
 
 
-def _pair(first: int, second: int, comparison: Comparison) -> dict[str, object]:
+def _comparison(comparison: Comparison) -> dict[str, object]:
     rows = [
         {
             "name": row.name,
@@ -144,7 +136,7 @@ def _pair(first: int, second: int, comparison: Comparison) -> dict[str, object]:
         }
         for row in comparison.metrics
     ]
-    return {"a": first, "b": second, "rows": finite(rows), "notes": comparison.notes}
+    return {"rows": finite(rows), "notes": comparison.notes}
 
 
 # --- items --------------------------------------------------------------------------------------------------------

@@ -1,25 +1,24 @@
-// The list of items with the verdicts of all runs; a filter selects items that changed between two runs.
+// The list of items with the verdicts of both runs; a filter selects items that changed.
 
 const cellOf = (item, run, reading = state.reading) => item.cells[run]?.[reading === 'official' ? 0 : 1] ?? null;
 const valueOf = (item, run) => cellOf(item, run)?.[0] ?? null;
 
 const opened = (item) => address({ item: item.name, sample: '0' });
 
-function movement(item, a, b) {
-  const before = valueOf(item, a), after = valueOf(item, b);
+function movement(item) {
+  const before = valueOf(item, 0), after = valueOf(item, 1);
   if (before === null || after === null) return 'unpaired';
   if (Math.abs(after - before) > 1e-9) return after > before ? 'up' : 'down';
   return before > 1 - 1e-9 ? 'right' : before < 1e-9 ? 'wrong' : 'same';
 }
 
 // Whether every item is either correct or wrong, without values in between.
-const binary = (a, b) => items.every((item) => [valueOf(item, a), valueOf(item, b)].every((value) => value === null || value < 1e-9 || value > 1 - 1e-9));
+const binary = () => items.every((item) => [valueOf(item, 0), valueOf(item, 1)].every((value) => value === null || value < 1e-9 || value > 1 - 1e-9));
 
-function movements(a, b) {
-  const [x, y] = [LETTERS[a], LETTERS[b]];
-  const words = binary(a, b)
-    ? [['down', `${x} correct, ${y} wrong`], ['up', `${x} wrong, ${y} correct`], ['right', 'both correct'], ['wrong', 'both wrong']]
-    : [['down', `higher in ${x}`], ['up', `higher in ${y}`], ['right', 'all correct in both'], ['same', 'the same in both'], ['wrong', 'all wrong in both']];
+function movements() {
+  const words = binary()
+    ? [['down', 'A correct, B wrong'], ['up', 'A wrong, B correct'], ['right', 'both correct'], ['wrong', 'both wrong']]
+    : [['down', 'higher in A'], ['up', 'higher in B'], ['right', 'all correct in both'], ['same', 'the same in both'], ['wrong', 'all wrong in both']];
   return [...words, ['unpaired', 'not scored in both']];
 }
 
@@ -29,23 +28,21 @@ function haystack(item) {
 }
 
 function matches(item, wanted = state) {
-  const [a, b] = chosenPair();
   if (wanted.group && !groupNames(item).includes(wanted.group)) return false;
-  if (wanted.moved && movement(item, a, b) !== wanted.moved) return false;
+  if (wanted.moved && movement(item) !== wanted.moved) return false;
   return matchesWords((word) => haystack(item).includes(word), wanted);
 }
 
 const SORTS = lookup({
   id: (x, y) => collator.compare(x.name, y.name),
   question: (x, y) => collator.compare(x.blurb, y.blurb),
-  ...Object.fromEntries([...'ABCDEFGH'].map((letter, run) => [letter, (x, y) => (valueOf(x, run) ?? -1) - (valueOf(y, run) ?? -1)])),
+  ...Object.fromEntries([...LETTERS].map((letter, run) => [letter, (x, y) => (valueOf(x, run) ?? -1) - (valueOf(y, run) ?? -1)])),
 });
 
 function filters() {
-  const [a, b] = chosenPair();
-  const numbers = tally(items.map((item) => movement(item, a, b)));
-  return [filterForm('id, question, category, answer', choices(), null, fresh({ tab: 'items', a: state.a, b: state.b, reading: state.reading })),
-    el('p', { class: 'chips', role: 'group', 'aria-label': 'Changes' }, [['', 'all'], ...movements(a, b)].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
+  const numbers = tally(items.map((item) => movement(item)));
+  return [filterForm('id, question, category, answer', choices(), null, fresh({ tab: 'items', reading: state.reading })),
+    el('p', { class: 'chips', role: 'group', 'aria-label': 'Changes' }, [['', 'all'], ...movements()].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
       el('a', { class: `chip moved-${value || 'all'}`, href: filtered({ moved: value }), 'aria-current': state.moved === value ? 'true' : null, text: value ? `${text} (${count(numbers.get(value) ?? 0)})` : `${text} (${count(items.length)})` })))];
 }
 
@@ -60,11 +57,10 @@ function verdictOf(item, run) {
 }
 
 function row(item) {
-  const [a, b] = chosenPair();
-  const moved = movement(item, a, b);
+  const moved = movement(item);
   return el('tr', { class: `is-${moved}` }, el('th', { scope: 'row', class: 'id' }, el('a', { href: opened(item), class: 'open', title: named(item.name) }, shortId(item.name))),
     el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb))),
-    index.runs.map((_, run) => el('td', { class: `verdict${run === a || run === b ? '' : ' aside'}` }, el('span', { class: 'narrow' }, runTag(run)), verdictOf(item, run))));
+    index.runs.map((_, run) => el('td', { class: 'verdict' }, el('span', { class: 'narrow' }, runTag(run)), verdictOf(item, run))));
 }
 
 const pending = () => '';

@@ -1,4 +1,4 @@
-// Reading of the index of several runs, and the provenance of each run.
+// Reading of the index of two runs, and the provenance of each run.
 
 let index, items, baselines, glossary, words;
 

@@ -159,21 +159,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             judge=session.provenance,
         )
 
-    def by_reader(self, run: Run[ChoiceBenchmark, Item]) -> Mapping[str, Scored]:
-        """Return the results under every official reader, without a judge."""
-        items = list(run.tasks.values())
-        version = run.benchmark.protocols[run.protocol].reader
-        replies = choice_items.read_replies(items, run.predictions, version, run.observer)
-        absent = [item for item in items if not run.predictions[item.id]]
-        found = {}
-        for name in choice_items.official_readers():
-            read = choice_items.official_reader(name)
-            for reply in replies:
-                reply.official = read(reply.text, reply.item.options)
-            samples = self._finished(marked(_samples(replies, absent, run.predictions), run.oddities))
-            found[name] = Scored(samples=samples, metrics=self._metrics(samples))
-        return found
-
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return notes on the questions; raises InputError if their predictions do not fit together."""
         column = run.benchmark.columns.answer

@@ -1,4 +1,4 @@
-"""A comparison, a history and a leaderboard in every format: the same values, and names that can do nothing."""
+"""A comparison and a leaderboard in every format: the same values, and names that can do nothing."""
 
 import csv
 import io
@@ -14,19 +14,16 @@ from cmarkgfm.cmark import Options
 from hypothesis import given, settings
 
 from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
-from grader.decisions.history import History, history
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
-from grader.reports import FORMATS, format_of_runs, html, latex, terminal
+from grader.reports import FORMATS, format_of_runs, html, terminal
 from grader.reports.csv import guarded
 from grader.reports.document import Column, Document, Table, cells
 from grader.reports.runs import comparison as of_comparison
-from grader.reports.runs import history as of_history
 from grader.reports.runs import leaderboard as of_leaderboard
 from grader.results import READINGS, JudgeProvenance, Provenance, Report
 from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
-from tests.decisions.test_history import made as history_of
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import circular
 from tests.reports.made_reports import any_text
@@ -38,7 +35,6 @@ RANKED = board(
     last=questions(90, official=90),
     other=circular([[True, True], [True, False]]),
 )
-STEPS = history_of(100, 150, 152, 152, line=60.0)
 
 
 def comparison(**changes: object) -> Comparison:
@@ -51,7 +47,6 @@ def comparison(**changes: object) -> Comparison:
 
 DOCUMENTS = {
     "comparison": of_comparison.document(comparison()),
-    "history": of_history.document(STEPS),
     "leaderboard": of_leaderboard.document(RANKED),
 }
 
@@ -101,7 +96,6 @@ def test_every_format_has_a_row_a_thing_with_the_same_values(name: str) -> None:
     document = DOCUMENTS[name]
     row = {
         "comparison": ("accuracy", "80.0", "60.0", "-20.0", "0.500", "10"),
-        "history": ("2000", "75.0", "75.0", "+25.0", "<0.001", "50", "0", "met"),
         "leaderboard": ("2", "middle", "71.0", "71.0"),
     }[name]
     wanted = ".{0,60}?".join(map(re.escape, row))
@@ -110,16 +104,13 @@ def test_every_format_has_a_row_a_thing_with_the_same_values(name: str) -> None:
         written(document, ".md").decode().replace("&lt;", "<"),
         read(written(document, ".html")).text,
     ]
-    texts.append(written(document, ".tex").decode().replace(r"\textless{}", "<").replace("$-$", "-"))
-    letters = re.compile(r"<sup>\w+</sup>|\\textsuperscript\{\w+\}")
-    plain = [re.sub(r"[|&`*\\{}]|textbf", " ", letters.sub("", text)) for text in texts]
-    assert [bool(re.search(wanted, text)) for text in plain] == [True] * 4
+    plain = [re.sub(r"[|&`*\\{}]", " ", re.sub(r"<sup>\w+</sup>", "", text)) for text in texts]
+    assert [bool(re.search(wanted, text)) for text in plain] == [True] * 3
 
 
 def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
     kinds = {
         "comparison": (Comparison, comparison()),
-        "history": (History, STEPS),
         "leaderboard": (Leaderboard, RANKED),
     }
     for name, (kind, record) in kinds.items():
@@ -127,8 +118,6 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
     (row,) = rows_of(DOCUMENTS["comparison"])
     assert (row["a_run"], row["b_run"]) == ("a_results.json (tiny-1)", "b.json")
     assert (float(row["a"]), float(row["change"]), float(row["ci95_low"])) == (80, MOVED.value, MOVED.ci95[0])
-    (row,) = [r for r in rows_of(DOCUMENTS["history"]) if (r["step"], r["reading"]) == ("2000", "careful")]
-    assert (float(row["value"]), float(row["change"]), row["higher"], row["lower"]) == (75, 25, "50", "0")
     rows = rows_of(DOCUMENTS["leaderboard"])
     (row,) = [r for r in rows if (r["model"], r["reading"], r["group"]) == ("middle", "careful", "")]
     assert (row["rank_best"], row["rank_worst"], row["letters"], float(row["value"])) == ("2", "2", "b", 71)
@@ -136,11 +125,10 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
 
 def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() -> None:
     noted, plain = questions(150, notes=["\N{DAGGER} Another Python."]), questions(100)
-    first, second = runs = [(named(noted, "a_results.json"), noted), (named(plain, "b_results.json"), plain)]
+    runs = [(named(noted, "a_results.json"), noted), (named(plain, "b_results.json"), plain)]
     documents = {
         "a": of_leaderboard.document(leaderboard(runs)),
         "A": of_comparison.document(compare(noted, plain)),
-        "step 1": of_history.document(history([(1, *first), (2, *second)])),
     }
     for name, document in documents.items():
         text = terminal.render(document)
@@ -179,8 +167,7 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
     ranked = leaderboard([(RunName(name=name, results=name), runs[0]), (RunName(name=f"{name}2"), runs[1])])
     flip = Flip(item=name, before=1, after=0, outcomes=(["correct"], ["wrong"]))
     compared = comparison(fallen=[flip], a=RunName(results=name), protocol=name)
-    steps = msgspec.structs.replace(STEPS, title=name, protocol=name)
-    for document in (of_leaderboard.document(ranked), of_comparison.document(compared), of_history.document(steps)):
+    for document in (of_leaderboard.document(ranked), of_comparison.document(compared)):
         page = read(html.of_runs(document))
         assert (page.tags.count("script"), page.links) == (1, ["#content"])
         tags = set(re.findall(r"<(\w+)", rendered(written(document, ".md"))))
@@ -192,20 +179,11 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
 
 
 def test_another_ending_is_refused_with_those_there_are() -> None:
-    with pytest.raises(
-        UsageError, match=r"-o x\.pdf: a history is written as \.json, \.csv, \.md, \.tex, \.html; name"
-    ):
-        format_of_runs("x.pdf", "a history is")
+    with pytest.raises(UsageError, match=r"-o x\.tex: a leaderboard is written as \.json, \.csv, \.md, \.html; name"):
+        format_of_runs("x.tex", "a leaderboard is")
     with pytest.raises(UsageError, match=r"-o x\.xml: a comparison is"):
         format_of_runs("x.xml", "a comparison is")
-    assert all(format_of_runs(f"x{ending}", "") for ending in FORMATS if ending[0] == "." and ending != ".xml")
-
-
-@pytest.mark.parametrize("name", [r"\input{/etc/passwd}", "50 % & #1 $x$ ^_~ {}", "x\\\\[1cm]", "[9pt] x", "*[x"])
-def test_no_name_is_a_command_of_latex_or_an_option_of_one(name: str) -> None:
-    shown = latex.escaped(name)
-    bare = re.sub(r"\\text[a-z]+\{\}|\\[{}$&#_%]|\{[][-]\}", "", shown)
-    assert not set(bare) & set("\\{}$&#^_%~[]*")
+    assert all(format_of_runs(f"x{ending}", "") for ending in FORMATS if ending != ".xml")
 
 
 # --- a terminal ---------------------------------------------------------------------------------------------------
@@ -294,39 +272,15 @@ def test_many_groups_of_a_comparison_are_only_shown_on_a_terminal_on_request() -
     assert b"kind=8" in written(document, ".md")
 
 
-def test_a_history_has_bars_the_gate_and_names_ties() -> None:
-    text = terminal.render(DOCUMENTS["history"])
-    assert "careful: ▁███" in text
-    assert re.search(r"1000 +50\.0 +50\.0 +43\.1 to 56\.9 +below", text)
-    assert "Highest careful value: steps 3000 and 4000 (each 76.0)." in text
-    assert re.search(r"1000 to 2000 +q100, q101, .* and 42 more", text)
-    assert "Items that changed at earlier steps" not in read(written(DOCUMENTS["history"], ".html")).text
-    assert "The gate's threshold is 60; below it: step 1000." in text
-    assert "significant change at step 2000" in text
-
-
 # --- pages ----------------------------------------------------------------------------------------------------------
 
 
-def test_pages_are_complete_without_a_script() -> None:
-    page = read(html.of_runs(DOCUMENTS["history"]))
-    assert page.tags.count("polygon") == page.tags.count("polyline") == 2
-    assert page.tags.count("circle") == 8
-    assert page.tags.count("details") == 2
-    assert "The gate's threshold is 60; below it: step 1000." in page.text
-
-
-def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None:
+def test_runs_link_to_the_pages_that_there_are(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "b 2.html").write_text("")
     named = [RunName(results=str(tmp_path / "runs" / f"{name}_results.json")) for name in ("a", "b 2")]
     ranked = leaderboard(list(zip(named, map(questions, (100, 102)), strict=True)))
     assert read(html.of_runs(of_leaderboard.document(ranked, tmp_path))).links == ["#content", "runs/b%202.html"]
-    points = [msgspec.structs.replace(point, run=run) for point, run in zip(STEPS.checkpoints[1:3], named, strict=True)]
-    steps = msgspec.structs.replace(STEPS, checkpoints=points, best=1)
-    links = read(html.of_runs(of_history.document(steps, tmp_path))).links
-    items = [f"runs/b%202.html#tab=items&item={flip.item}" for flip in points[1].change.risen]  # type: ignore[union-attr]
-    assert links == ["#content", "runs/b%202.html", *items]
 
 
 def test_wide_characters_are_aligned() -> None:

@@ -85,13 +85,11 @@ def test_a_bundled_sample_is_shown_as_it_was(
 RUNS = {
     "compare.html": ("tab=summary", "tab=items", "tab=items&item=0"),
     "leaderboard.html": ("",),
-    "history.html": ("",),
-    "decision.html": ("",),
 }
-"""Page of one or several runs -> the views that are kept."""
+"""Page of several runs -> the views that are kept."""
 
 
-def test_pages_of_several_runs_and_for_people_who_decide_are_shown_as_they_were(
+def test_pages_of_several_runs_are_shown_as_they_were(
     once: Once, tmp_path: Path, watch: Callable[..., Watched]
 ) -> None:
     folder = once("golden-runs", _several)
@@ -110,13 +108,12 @@ def _several(folder: Path) -> None:
         changed = [{**record, "predictions": ["D"]} if at < others else record for at, record in enumerate(records)]
         (folder / f"step_{step}.json").write_text(json.dumps(changed))
         words = [f"step_{step}.json", "-b", "vstar", "--data", sample / "questions.jsonl"]
-        done = grade(*words, "-o", f"step_{step}.html", "-o", "decision.html", cwd=folder)
+        done = grade(*words, "-o", f"step_{step}.html", cwd=folder)
         assert done.returncode == 0, done.stderr
     runs = [f"step_{step}_results.json" for step in (1000, 2000, 3000)]
     for words in (
         ["compare", *runs[:2], "--data", sample / "questions.jsonl", "-o", "compare.html"],
         ["leaderboard", *runs, "-o", "leaderboard.html"],
-        ["history", ".", "--fail-under", "accuracy:category=direct_attributes=50", "-o", "history.html"],
     ):
         done = grade(*words, cwd=folder)
         assert done.returncode == 0, done.stderr
