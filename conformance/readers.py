@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.run import HERE, lines
-from grader.grading import every_reading
+from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.scorers.choice.items import official_readers
 
 CLASSES = ("real", "written")
 KINDS = ("right letter", "another letter", "no letter", "invented letter")
@@ -29,7 +30,7 @@ name = "Labelled replies"
 scoring = "multiple_choice"
 letters = "{letters}"
 default_split = "all"
-default_protocol = "all"
+default_protocol = "mmlu-pro"
 [columns]
 id = "id"
 question = "question"
@@ -37,8 +38,6 @@ answer = "answer"
 options = "options"
 [splits.all]
 data = "questions.jsonl"
-[protocols.all]
-reader = "vlmevalkit-2026-06"
 """
 Answers = dict[str, dict[str, str | None]]
 """Reader -> id -> the letter that it reads, or None."""
@@ -54,8 +53,12 @@ def read(replies: list[dict[str, Any]]) -> Answers:
         folder.joinpath("questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions))
         predictions = [{"qid": each["id"], "predictions": [each["reply"]]} for each in replies]
         folder.joinpath("predictions.json").write_text(json.dumps(predictions))
-        folder.joinpath("benchmark.toml").write_text(BENCHMARK.format(letters=letters))
-        reports = every_reading(folder / "predictions.json", Options(benchmark=name), Silent())
+        protocols = "".join(f'[protocols."{reader}"]\nreader = "{reader}"\n' for reader in official_readers())
+        folder.joinpath("benchmark.toml").write_text(BENCHMARK.format(letters=letters) + protocols)
+        reports = {
+            reader: grade(folder / "predictions.json", Options(benchmark=name, protocol=reader), Silent()).report
+            for reader in official_readers()
+        }
     samples = {f"{reader} (official)": report.samples for reader, report in reports.items()}
     answers = {reader: {each.qid: each.official.answer for each in own} for reader, own in samples.items()}
     careful = {each.qid: each.careful.answer for each in next(iter(samples.values()))}
