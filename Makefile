@@ -7,7 +7,7 @@ ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture views test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics derived soak example image clean sandbox
+.PHONY: help demo docs picture views test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,9 +107,6 @@ bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and p
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
 	$(BIN)/python -m tests.bench.simulations --runs $(or $(RUNS),4000)
-
-derived: $(VENV)/.dev sandbox ## Compare every derived official outcome with the executed one, on all available programs (ONLY=part of the names of some corpora)
-	$(BIN)/python -m tests.bench.derived $(ONLY)
 
 example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL (installs torch in .venv-example: gigabytes)
 	@$(PYTHON) -m venv .venv-example

@@ -26,8 +26,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     score_only: bool = False
     sandbox: SandboxChoice = "auto"
     isolation: Literal["warm", "container"] = "warm"
-    official: Literal["derive", "execute"] = "derive"
-    """Whether official outcomes of programs that can only compute are derived from their answers."""
     runtime: str | None = None
     """OCI runtime for the Docker engine, e.g. `runsc`."""
     executor: Literal["local", "ray"] = "local"

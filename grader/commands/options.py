@@ -170,11 +170,8 @@ benchmark_options = group(
 pool_options = group(
     _SANDBOX,
     click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
-                 help="warm: sandboxes stay open, and each program gets a new process in one of them (those that can "
-                 "only compute share one); container: a new sandbox for each program."),
-    click.option("--official", type=click.Choice(["derive", "execute"]), default="derive", show_default=True,
-                 help="derive: the official outcome of a program that can only compute follows from its recorded "
-                 "answers, and a sample of them is executed all the same; execute: every program runs with its tests."),
+                 help="warm: sandboxes stay open, and each program gets a new process in one of them; "
+                 "container: a new sandbox for each program."),
     _RUNTIME,
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Run programs on this machine, or on the nodes of a Ray cluster."),

@@ -86,7 +86,7 @@ def grade_again(
     records = [_with(record, chosen[record.qid]) for record in file.records if record.qid in chosen]
     again = msgspec.structs.replace(
         options, cache=False, k=(), limit=None, since="", until="", ids=tuple(dict.fromkeys(qid for qid, _ in keys)),
-        missing="wrong", score_only=False, executor="local", ray_address=None, official="execute",
+        missing="wrong", score_only=False, executor="local", ray_address=None,
     )  # fmt: skip
     report = grading.grade(msgspec.structs.replace(file, records=records), again, observer).report
     before = {key_of(sample): sample for sample in first.samples}

@@ -11,7 +11,7 @@ from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from grader.results import CanaryProvenance, OfficialProvenance, Report, SelftestProvenance
+    from grader.results import CanaryProvenance, Report, SelftestProvenance
 
 _COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
@@ -27,8 +27,6 @@ def made_with(report: Report) -> dict[str, Any]:
         sandbox = found.pop("sandbox")
         if (ran := report.provenance.sandbox) is not None and ran.canaries is not None:
             sandbox["canaries"] = canaries_in_words(ran.canaries)
-        if ran is not None and ran.official is not None:
-            sandbox["official"] = official_in_words(ran.official, ran.verdicts_from_cache)
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.provenance.selftest is not None:
         found["selftest"] = in_words(report.provenance.selftest)
@@ -54,24 +52,6 @@ def notes(report: Report) -> list[str]:
     canaries = sandbox.canaries if sandbox is not None else None
     found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
     return [*report.notes, *found, *([] if tested is None else [in_words(tested)])]
-
-
-def official_in_words(found: OfficialProvenance, cached: int = 0) -> str:
-    """Return a sentence on how the official outcomes of programs with tests were found; empty if there are none.
-
-    `cached`: the number of samples whose verdict is from the cache.
-    """
-    every = found.executed + found.derived
-    if not every:
-        return ""
-    how = " (in this run or, from the cache, in an earlier one)" if cached else ""
-    parts = [f"{found.executed:,} of {every:,} outcomes executed{how}"]
-    if found.derived:
-        parts.append(f"{found.derived:,} derived from recorded answers")
-    if found.audited:
-        also = f"{found.audited:,} of those executed were also derived as a check"
-        parts.append(f"{also}, and {found.different or 'none'} of them differed")
-    return "; ".join(parts)
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:

@@ -15,7 +15,6 @@ from grader.results.provenance import FirstDifference as FirstDifference
 from grader.results.provenance import IntervalMethod as IntervalMethod
 from grader.results.provenance import JudgeProvenance as JudgeProvenance
 from grader.results.provenance import NodeProvenance as NodeProvenance
-from grader.results.provenance import OfficialProvenance as OfficialProvenance
 from grader.results.provenance import Part as Part
 from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance

@@ -45,18 +45,6 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """Why it was left out or no longer used; empty if it was used to the end."""
 
 
-class OfficialProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the official outcomes of programs with tests were found, in samples."""
-
-    executed: int = 0
-    derived: int = 0
-    """Derived from the recorded answers, and not executed."""
-    audited: int = 0
-    """Derived, and executed all the same to compare."""
-    different: int = 0
-    """Audited, and not the same."""
-
-
 class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where programs were executed, and with which limits."""
 
@@ -83,7 +71,6 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     programs: int = 0
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
-    official: OfficialProvenance | None = None
     canaries: CanaryProvenance | None = None
     """None: nothing ran, or an earlier version graded."""
     nodes: list[NodeProvenance] = []

@@ -57,8 +57,11 @@ LANES: dict[str | None, Lane] = {"slice": "slow", "idle": "idle"}
 """Reason for stopping a program -> lane, if it was stopped without a verdict."""
 
 
-SplitKind = Literal["", "diverged", "unconfirmed", "malformed", "load", "ended", "assertion", "error", "unlike"]
-"""Why a candidate is not confirmed. `diverged`: with its answers, the tests make other calls than the recorded ones."""
+SplitKind = Literal[
+    "", "diverged", "unconfirmed", "waiting", "malformed", "load", "ended", "assertion", "error", "unlike"
+]
+"""Why a candidate is not confirmed. `diverged`: with its answers, the tests make other calls than the recorded ones.
+`waiting`: they make the call in which its process ended."""
 
 
 class Likeness(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,26 +85,6 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     replies: list[str]
 
 
-TIMEOUT = "timeout"
-"""The kind of an official outcome: the program has used up its time."""
-WAITING = "waiting"
-"""The kind if the tests make a call whose answer was not recorded: see official_outcome.py in the sandbox."""
-
-
-class Official(msgspec.Struct, frozen=True, kw_only=True):
-    """What the unchanged tests do with a candidate's answers."""
-
-    text: str = ""
-    kind: str = ""
-    """The text and the type of the exception that ends them; empty if they pass."""
-    lines: str = ""
-    """The lines of the tests that it passed, outermost first, separated by commas."""
-    seconds: float
-    """CPU time."""
-    has_floats: bool = False
-    """Whether the tests give the program floating point numbers."""
-
-
 class Split(msgspec.Struct, frozen=True, kw_only=True):
     """The tests' verdict on a candidate in its own process."""
 
@@ -114,8 +97,6 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     """Only of a candidate that ran beside its tests and passes them."""
     right: list[bool] = []
     """Of a candidate that fails, if its job asks for it: which assertions of the tests hold."""
-    official: Official | None = None
-    """None: the answers do not tell it."""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,8 +132,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     hello: str | None = None
     """Its first message, sent after its code was loaded; None if its process ended before."""
     replies: list[str] = []
-    strained: bool = False
-    """Whether a program that had less room than usual may have needed more, or its last answer took the time."""
+    encoding: bool = False
+    """Whether its time or memory was up while it encoded an answer."""
 
     @property
     def messages(self) -> list[str | None]:

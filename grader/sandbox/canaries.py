@@ -161,20 +161,14 @@ def _job(kind: Kind, function: Function, job: Job) -> dict[str, Any]:
         case "record":
             return {"record": declared | {"test": function.tests + ("" if function.is_right else _depending(function))}}
         case "answer":
-            return {
-                "answer": {"candidate": candidate | _same(job, "answer", "candidate", "each", "spare"), "calls": calls}
-            }
+            return {"answer": {"candidate": candidate | _same(job, "answer", "candidate", "each"), "calls": calls}}
         case "script":
             source = f"{function.source}\n\nprint({function.name}(*map(int, input().split())))\n"
             return {"answer": {"script": source, "calls": [f"{a} {b}\n" for a, b in function.calls]}}
         case "judge":
             hello = _text({"functions": [function.name], "imported": [], "errors": {}, "values": {}, "n": []})
             replies = [_text({"v": value, "m": [], "n": []}) for value in function.values]
-            task = (
-                declared
-                | {"test": function.tests, "names": [], "calls": calls}
-                | _same(job, "judge", "task", "official")
-            )
+            task = declared | {"test": function.tests, "names": [], "calls": calls}
             return {"judge": {"task": task, "answers": {"hello": hello, "replies": replies}}}
         case "split":
             return {"split": {"candidate": candidate, "tests": declared | {"test": function.tests}}}

@@ -42,9 +42,6 @@ class Candidate(Declared):
     """Attributes that the tests read."""
     seed: NotRequired[int]
     """Of NumPy's generator."""
-    spare: NotRequired[int]
-    """Only for a tame program: it shares a process with other tame ones, and gets so many bytes. If it may need more,
-    it runs again in a process of its own, without this limit."""
     each: NotRequired[int]
     """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and no state
     is kept for the next call."""
@@ -97,8 +94,6 @@ class Judged(Task):
     again: NotRequired[Reordered]
     opaque: NotRequired[bool]
     """Answers that only go back into other calls may be any values."""
-    official: NotRequired[bool]
-    """Also tell what the unchanged tests do with the answers."""
 
 
 class Judge(TypedDict):

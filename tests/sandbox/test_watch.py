@@ -211,7 +211,7 @@ def thread(ran: float, delay: float = 0.0, slept: int = 0, state: str = "R") -> 
 
 def counted(*looks: dict[int, Any]) -> float:
     """Return what is counted after looks at equal distances."""
-    sum_ = watch.Waiting({})
+    sum_ = watch.Waiting()
     for number, threads in enumerate(looks, 1):
         sum_.note(number * LOOK, threads)
     return float(sum_.seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from grader.sandbox.answer import LANES, Official, Split
+from grader.sandbox.answer import LANES, Split
 from grader.scorers.asking import Later
 
 
@@ -26,8 +26,8 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
 
     split: Split | None = None
     lost: str = ""
-    official: Official | None = None
-    """The official outcome that its answers tell, if it can do nothing but answer; None: they do not tell it."""
+    is_late: bool = False
+    """Whether the tests arrive at the very call in which the program has used up its CPU time."""
     stopped: Later | None = None
     """Why there is no verdict yet, if it is only late."""
 

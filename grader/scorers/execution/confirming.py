@@ -13,14 +13,12 @@ import msgspec
 
 from grader.errors import InputError
 from grader.results.provenance import Calls as Compared
-from grader.sandbox.answer import TIMEOUT, WAITING, Answers, Executed, Likeness, Official, Recording, Split, Transcript
+from grader.sandbox.answer import Answers, Executed, Likeness, Recording, Split, Transcript
 from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
-from grader.scorers.execution.assembly import head
 from grader.scorers.execution.calls import Calls, Unrecordable, possible, reordered, settle
 from grader.scorers.execution.candidate import Candidate, Confirmed
 from grader.scorers.execution.known import Known
-from grader.scorers.execution.tameness import tame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,11 +34,9 @@ if TYPE_CHECKING:
 
 ANSWERING, ANSWERING_AGAIN = "answering", "answering in another order"
 SEEDS = 0, 1
-"""A reference solution that is not tame answers once with each: what differs is random."""
+"""A reference solution answers once with each: what differs is random."""
 FEW_ANSWERS = 64
 """If a program has used up its time after more answers than this, it may have needed it to send them."""
-LATEST = 0.5
-"""The part of the time limit up to which a program is surely in time when it runs again."""
 
 
 class Tried(NamedTuple):
@@ -196,9 +192,6 @@ class Confirmation:
         reference = tried.get((qid, calls))
         if reference is not None and _passes(reference.verdict):
             self.known.keep(qid, map(self._answered, reference.runs))
-            self.known.official[qid] = (
-                reference.verdict.split.official if reference.verdict and reference.verdict.split else None
-            )
             if reference.other is not None:
                 self.known.keep_again(qid, reference.other, self._answered(_again(reference.runs[0])))
         else:
@@ -209,10 +202,7 @@ class Confirmation:
     def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], Tried]:
         """Let reference solutions answer the calls that may be right, twice, and judge their answers."""
         wanted = {
-            (qid, calls): [
-                Candidate(qid=qid, source=f"{source}\n#{number}", seed=seed)
-                for seed in (SEEDS if tame(head(self._tasks[qid].signature_text, source)) is None else SEEDS[:1])
-            ]
+            (qid, calls): [Candidate(qid=qid, source=f"{source}\n#{number}", seed=seed) for seed in SEEDS]
             for qid, recording in recordings.items()
             if (source := self._tasks[qid].reference) is not None
             for number, calls in enumerate(possible(recording))
@@ -242,27 +232,7 @@ class Confirmation:
             return None
         number = self.compared_calls(qid)
         likeness = Likeness(calls=Compared(n=number, same=number))
-        split = Split(evidence=answers.evidence, confirmed=True, likeness=likeness)
-        return Confirmed(split=split, official=self._official(qid, self.known.official.get(qid), answers))
-
-    def _official(self, qid: str, official: Official | None, answers: Answers) -> Official | None:
-        """Return the official outcome that follows from answers, if no limit could have changed the official run."""
-        limit, evidence = self._tasks[qid].seconds or self._limits.cpu_seconds, answers.evidence
-        if answers.strained or evidence.oom:
-            return None
-        is_waiting = answers.hello is None or (official is not None and official.kind == WAITING)
-        if evidence.stopped == "cpu" and len(answers.replies) <= FEW_ANSWERS and is_waiting:
-            return Official(kind=TIMEOUT, seconds=limit)
-        is_done = evidence.stopped is None and evidence.status is None
-        is_done &= evidence.wall <= LATEST * self._limits.wall_seconds
-        if (
-            official is None
-            or official.kind == WAITING
-            or not is_done
-            or evidence.cpu + official.seconds > LATEST * limit
-        ):
-            return None
-        return msgspec.structs.replace(official, seconds=evidence.cpu)
+        return Confirmed(split=Split(evidence=answers.evidence, confirmed=True, likeness=likeness))
 
     def _judge_job(self, candidate: Candidate, calls: dict[Candidate, Calls] | None) -> Job:
         """Return the job that judges a candidate; one with its own `calls` is judged by the tests alone."""
@@ -327,8 +297,7 @@ class Confirmation:
             answers = self._spool.get(self._answers[candidate])
             assert answers is not None
             if (judged := verdict.split) is not None:
-                official = self._official(candidate.qid, judged.official, answers)
-                verdict = Confirmed(split=_split(judged, answers), official=official)  # noqa: PLW2901
+                verdict = Confirmed(split=_split(judged, answers), is_late=_is_late(judged, answers))  # noqa: PLW2901
             self._verdicts[candidate] = verdict
 
     def _splits(
@@ -442,6 +411,12 @@ def _split(judged: Split, answers: Answers) -> Split:
         return msgspec.structs.replace(judged, evidence=answers.evidence)
     if judged.evidence.stopped is not None:
         return msgspec.structs.replace(judged, reason="judging its answers did not finish", kind="unconfirmed")
-    if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "diverged", "ended"}:
+    if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "waiting", "diverged", "ended"}:
         return Split(evidence=answers.evidence, right=judged.right)
     return msgspec.structs.replace(judged, evidence=answers.evidence)
+
+
+def _is_late(judged: Split, answers: Answers) -> bool:
+    """Whether the tests arrive at the very call in which a program used up its CPU time, and not in encoding it."""
+    is_late = answers.evidence.stopped == "cpu" and not answers.evidence.oom and not answers.encoding
+    return is_late and judged.kind == "waiting" and len(answers.replies) <= FEW_ANSWERS

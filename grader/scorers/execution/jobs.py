@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.scorers.execution.assembly import Program, assemble, head
-from grader.scorers.execution.straightness import straight
-from grader.scorers.execution.tameness import tame
 from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:
@@ -80,13 +78,10 @@ def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: 
     """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests.
 
     It may take a quarter more time than the limit, for the cost of the calls themselves. `seed`: see `Candidate.seed`.
-    A tame program has less room than in its official run, so that no limit of memory comes between the two.
     """
     candidate = _candidate(task, source, calls)
     if seed:
         candidate["seed"] = seed
-    if tame(head(task.signature_text, source)) is not None:
-        candidate["spare"] = (task.memory_bytes or limits.memory_bytes) // 2
     return {**_times(1.25, task, limits), "answer": {"candidate": candidate, "calls": calls.calls}}
 
 
@@ -169,8 +164,6 @@ def judge_job(
         other = again.other
         judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": again.expected.messages}
         given["again"] = again.answers.messages
-    if straight(task.tests, task.signature.written) is not None:
-        judged["official"] = True
     asked: sandbox.Judge = {"task": judged, "answers": given}
     if each:
         asked["each"] = True

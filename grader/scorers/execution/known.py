@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-    from grader.sandbox.answer import Official
     from grader.scorers.execution.calls import Calls, Reordered, Unrecordable
 
 
@@ -66,8 +65,6 @@ class Known:
         self._references: dict[str, int] = {}
         """Task -> number of runs of its reference solution, if the tests pass with its answers."""
         self._reordered: dict[str, Reordered] = {}
-        self.official: dict[str, Official | None] = {}
-        """Task -> the official outcome that the answers of its reference solution tell."""
         self.broken: dict[str, str] = {}
         """Task -> why the tests do not pass with the answers of its reference solution."""
         self.failing: dict[str, str] = {}

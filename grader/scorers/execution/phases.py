@@ -11,10 +11,10 @@ from grader.errors import UsageError
 from grader.executors.choice import open_executor
 from grader.files.json_text import quoted
 from grader.options import Options
-from grader.results import OfficialProvenance, Outcome, SampleResult, SandboxProvenance, write_facts
-from grader.sandbox.answer import Executed, Lint
+from grader.results import Outcome, SampleResult, SandboxProvenance, write_facts
+from grader.sandbox.answer import Evidence, Executed, Lint, Run
 from grader.sandbox.interface import FEW_LINTS, Limits
-from grader.scorers.execution import deriving, jobs
+from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import SampleFacts
@@ -94,7 +94,7 @@ def executing(
         settler = Settler(executor, observer)
         confirmation = Confirmation(tasks, settler, spool, limits)
         inputs = Inputs(tasks, settler, spool, limits, protocol)
-        run = Phases(confirmation, protocol, limits, settler, inputs, derives=options.official == "derive")
+        run = Phases(confirmation, protocol, limits, settler, inputs)
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
         executions = _collect(samples, protocol)
@@ -105,7 +105,6 @@ def executing(
             programs=len(samples),
             distinct_programs=len({sample.key for sample in samples}),
             verdicts_from_cache=settler.cached[LINTING],
-            official=run.official,
         )
         yield executions
 
@@ -133,17 +132,8 @@ class Phases:
         limits: Limits,
         settler: Settler,
         inputs: Inputs | None = None,
-        *,
-        derives: bool = False,
     ) -> None:
-        """`inputs` judges the programs of tasks that have inputs, and no tests.
-
-        `derives`: the official outcome of a tame program is derived from its answers (deriving.py).
-        """
-        self._derives = derives
-        self.official = OfficialProvenance()
-        self.different: list[str] = []
-        """Errors: derived official outcomes that an execution contradicts."""
+        """`inputs` judges the programs of tasks that have inputs, and no tests."""
         self._inputs, self._protocol, self._limits, self._settler = inputs, protocol, limits, settler
         self._confirmation = confirmation
         self._keys: dict[tuple[str, str, Program, bool], str] = {}
@@ -177,26 +167,22 @@ class Phases:
         return samples
 
     def run(self, samples: Iterable[Sample]) -> None:
-        """Run samples officially. Every careful verdict must be known."""
+        """Run samples officially. Every careful verdict must be known.
+
+        A program that has used up its time in a call at which its tests arrive would use it up there once more. Such
+        programs are the main cost of real runs, so they do not run again.
+        """
         open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
-        told = [(sample, deriving.derived(sample, self._protocol)) for sample in open_ if self._derives]
-        derived_of = {sample: ran for sample, ran in told if ran is not None}
-        keys = {sample: self._key(sample, self._running) for sample in derived_of}
-        drawn = deriving.audited(keys.values())
-        self._run([sample for sample in open_ if keys.get(sample, "") in drawn or sample not in derived_of])
-        audited = [sample for sample in derived_of if sample.ran is not None]
-        wrong = [
-            s for s in audited if s.ran is not None and not deriving.is_same(s, derived_of[s], s.ran, self._protocol)
-        ]
-        if wrong:
-            self.different = [_difference(wrong)]
-            self._run([sample for sample in derived_of if sample.ran is None])
-        derived = [sample for sample in derived_of if sample.ran is None and not sample.not_run]
-        for sample in derived:
-            sample.ran = derived_of[sample]
-        self.official = OfficialProvenance(
-            executed=len(open_) - len(derived), derived=len(derived), audited=len(audited), different=len(wrong)
-        )
+        for sample in open_:
+            if sample.apart.completion.is_late:
+                sample.ran = self._timed_out(sample)
+        self._run([sample for sample in open_ if sample.ran is None])
+
+    def _timed_out(self, sample: Sample) -> Executed:
+        seconds = sample.attempt.task.seconds or self._limits.cpu_seconds
+        evidence = Evidence(stopped="cpu", status=None, cpu=seconds, wall=seconds, waited=0.0, oom=False)
+        run = Run(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
+        return Executed(lint=sample.lint, run=run)
 
     def _judge_inputs(self, inputs: Inputs, samples: list[Sample]) -> None:
         """Judge samples of tasks with inputs; what their programs answer decides both readings."""
@@ -211,7 +197,7 @@ class Phases:
 
     @property
     def notes(self) -> list[str]:
-        """Derived outcomes that are wrong; tasks whose verdicts are weaker, or whose samples are unscored, and why."""
+        """Tasks whose verdicts are weaker, or whose samples are unscored, and why."""
         found, inputs = self._confirmation, self._inputs
         notes = [
             (UNRECORDABLE, _with_reasons(found.unrecordable)),
@@ -222,7 +208,7 @@ class Phases:
             kinds = ("checker", inputs.failed_checkers), ("reference solution", inputs.failed_references)
             notes += [(f"The {kind} of {FAILED}", _with_faults(failed)) for kind, failed in kinds]
         named = [(text, texts) for text, texts in notes if texts]
-        return [*self.different, *(text.format(tasks=_tasks(len(n)), named=_named(n)) for text, n in named)]
+        return [text.format(tasks=_tasks(len(n)), named=_named(n)) for text, n in named]
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.
@@ -328,15 +314,6 @@ def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
         groups=attempt.task.groups or msgspec.UNSET,
         calls=judged.calls,
         facts=msgspec.UNSET if judged.base is None else write_facts(SampleFacts(base=judged.base)),
-    )
-
-
-def _difference(samples: list[Sample]) -> str:
-    """Return the error about derived official outcomes that are wrong."""
-    named = _named([f"{sample.attempt.task.id}, sample {sample.attempt.sample}" for sample in samples])
-    return (
-        f"Error: the official outcome that was derived from recorded answers is not that of the official run: {named}. "
-        "So all programs of this run were executed. Please report these programs."
     )
 
 

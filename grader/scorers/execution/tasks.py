@@ -19,7 +19,6 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted, shown
 from grader.options import LEAST_MEMORY, bytes_of
-from grader.scorers.execution import tame_names
 from grader.scorers.execution.assembly import Signature, assemble, read_signature, says_nothing
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
@@ -381,6 +380,14 @@ def _stub(node: ast.stmt) -> str:
     return _function(node.name) if isinstance(node, ast.FunctionDef) else ""
 
 
+_LIBRARY = (
+    "abc", "bisect", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
+    "functools", "heapq", "itertools", "math", "numbers", "operator", "os", "queue", "random", "re", "statistics",
+    "string", "sys", "textwrap", "time", "typing",
+)  # fmt: skip
+"""Modules whose names programs use without writing them themselves."""
+
+
 def _constructed(tests: str, names: Sequence[str]) -> list[str]:
     """Return stubs of the classes among these names: with a capital letter, and constructed by the tests.
 
@@ -391,7 +398,7 @@ def _constructed(tests: str, names: Sequence[str]) -> list[str]:
     called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     owners = [(call.func.value, call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
     assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    modules = [importlib.import_module(module) for module in tame_names.MODULES] if len(names) > 1 else []
+    modules = [importlib.import_module(module) for module in _LIBRARY] if len(names) > 1 else []
     stubs = []
     for name in names:
         if name in called and name[0].isupper() and not any(hasattr(module, name) for module in modules):

@@ -6,8 +6,6 @@ all calls before; others come in batches (dialogue.py).
 
 import contextlib
 import os
-import re
-import resource
 import struct
 import sys
 import weakref
@@ -37,51 +35,12 @@ if TYPE_CHECKING:
 
 BUFFER = 1 << 16
 _FUNCTION = type(lambda: None)
-_CHEAP = {bool, int, float, type(None)}
-"""Types of answers that take hardly any time to send."""
-FEW_OBJECTS = 100
-"""Looking for changes in this many arguments takes hardly any time."""
-LEVELS = 64
-"""How many calls deeper than usual a program with less room answers. Tests call a program from fewer (official.py)."""
 
 
 def candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
-    _serve(spec, _Channel(channel_fd))
-
-
-def tame(spec: "dict[str, Any]", channel_fd: int, ready_fd: int) -> None:
-    """Execute and answer like `candidate` for one tame program after another; `spec` is empty.
-
-    They keep nothing (`tameness.py` in the grader), and neither does the library, so none can notice the ones before
-    it. Each gets only `room` bytes of address space, and less of the stack, of Python's and of C's.
-    """
-    wire.send(lambda data: os.write(ready_fd, data), {"ready": True})
     channel = _Channel(channel_fd)
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    program = _next(channel)
-    while program is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (program["room"], hard))
-        # Its keys are equal for 2 and 2.0, and a compiled pattern saves time and recursion.
-        re.purge()
-        program = _deeper(LEVELS, program, channel)
-
-
-def _deeper(levels: int, program: "Any", channel: "_Channel") -> "Any":
-    return next(map(_deeper, (levels - 1,), (program,), (channel,))) if levels else _serve(program, channel)
-
-
-def _next(channel: "_Channel") -> "dict[str, Any] | None":
-    """Return the next message; None at the end of the stream."""
-    try:
-        return wire.loads(wire.receive_bytes(channel.receive, wire.MAX_BYTES))
-    except (wire.ClosedError, OSError):
-        return None
-
-
-def _serve(spec: "Any", channel: "_Channel") -> "dict[str, Any] | None":
-    """Execute a candidate's code and answer its calls; return the next candidate, if one follows."""
     sys.stdin = sys.stderr = process.Streams()
     if "seed" in spec and "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(spec["seed"])
@@ -94,15 +53,17 @@ def _serve(spec: "Any", channel: "_Channel") -> "dict[str, Any] | None":
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
         channel.send(wire.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
-        return _next(channel)
+        channel.flush()
+        return
     kind = _OneByOne if spec.get("each") else _Answerer
     answerer = kind(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())
     while True:
-        message = _next(channel)
-        if message is None or "source" in message:
-            return message
-        channel.send(answerer.answer(message))
+        try:
+            call = wire.loads(wire.receive_bytes(channel.receive, wire.MAX_BYTES))
+        except (wire.ClosedError, OSError):
+            return
+        channel.send(answerer.answer(call))
 
 
 class _Channel:
@@ -182,7 +143,7 @@ class _Answerer:
 
         `announce` is called before a large answer is encoded.
         """
-        self._announce, self._tells = announce, "spare" in spec
+        self._announce = announce
         self._namespace, self._entered = namespace, entered
         self._names, self._reads = spec["names"], spec["reads"]
         self._wanted = {*spec["names"], *spec["stubs"]}
@@ -250,10 +211,6 @@ class _Answerer:
             self._constructed(call["f"], outcome["v"])
         except (Exception, SystemExit) as error:
             outcome = {"e": _without_frames(error)}
-        is_cheap = type(outcome.get("v", self)) in _CHEAP and len(self._theirs.objects) <= FEW_OBJECTS
-        if self._tells and not (self._answers and is_cheap):
-            # If its time is up from here on, it is not the program that took too long.
-            self._announce()
         self._answers.append(outcome.get("v", FORGOTTEN))
         return self._said(outcome, call)
 

@@ -184,15 +184,12 @@ class LockStep(_Replies):
         *,
         each: int = 0,
         known: Collection[str] = (),
-        first: bytes = b"",
     ) -> None:
         """`each`: the limit of time is for each call, and of an answer with more bytes only a digest is kept.
 
-        `known`: digests of expected answers. `first`: a message that is sent before, and has no answer of its own.
+        `known`: digests of expected answers.
         """
         super().__init__(fd, calls)
-        if first:
-            self.pending = memoryview(struct.pack(">I", len(first)) + first)
         self._size, self._ahead = 1, ahead
         self._each, self._start, self._turn = each, time.monotonic(), 0
         self._known = known
@@ -240,7 +237,7 @@ class LockStep(_Replies):
         return self._sent - len(self.replies) > 1
 
     def _send_batch(self) -> None:
-        batch = bytearray(self.pending)
+        batch = bytearray()
         end, self._size = self._sent + self._size, min(2 * self._size, self._ahead)
         for call in self._parts[self._sent : end]:
             is_data = call.startswith(_NAMED) and call.count('{"x":') == 1

@@ -14,9 +14,8 @@ from typing import cast
 
 from grade_sandbox.confine import isolation
 from grade_sandbox.supervise import dialogue, watch
-from grade_sandbox.supervise.kept_process import JudgeProcess, KeptProcess, LintProcess
+from grade_sandbox.supervise.kept_process import JudgeProcess, LintProcess
 from grade_sandbox.supervise.zygote import Zygotes, needs_numpy
-from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,13 +31,11 @@ SLICED = ("slice", "idle")
 """Reasons for stopping a program before any limit."""
 STARVED = ("wall", "blocked", "shared", "disturbed")
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
-TAME_SECONDS, TAME_BYTES = 600.0, 32 << 20
-"""CPU time and memory of its own after which the process of tame programs is replaced."""
 LIKENESS_TIMES = 10
 """How many times its limit a judgement may take to compare answers and to replay controls."""
 _OFFICIAL = {"result": str, "kind": str, "lines": str}
 _CONFIRMED = {
-    "confirmed": bool, "reason": str, "kind": str, "so_far": bool, "moved": int, "encoding": bool, "official": dict,
+    "confirmed": bool, "reason": str, "kind": str, "so_far": bool, "moved": int, "encoding": bool,
 }  # fmt: skip
 
 
@@ -60,7 +57,6 @@ class Supervisor:
         self._baselines: dict[int, int] = {}
         self.linter = LintProcess(self.zygotes, self._end, nested=not root)
         self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not root)
-        self.tame = KeptProcess(self.zygotes, "tame", CANDIDATE_SLOT, self._end, nested=not root)
         self.retired = ""
         self._oom = watch.OomKills()
         self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
@@ -85,11 +81,9 @@ class Supervisor:
         """Do one job; return its answer."""
         answer: dict[str, Any] = {"id": job["id"]}
         self.watched_memory = job.get("memory", self.settings["memory"])
-        # No process with tests is alive while a candidate is, and nothing else while a tame program is.
+        # No process with tests is alive while a candidate is.
         if not (job.get("judge") or job.get("record")):
             self.judge.stop()
-        if not _is_tame(job):
-            self.tame.stop()
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
             if answer["lint"].get("messages") != []:
@@ -140,11 +134,10 @@ class Supervisor:
         asked = job["answer"]
         if "script" in asked:
             return self._run_script(job, cast("Script", asked))
-        seen, strained = self._answered(job, asked["candidate"], asked["calls"])
-        return seen if "spare" not in asked["candidate"] else seen | {"strained": strained}
+        return self._answered(job, asked["candidate"], asked["calls"])
 
-    def _answered(self, job: Job, candidate: Candidate, calls: Sequence[str]) -> tuple[dict[str, Any], bool]:
-        """Return what a candidate answers, and whether other limits might have changed that.
+    def _answered(self, job: Job, candidate: Candidate, calls: Sequence[str]) -> dict[str, Any]:
+        """Return what a candidate answers.
 
         If it ends while it has several calls, it answers again, one by one: its last answer is the one that it gave.
         """
@@ -153,13 +146,8 @@ class Supervisor:
         seen, said = self._answered_ahead(job, candidate, calls, 1 if is_careful else dialogue.MOST_AHEAD)
         if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:
             seen, said = self._answered_ahead(job, candidate, calls, 1)
-        if "spare" in candidate and _lacks_room(seen):
-            self.tame.stop()
-            whole = candidate.copy()
-            del whole["spare"]
-            return self._answered(job, whole, calls)[0], True
-        # If its time was up while an answer was encoded, the program itself was in time.
-        return seen, said.encoding or said.is_withdrawn
+        # If its time was up while an answer was encoded, the program itself may have been in time.
+        return seen | ({"encoding": True} if said.encoding or said.is_withdrawn else {})
 
     def _answered_ahead(
         self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int
@@ -168,30 +156,9 @@ class Supervisor:
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
-        if "spare" in candidate:
-            return self._answered_tamely(job, candidate, calls, ahead, numeric=numeric)
         with self._talking("candidate", candidate, cpu, numeric=numeric) as (pid, fd):
             said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
             return self._watch(job, {pid: CANDIDATE_SLOT}, said), said
-
-    def _answered_tamely(
-        self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int, *, numeric: bool
-    ) -> tuple[dict[str, Any], dialogue.LockStep]:
-        """Let a tame program answer in the process of those before it, which ends unless all is as it should be."""
-        pid = self.tame.prepare(numeric=numeric)
-        first = {**candidate, "room": watch.address_space_bytes(self.tame.pids[-1]) + candidate["spare"]}
-        said = dialogue.LockStep(self.tame.socket.fileno(), calls, ahead, first=wire.encode(first).encode())
-        before = watch.Before(self.tame.pids)
-        observed = self._watched(job, pid, said, before=before)
-        oom_before = self._oom.count() if self.counts_oom else None
-        observed.wait()
-        if observed.done and observed.reason is None and not watch.processes(self.known() | {*self.tame.pids}):
-            ran = watch.Before(self.tame.pids).ran
-            kept = watch.memory_bytes(self.tame.pids, observed.baseline)
-            if ran < TAME_SECONDS and kept < TAME_BYTES:
-                evidence = self._evidence(observed, None, ran - before.ran, oom=False)
-                return (observed.result or {}) | {"evidence": evidence}, said
-        return self._ended(observed, self.tame.give_up(), oom_before), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
@@ -298,9 +265,7 @@ class Supervisor:
 
     # --- watching ---
 
-    def _watched(
-        self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False, before: watch.Before | None = None
-    ) -> watch.Watch:
+    def _watched(self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False) -> watch.Watch:
         return watch.Watch(
             pid,
             said,
@@ -312,7 +277,6 @@ class Supervisor:
             grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
             baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
-            before=before,
         )
 
     def _watch(
@@ -339,8 +303,7 @@ class Supervisor:
             # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
         oom = self.counts_oom and self._oom.count() != oom_before
-        cpu = max(0.0, sum(end.cpu for end in ends) - observed.before.ran)
-        evidence = self._evidence(observed, status, cpu, oom=oom)
+        evidence = self._evidence(observed, status, sum(end.cpu for end in ends), oom=oom)
         # A process that is killed together with its children leaves no account of their time.
         evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))
         return (observed.result or observed.dialogue.so_far or {}) | {"evidence": evidence}
@@ -412,20 +375,6 @@ class Supervisor:
                     os.waitpid(pid, os.WNOHANG)
             strangers = watch.processes(known)
         return strangers
-
-
-def _is_tame(job: Job) -> bool:
-    asked: Mapping[str, Any] = job.get("answer") or {}
-    return "spare" in asked.get("candidate", ())
-
-
-def _lacks_room(seen: dict[str, Any]) -> bool:
-    """Whether a program with less room than usual may have needed more."""
-    stopped, status = seen["evidence"]["stopped"], seen["evidence"]["status"]
-    if stopped in {"memory", "shared", "garbage"} or (stopped is None and status is not None):
-        return True
-    texts = [seen.get("hello") or "", *seen.get("replies", ())]
-    return any("RecursionError" in text or "MemoryError" in text for text in texts)
 
 
 @contextlib.contextmanager

@@ -90,32 +90,10 @@ class Thread(NamedTuple):
     """One letter."""
 
 
-class Before:
-    """What some processes had used before a program began in them."""
-
-    def __init__(self, pids: Iterable[int] = ()) -> None:
-        times = cpu_times(pids).values()
-        self.user = sum(user for _, user, _ in times)
-        self.system = sum(system for _, _, system in times)
-        self.threads: dict[int, Thread] = {}
-        for pid in pids:
-            # Some kernels do not tell it, and no kernel does of a process that has ended.
-            with contextlib.suppress(ValueError):
-                self.threads[pid] = Thread(*_ran_and_delay(f"/proc/{pid}/schedstat"))
-        self.ran = sum(thread.ran for thread in self.threads.values()) or self.user + self.system
-        """Seconds of CPU time."""
-
-
 def _ran_and_delay(path: str) -> tuple[float, float]:
     """Return how long a thread ran, and how long it waited while it was ready, in seconds; raises ValueError."""
     ran, delay = (int(part) / 1e9 for part in _read(path).split()[:2])
     return ran, delay
-
-
-def address_space_bytes(pid: int) -> int:
-    """Return the size of a process's address space; 0 if unknown."""
-    pages = _read(f"/proc/{pid}/statm").split()[:1]
-    return sum(map(int, pages)) * os.sysconf("SC_PAGESIZE")
 
 
 def threads(pid: int) -> dict[int, Thread]:
@@ -213,11 +191,10 @@ class Waiting:
     moment makes all its threads wait in the same way.
     """
 
-    def __init__(self, before: Mapping[int, Thread]) -> None:
-        """`before`: the data at the start of the threads that existed then."""
+    def __init__(self) -> None:
         self.seconds = 0.0
         self._last = _Since()
-        self._before = dict(before)
+        self._before: dict[int, Thread] = {}
         self._since: dict[int, _Since] = {}
         """Thread -> a point in time before all of its waiting that is not counted yet."""
 
@@ -261,7 +238,6 @@ class Watch:
     `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
     `grace`: seconds beyond the CPU limit in which it may neither work nor be kept waiting by the machine.
     `shared_room`: bytes by which the machine's shared memory may grow; None: not checked.
-    `before`: what its processes had used before it.
     """
 
     def __init__(
@@ -276,7 +252,6 @@ class Watch:
         baseline: int,
         grace: float = 0.0,
         shared_room: int | None = None,
-        before: Before | None = None,
     ) -> None:
         self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
@@ -287,8 +262,7 @@ class Watch:
         """Whether the dialogue is complete."""
         self.cpu = self.wall = self.waited = 0.0
         self._open = True
-        self.before = before or Before()
-        self._waiting = Waiting(self.before.threads)
+        self._waiting = Waiting()
         self._used: dict[int, float] = {}
         self._turn, self._before = 0, (0.0, 0.0, 0.0, 0.0)
         """The current run of the program, and the times when it began: user, kernel, wall, waited."""
@@ -386,8 +360,8 @@ class Watch:
         times = cpu_times(pids)
         # The time of a child that was not waited for is in no other process's account.
         self._used |= {pid: own for pid, (own, _, _) in times.items()}
-        user = max(sum(user for _, user, _ in times.values()), sum(self._used.values())) - self.before.user
-        system = sum(system for _, _, system in times.values()) - self.before.system
+        user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
+        system = sum(system for _, _, system in times.values())
         self.cpu = user + system
         self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
         self.waited = self._waiting.seconds

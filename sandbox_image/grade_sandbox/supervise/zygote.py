@@ -45,7 +45,6 @@ _HOLDS_ARRAY = ('["array"', '["scalar"', '["masked')
 KINDS: dict[str, Callable[..., object]] = {
     "official": official_run.official,
     "candidate": answering.candidate,
-    "tame": answering.tame,
     "script": script.script,
     "judge": judging.judge,
     "tests": interactive.tests,

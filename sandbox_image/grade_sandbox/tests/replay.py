@@ -33,6 +33,12 @@ class Divergence(UnconfirmedError):  # noqa: N818 - a reason why, not an error
     kind = "diverged"
 
 
+class WaitingError(UnconfirmedError):
+    """Raised if the tests make the call in which the candidate's process ended."""
+
+    kind = "waiting"
+
+
 class Replay(TestRun):
     """Answers the tests' calls from a list of replies, as long as they equal the recorded calls."""
 
@@ -94,7 +100,7 @@ class Replay(TestRun):
     def _reply(self) -> tuple[str, Any]:
         number, self._next = self._next, self._next + 1
         if number >= len(self._texts):
-            raise UnconfirmedError("the candidate's process ended during a call")
+            raise WaitingError("the candidate's process ended during a call")
         reply = wire.loads(self._texts[number])
         how, result = self.replies.take(reply)
         self._answers.append(result if how == "v" else FORGOTTEN)
@@ -264,8 +270,6 @@ class Tests:
         self.spec = spec
         self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
         self._tests = continue_after_failure.compile_strict(spec["test"])
-        self.unchanged = compile(spec["test"], "<string>", "exec", dont_inherit=True) if "official" in spec else None
-        """The code of the tests as they are, if they can tell the official outcome (official_outcome.py)."""
         self.calls = [json.loads(call) for call in spec["calls"]]
         self.text, self.reads = spec["signature"] + spec["test"], spec.get("reads", ())
         self.expected: Any = spec.get("expected", ())

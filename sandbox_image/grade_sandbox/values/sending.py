@@ -78,7 +78,7 @@ class Encoder:
 
     def changes(self, *tables: ObjectTable) -> list[Any]:
         """Return the new contents of the objects that have changed since the other side saw them."""
-        return [[table.tag, number, self.node(table.objects[number])] for table in tables for number in table.changed()]
+        return [[table.tag, number, self._new(table.objects[number])] for table in tables for number in table.changed()]
 
     def call(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *tables: ObjectTable
@@ -95,12 +95,16 @@ class Encoder:
         """Create the nodes that atoms refer to and that do not exist yet."""
         while self._pending:
             position, item = self._pending.popleft()
-            if self._announce is not None:
-                self._size += len(item) + 1 if type(item) in _SIZED else 1
-                if self._size > LARGE:
-                    self._announce()
-                    self._announce = None
-            self.nodes[position] = self.node(item)
+            self.nodes[position] = self._new(item)
+
+    def _new(self, item: Any) -> list[Any]:
+        """Return the node for one object; the first that makes the message large is announced before."""
+        if self._announce is not None:
+            self._size += len(item) + 1 if type(item) in _SIZED else 1
+            if self._size > LARGE:
+                self._announce()
+                self._announce = None
+        return self.node(item)
 
     def atom(self, value: Any) -> Any:
         kind = type(value)

@@ -8,6 +8,7 @@ import pytest
 
 from grader.executors.local import Local
 from grader.observer import Silent
+from grader.results import Outcome
 from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
@@ -17,6 +18,7 @@ from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
+from grader.scorers.execution.reading import official_reading, official_result
 from grader.scorers.execution.settling import Settler
 from tests.scorers.execution.made import make
 
@@ -38,6 +40,8 @@ class Scripted:
         self.jobs: list[tuple[str, dict[str, Any]]] = []
         self.lost: set[str] = set()
         self.kind = ""
+        self.answered: dict[str, Any] = {}
+        """What its programs' answers have beside the usual, in the evidence or beside it."""
 
     def begin(self, lint: int = 0) -> None:
         """Nothing to start."""
@@ -61,11 +65,9 @@ class Scripted:
             one = refused if "lambda" in job["record"]["test"] else calls
             return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
         if kind == "answer":
-            return {
-                "evidence": EVIDENCE,
-                "hello": "{}",
-                "replies": [json.dumps(len(job["answer"]["candidate"]["source"]))],
-            }
+            replies = [json.dumps(len(job["answer"]["candidate"]["source"]))]
+            evidence = EVIDENCE | {name: value for name, value in self.answered.items() if name in EVIDENCE}
+            return {**self.answered, "evidence": evidence, "hello": "{}", "replies": replies}
         if kind == "run":
             return {"evidence": EVIDENCE, "result": "passed"}
         return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
@@ -142,7 +144,7 @@ def test_a_known_solution_that_is_called_in_another_way_sends_the_task_to_the_ot
     confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
     assert confirmation.unrecordable == {"plain": "the reference solution is called in another way"}
     # The reference runs beside its tests as well.
-    assert pool.kinds == ["record", "answer", "judge", "split", "split"]
+    assert pool.kinds == ["record", "answer", "answer", "judge", "split", "split"]
     assert confirmation.broken_references == {"plain": "why"}
 
 
@@ -153,11 +155,8 @@ def test_a_known_solution_that_passes_beside_its_tests_is_not_missing(pool: Scri
         assert (confirmation.without_reference, confirmation.broken_references) == (without, {})
 
 
-RANDOM = "import random\n\ndef solution(a):\n    return random.random()"
-
-
-def test_a_random_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
-    confirmation, _ = confirm(pool, "aaa", "bbbb", solution=RANDOM)
+def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
+    confirmation, _ = confirm(pool, "aaa", "bbbb", solution=REFERENCE)
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge", "judge"]
     answered = [job["answer"]["candidate"] for kind, job in pool.jobs if kind == "answer"]
     assert [one.get("seed", 0) for one in answered] == [0, 1, 0, 0]
@@ -171,10 +170,35 @@ def test_a_random_solution_answers_twice_and_what_it_answered_is_expected_of_eve
 def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) -> None:
     as_long = "a" * len(f"{REFERENCE}\n#0")
     _, (same, other) = confirm(pool, as_long, "b", solution=REFERENCE)
-    assert pool.kinds == ["record", "answer", "judge", "answer", "answer", "judge"]
+    assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge"]
     assert same.split.confirmed
     assert (same.split.likeness.calls.n, same.split.likeness.calls.same) == (1, 1)
     assert other.split.likeness is None  # The scripted judge says nothing of it.
+
+
+@pytest.mark.parametrize(
+    ("answered", "kind", "is_run"),
+    [
+        ({"stopped": "cpu"}, "waiting", False),
+        ({"stopped": "cpu"}, "assertion", True),
+        ({"stopped": "cpu", "encoding": True}, "waiting", True),
+        ({"stopped": "wall"}, "waiting", True),
+        ({"stopped": "cpu", "oom": True}, "waiting", True),
+    ],
+)
+def test_only_a_program_whose_tests_arrive_at_the_call_that_used_up_its_time_does_not_run_with_them(
+    pool: Scripted, answered: dict[str, Any], kind: str, is_run: bool
+) -> None:
+    pool.kind, pool.answered, settling = kind, answered, settler(pool)
+    with Spool() as spool:
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), PROTOCOL, LIMITS, settling)
+        (sample,) = phases.all(jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL))
+    assert ("run" in pool.kinds) == is_run
+    reading = official_reading(sample.executed, PROTOCOL)
+    assert (reading.outcome, reading.detail) == (
+        (Outcome.PASSED, "") if is_run else (Outcome.TIMEOUT, f"used {LIMITS.cpu_seconds:.1f} s of CPU time")
+    )
+    assert is_run or official_result(sample.executed, PROTOCOL) == "out of time"
 
 
 @pytest.mark.parametrize("kind", ["answer", "judge"])
