@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
-from grader.commands import checking, export, infer, look, machine, many_runs, results
+from grader.commands import checking, infer, look, machine, many_runs, results
 from grader.commands.console import end_of, say
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
@@ -135,7 +135,6 @@ for _command in (
     run_command,
     results.compare_command,
     many_runs.leaderboard_command,
-    export.export_command,
     results.report_command,
     checking.bundle_command,
     checking.verify_command,

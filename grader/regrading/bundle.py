@@ -23,7 +23,6 @@ from grader.predictions.select import is_fingerprint
 from grader.receipts import subject_of
 from grader.regrading.again import key_of
 from grader.results import Report
-from grader.results.destination import beside
 from grader.scorers import declarations
 from grader.scorers.earlier import read_report
 
@@ -149,16 +148,6 @@ def check_predictions(report: Report, file: PredictionFile, place: str) -> None:
         raise InputError([f"{place}: the results leave out {len(absent)} predictions, such as one of {min(absent)[0]}"])
     if any(sample.official.credit or sample.careful.credit for sample in report.samples if key_of(sample) not in there):
         raise InputError([f"{place}: the results credit samples without a prediction"])
-
-
-def of_results(results: Path) -> str:
-    """Return the digest of the bundle beside a results file; empty if there is none. Raises UsageError if it is old."""
-    path = beside(results.with_name(results.stem.removesuffix("_results")), ENDING)
-    if not path.is_file():
-        return ""
-    if read(path).manifest.members[RESULTS] != hashlib.sha256(results.read_bytes()).hexdigest():
-        raise UsageError(f"{path} is of other results; make it again: grade bundle {results}")
-    return digest_of(path.read_bytes())
 
 
 def declared_for(report: Report, benchmark: str | None) -> Benchmark:

@@ -291,16 +291,3 @@ def test_the_draw_follows_from_digest_and_seed() -> None:
     drawn = {key for seed in range(60) for key in draw(keys, "d", str(seed), 20)}
     assert len(drawn) == len(keys)
     assert draw(keys, "d", "s", 20) != draw(keys, "e", "s", 20)
-
-
-def test_an_export_names_the_bundle_beside_the_results(graded: Callable[[str], Path], tmp_path: Path) -> None:
-    shutil.copytree(graded("vstar"), tmp_path, dirs_exist_ok=True)
-    results = str(tmp_path / "predictions_results.json")
-    assert run(["bundle", results]) == 0
-    digest = bundle.digest_of((tmp_path / "predictions_bundle.zip").read_bytes())
-    words = ["export", "every-eval-ever", results, "-o", str(tmp_path / "out"), "-q"]
-    assert run(words) == 0
-    (made,) = (tmp_path / "out").rglob("*.json")
-    assert json.loads(made.read_bytes())["eval_library"]["additional_details"] == {"bundle": digest}
-    shutil.copy(edited(tmp_path, tmp_path / "new", credited) / "predictions_results.json", tmp_path)
-    assert run(words) == 2
