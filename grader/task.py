@@ -38,6 +38,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Other parts of the question: a hint, a signature, the solution under review."""
     row: Mapping[str, Any] = {}
     """The data's row, with the columns that were read."""
+    broken: str = ""
+    """What is wrong with the row, so that no reply to it can be judged; empty if nothing is."""
 
     @property
     def observation(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import repeat
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.files.json_text import quoted
 from grader.predictions.file import NOTHING
 from grader.predictions.reasoning import hide_reasoning
 from grader.predictions.record import counted
@@ -22,11 +23,24 @@ if TYPE_CHECKING:
 Place = tuple[str, int]
 """A qid, and a position among its predictions."""
 TRUNCATED: Literal["truncated"] = "truncated"
+BROKEN_SHOWN = 5
+"""Number of broken rows that a note describes; the others are only named."""
 EMPTY = "{} without any text: the model answered nothing, or its answers were lost on their way to the file."
 
 
+class BrokenRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the data that no reply can be judged by."""
+
+    reason: str
+    has_gold: bool
+    """Whether the published scorer can still find a reply to it right."""
+
+
 class Oddities(msgspec.Struct, frozen=True, kw_only=True):
-    """Server failures, truncated answers and empty texts among the predictions of a run."""
+    """Broken rows; server failures, truncated answers and empty texts among the predictions of a run."""
+
+    broken: dict[str, BrokenRow] = {}
+    """By qid."""
 
     failures: dict[Place, ServerFailure] = {}
     truncated: frozenset[Place] = frozenset()
@@ -36,6 +50,7 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
     def notes(self) -> list[str]:
         """Return notes on them for a reader of the report."""
         return [
+            *_broken_notes(self.broken),
             *_failure_notes(self.failures.values()),
             *_truncated_notes(len(self.truncated)),
             *([EMPTY.format(counted(self.empty, "prediction"))] if self.empty else []),
@@ -57,7 +72,12 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
                 truncated.add((qid, number))
             elif not text.strip():
                 empty += 1
-    return Oddities(failures=failures, truncated=frozenset(truncated), empty=empty)
+    broken = {
+        qid: BrokenRow(reason=task.broken, has_gold=task.gold in task.options)
+        for qid in predictions
+        if (task := tasks[qid]).broken
+    }
+    return Oddities(broken=broken, failures=failures, truncated=frozenset(truncated), empty=empty)
 
 
 def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:
@@ -73,6 +93,18 @@ def _ends_inside_reasoning(text: str) -> bool:
         return False
     shown, unclosed = hide_reasoning(text)
     return unclosed and not shown.strip()
+
+
+def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
+    if not broken:
+        return []
+    shown = [f"{quoted(qid)} ({row.reason})" for qid, row in islice(broken.items(), BROKEN_SHOWN)]
+    more = [quoted(qid) for qid in islice(broken, BROKEN_SHOWN, None)]
+    what = "1 row of the data is broken" if len(broken) == 1 else f"{len(broken)} rows of the data are broken"
+    return [
+        f"{what}: {', '.join([*shown, *more])}. The careful reading leaves them out; the official reading counts them "
+        "as the published scorer does."
+    ]
 
 
 def _failure_notes(failures: Iterable[ServerFailure]) -> list[str]:

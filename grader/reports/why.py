@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CAUSES = {
     "not_judged": "not judged",
+    "broken_row": "broken row of the data",
     "judge": "not judged",
     "server_failure": "the model's server failed",
     "checker": "the checker in the data failed",

@@ -119,6 +119,29 @@ def combine(parts: list[Observation]) -> Observation:
     )
 
 
+def weighted(found: list[Observation], weights: list[int], scored: list[int] | None = None) -> list[Observation]:
+    """Return observations whose mean is the weighted mean; `scored`: the weights in the value, if they are others.
+
+    A value is the mean plus the observation's distance from it, times its weight beside the average one (the linearised
+    ratio). It can be outside of [0, 1].
+    """
+    scored = scored or [0 if one.value is None else weight for one, weight in zip(found, weights, strict=True)]
+    values = _linearised([one.value or 0.0 for one in found], scored)
+    lows, highs = (_linearised([getattr(one, end) for one in found], weights) for end in ("low", "high"))
+    return [
+        Observation(value=value if weight else None, low=low, high=high, cluster=one.cluster)
+        for value, weight, low, high, one in zip(values, scored, lows, highs, found, strict=True)
+    ]
+
+
+def _linearised(values: list[float], weights: list[int]) -> list[float]:
+    if len(set(filter(None, weights))) < 2:
+        return values
+    total, number = sum(weights), sum(map(bool, weights))
+    ratio = math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / total
+    return [ratio + weight * number / total * (value - ratio) for value, weight in zip(values, weights, strict=True)]
+
+
 def values_by_round(report: Report, observe: Observe, reading: ReadingName) -> dict[str, list[float]]:
     """Return the values of the scored items, in [0, 1], in the metric that `observe` gives.
 

@@ -21,20 +21,35 @@ if TYPE_CHECKING:
 SERVER_FAILURE = "server_failure"
 """The rule of a reading that is unscored because the model's server failed."""
 
+BROKEN_ROW = "broken_row"
+"""The rule of the readings of a task whose row is broken."""
+
+_OF_ANSWERS = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.AMBIGUOUS)
+
 NOT_JUDGED = "not_judged"
 """The rule of a reading that is unscored because it needed a judge, but the judge was missing or not understood."""
 
 
 def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleResult]:
-    """Return the samples with their oddities: a server failure is unscored (careful reading), truncation is flagged.
+    """Return the samples with their oddities.
 
-    The official reading stays: its scorer reads whatever is there.
+    In the careful reading, a reply to a broken row and a server failure are unscored; truncation is flagged. The
+    official reading stays: its scorer reads whatever is there. Without a gold answer it finds nothing right.
     """
     return [_marked(sample, oddities) for sample in samples]
 
 
 def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     place = sample.qid, sample.sample
+    broken = oddities.broken.get(sample.qid)
+    if broken is not None:
+        careful = Reading(outcome=Outcome.UNSCORED, credit=0, detail=broken.reason, rule=BROKEN_ROW)
+        official = sample.official
+        if not broken.has_gold:
+            # A published scorer runs a program with whatever tests there are, so nobody knows what it would find.
+            wrong = msgspec.structs.replace(careful, outcome=Outcome.WRONG, answer=official.answer)
+            official = wrong if official.outcome in _OF_ANSWERS else careful
+        return msgspec.structs.replace(sample, careful=careful, official=official)
     failure = oddities.failures.get(place)
     if failure is not None:
         careful = Reading(outcome=Outcome.UNSCORED, credit=0, detail=failure.sentence, rule=SERVER_FAILURE)

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+import grader
 from grader.benchmark import Columns
-from grader.errors import InputError
+from grader.errors import GradeError, InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
@@ -175,3 +176,54 @@ def test_a_comparison_counts_a_family_once() -> None:
     assert apart.p_value == pytest.approx(2 * 0.5**18)
     assert together.p_value == pytest.approx(2 * 0.5**6)
     assert (together.value, together.n) == (100, 18)
+
+
+def broken_rows(folder: Path, odd: dict[str, Any], rows: int = 40) -> Report:
+    """Grade a table whose third row is odd; every reply is A, which is the answer of all rows."""
+    usual = {"question": "Which?", "A": "red", "B": "blue", "C": "green", "answer": "A"}
+    table = [{"index": str(number), **usual} for number in range(rows)]
+    table[2] |= odd
+    (folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
+    (folder / "p.json").write_text(
+        json.dumps([{"qid": qid, "predictions": ["A"]} for qid in {row["index"]: None for row in table}])
+    )
+    return grader.grade(folder / "p.json", benchmark="mmstar", data=folder / "q.jsonl", missing="wrong")
+
+
+@pytest.mark.parametrize(
+    ("odd", "official", "reason"),
+    [
+        ({"answer": "D"}, "wrong", "the answer 'D' is not one of its options A, B, C"),
+        ({"answer": "red"}, "wrong", "the answer 'red' is not one of its options A, B, C; write its letter: A"),
+        ({"B": "red"}, "correct", "the options A and B have the same text, and one of them is the answer"),
+        ({"answer": None}, "wrong", "it has no answer"),
+        ({"A": None, "B": None, "C": None}, "wrong", "no options"),
+    ],
+)
+def test_a_broken_row_stops_only_itself(tmp_path: Path, odd: dict[str, Any], official: str, reason: str) -> None:
+    report = broken_rows(tmp_path, odd)
+    (row,) = [sample for sample in report.samples if sample.qid == "2"]
+    assert (row.official.outcome, row.careful.outcome, row.careful.rule) == (official, "unscored", "broken_row")
+    assert all(sample.careful.outcome == "correct" for sample in report.samples if sample is not row)
+    (note,) = [note for note in report.notes if "broken" in note]
+    assert note.startswith(f'1 row of the data is broken: "2" ({reason}). The careful reading leaves')
+
+
+def test_of_two_rows_with_one_id_neither_is_judged(tmp_path: Path) -> None:
+    report = broken_rows(tmp_path, {"index": "1"})
+    found = {sample.qid: (sample.official.outcome, sample.careful.outcome) for sample in report.samples}
+    assert found.pop("1") == ("wrong", "unscored")
+    assert set(found.values()) == {("correct", "correct")}
+
+
+def test_more_than_five_percent_of_broken_rows_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(GradeError, match=r"q\.jsonl:3: 2: the answer 'D' is not one of its options"):
+        broken_rows(tmp_path, {"answer": "D"}, rows=19)
+
+
+def test_a_gold_option_that_pandas_lost_is_restored(tmp_path: Path) -> None:
+    """A letter without a text lost it if a later letter has one, or if nearly all rows have one."""
+    for odd in ({"A": None}, {"answer": "C", "C": None}):
+        report = broken_rows(tmp_path, odd)
+        assert not report.unscored
+        assert "The gold option of 1 row has no text in the data (2): pandas reads" in report.notes[0]

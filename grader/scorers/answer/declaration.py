@@ -69,6 +69,9 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """The letters that options can have."""
     together: dict[str, Together] = {}
     """Name -> questions that count only if all of them are answered correctly (`NAME_accuracy`)."""
+    counted_in: str = ""
+    """A column of `groups` with one or several labels, separated by commas. A row counts once in each, and as often in
+    overall metrics."""
     gold_after: str = ""
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
 
@@ -80,3 +83,5 @@ class AnswerTask(Task, frozen=True, kw_only=True):
     kind: Kind
     together: Mapping[str, str] = {}
     """Name of a grouping -> the questions with which it belongs together."""
+    counted_in: str = ""
+    """The grouping in each of whose groups the question counts once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -16,17 +17,21 @@ from grader.results import (
     by_group,
     by_observation,
     by_round,
+    by_task,
     grouped,
     read_facts,
 )
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import Kind
-from grader.scorers.means import Observation, combine, each_task, metric_rows
+from grader.scorers.means import Observation, combine, each_task, metric, metric_rows, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from grader.results import Reading
+
+ByTask = Callable[[list[SampleResult], ReadingName], list[Observation]]
+"""Return one observation per task."""
 
 
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +42,8 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind | Literal["choice"]
     together: dict[str, str] = {}
     """Name of a grouping -> the questions with which it belongs together."""
+    counted_in: str = ""
+    """The grouping in each of whose groups the question counts once, in the overall metrics too; empty: none."""
 
 
 def _facts(sample: SampleResult) -> SampleFacts:
@@ -46,10 +53,10 @@ def _facts(sample: SampleResult) -> SampleFacts:
 def metrics(samples: list[SampleResult]) -> list[Metric]:
     """Return all metrics."""
     facts = {sample.qid: _facts(sample) for sample in samples}
-    rows = metric_rows(samples, "accuracy", each_task)
+    rows = _counted_rows(samples, "accuracy", each_task)
     most = max((sample.sample for sample in samples), default=0) + 1
     if most > 1:
-        rows += metric_rows(samples, f"maj@{most}", majority)
+        rows += _counted_rows(samples, f"maj@{most}", majority)
     for name in dict.fromkeys(name for fact in facts.values() for name in fact.together):
         sets = {qid: fact.together[name] for qid, fact in facts.items()}
         rows += metric_rows(samples, f"{name}_accuracy", partial(_sets, sets=sets))
@@ -58,6 +65,27 @@ def metrics(samples: list[SampleResult]) -> list[Metric]:
         questions = by_group(sample for sample in samples if sample.qid in golds)
         rows += [m for group, some in questions.items() for r in READINGS for m in _yes_no(some, r, group, golds)]
     return rows
+
+
+def _counted_rows(samples: list[SampleResult], name: str, observe: ByTask) -> list[Metric]:
+    found = (
+        metric(name, reading, group, counted(members, reading, group, observe))
+        for group, members in by_group(samples).items()
+        for reading in READINGS
+    )
+    return [row for row in found if row is not None]
+
+
+def counted(samples: list[SampleResult], reading: ReadingName, group: str | None, observe: ByTask) -> list[Observation]:
+    """Return one observation per question of a group, weighted by how often the question counts in it."""
+    return weighted(observe(samples, reading), [_times(members[0], group) for members in by_task(samples).values()])
+
+
+def _times(sample: SampleResult, group: str | None) -> int:
+    """Return how often a question counts: in each group of its `counted_in` once, so that it counts more in others."""
+    column = _facts(sample).counted_in
+    labels = sample.groups.get(column) if column and isinstance(sample.groups, Mapping) else None
+    return len(labels) if isinstance(labels, list) and not (group or "").startswith(f"{column}=") else 1
 
 
 def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, str]) -> list[Observation]:
@@ -114,7 +142,7 @@ def _yes_no(
 
     Nothing scored: no metrics. Their bounds are the extremes if all unscored answers were right, wrong, "yes" or "no".
     """
-    read = [(sample.reading(reading), golds[sample.qid]) for sample in samples]
+    read = [(sample.reading(reading), golds[sample.qid]) for sample in samples for _ in range(_times(sample, group))]
     pairs = [(answer.answer, gold) for answer, gold in read if answer.outcome is not Outcome.UNSCORED]
     if not pairs:
         return []

@@ -31,10 +31,12 @@ from grader.scorers.interface import (
     Run,
     Scored,
     Scorer,
+    in_group,
     mean_credit,
     missing_reading,
     named,
 )
+from grader.scorers.means import each_task
 from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         "refusal": "The text says that it has no answer.",
         "too_long_to_compare": "Comparing the expression with the gold answer takes too long.",
         "missing": "The prediction file has no answer to this task.",
+        "broken_row": "The row of the data is broken: no answer to it can be right.",
         "server_failure": "The model's server failed; this says nothing about the model.",
     }
 
@@ -163,11 +166,27 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Count the accuracy sample by sample."""
         return recount(report)
 
+    def observations(
+        self, report: Report, name: str, reading: ReadingName, group: str | None = None
+    ) -> dict[str, float | None]:
+        """Return the value of each question, which depends on how often it counts; KeyError for an unknown metric."""
+        values = super().observations(report, name, reading, group)
+        if name != "accuracy" and not name.startswith("maj@"):
+            return values
+        samples = [sample for members in in_group(report, group).values() for sample in members]
+        observe = answer_metrics.majority if name.startswith("maj@") else each_task
+        found = answer_metrics.counted(samples, reading, group, observe)
+        return {qid: one.value for qid, one in zip(values, found, strict=True)}
+
     def observe(self, name: str) -> Observe | None:
         """Accuracy and the majority's accuracy are means over questions; F1 is not."""
         if name.startswith("maj@"):
             return answer_metrics.majority_credit
         return mean_credit if name == "accuracy" else None
+
+
+class _NoGoldError(ValueError):
+    """Raised for a row whose gold answer is missing or cannot be one."""
 
 
 def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
@@ -176,20 +195,28 @@ def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
     qid = cell(row.get(columns.id))
     if qid is None:
         raise ValueError(f"no id in column {columns.id}")
+    broken = ""
     try:
         options = _options(row, declared)
         kind = _kind(row, declared)
-        accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared)
-        if kind == "text" and all(map(is_number, accepted)):
+        try:
+            accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared)
+        except _NoGoldError as error:
+            accepted, broken = [], str(error)
+        if kind == "text" and accepted and all(map(is_number, accepted)):
             kind = "number"
         together = {name: _set_of(qid, row, sets) for name, sets in declared.together.items()}
     except ValueError as error:
         raise ValueError(f"{qid}: {error}") from None
-    groups = {name: label for name in columns.groups if (label := cell(row.get(name))) is not None}
+    groups: dict[str, str | list[str]] = {
+        name: label for name in columns.groups if (label := cell(row.get(name))) is not None
+    }
+    if isinstance(several := groups.get(declared.counted_in), str):
+        groups[declared.counted_in] = list(dict.fromkeys(label.strip() for label in several.split(",")))
     text = str(row.get(columns.question or "") or "")
     return AnswerTask(
-        id=qid, text=text, options=options, gold=accepted[0], accepted=tuple(accepted), kind=kind,
-        together=together, groups=groups, row=row,
+        id=qid, text=text, options=options, gold=accepted[0] if accepted else None, accepted=tuple(accepted),
+        kind=kind, together=together, groups=groups, row=row, broken=broken, counted_in=declared.counted_in,
     )  # fmt: skip
 
 
@@ -205,7 +232,9 @@ def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> 
     answer = (cell(row.get(column)) or "").strip()
     named = [answer] if answer in options else [k for k, text in options.items() if text.strip() == answer]
     if len(named) != 1:
-        raise ValueError(f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text")
+        raise _NoGoldError(
+            f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text"
+        )
     return named[0]
 
 
@@ -234,11 +263,11 @@ def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
         texts = [text.rpartition(declared.gold_after)[2] for text in texts]
     accepted = [text.strip() for text in texts if text.strip()]
     if not accepted:
-        raise ValueError(f"no answer in column {column}")
+        raise _NoGoldError(f"no answer in column {column}")
     if kind == "yes_no":
         accepted = [{"true": "yes", "false": "no"}.get(text.lower(), text.lower()) for text in accepted]
         if set(accepted) - {"yes", "no"}:
-            raise ValueError(f"the answer {quoted(accepted[0])} is neither yes nor no")
+            raise _NoGoldError(f"the answer {quoted(accepted[0])} is neither yes nor no")
     return accepted
 
 
@@ -266,7 +295,10 @@ def _read(task: AnswerTask, text: str | None, protocol: AnswerProtocol, comparer
 def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:
     official, careful = readings
     facts = SampleFacts(
-        gold=task.accepted[0], kind="choice" if task.options else task.kind, together=dict(task.together)
+        gold=task.gold or "",
+        kind="choice" if task.options else task.kind,
+        together=dict(task.together),
+        counted_in=task.counted_in,
     )
     return SampleResult(
         qid=task.id,

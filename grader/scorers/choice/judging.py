@@ -94,7 +94,7 @@ def without_judge(replies: list[Reply], version: str) -> list[str]:
 
 def _is_open(reply: Reply, name: str, version: str) -> bool:
     """Whether the rules found no answer, so that a judge may find one."""
-    if not reply.text.strip():
+    if not reply.text.strip() or reply.item.broken:
         return False
     if name == "careful":
         return (

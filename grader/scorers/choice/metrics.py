@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from grader.results import (
 )
 from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
 from grader.scorers.interface import MISSING_RULE, mean_credit
-from grader.scorers.means import Observation, combine, each_task, mean_of
+from grader.scorers.means import Observation, combine, each_task, mean_of, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,31 +40,14 @@ def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Obse
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question; their mean is the mean over all passes, as in VLMEvalKit.
 
-    A question with more passes moves this mean more. So a value is the mean plus the question's distance from it, times
-    its passes beside those of the average question (the linearised ratio, with questions as clusters). It can be
-    outside of [0, 1].
+    A question with more passes moves this mean more, so it is a weighted one.
     """
     questions = [_present(members, reading) or members for members in by_observation(samples).values()]
     shares = [mean_of(members, reading) for members in questions]
     scored = [
         sum(member.reading(reading).outcome is not Outcome.UNSCORED for member in members) for members in questions
     ]
-    values = _linearised([share.value or 0.0 for share in shares], scored)
-    lows, highs = (
-        _linearised([getattr(share, end) for share in shares], [*map(len, questions)]) for end in ("low", "high")
-    )
-    return [
-        Observation(value=value if passes else None, low=low, high=high, cluster=share.cluster)
-        for value, passes, low, high, share in zip(values, scored, lows, highs, shares, strict=True)
-    ]
-
-
-def _linearised(shares: list[float], passes: list[int]) -> list[float]:
-    total, questions = sum(passes), sum(map(bool, passes))
-    if len(set(filter(None, passes))) < 2:
-        return shares
-    ratio = math.fsum(share * n for share, n in zip(shares, passes, strict=True)) / total
-    return [ratio + n * questions / total * (share - ratio) for share, n in zip(shares, passes, strict=True)]
+    return weighted(shares, [*map(len, questions)], scored)
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -181,7 +163,7 @@ _OBSERVE: dict[str, Observe] = {
 
 def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
     """Return the scores of chance and of always the first letter in percent, by group (`all`: every question)."""
-    groups: dict[str, list[Item]] = {"all": list(items)}
+    groups: dict[str, list[Item]] = {"all": [item for item in items if item.options]}
     for item in groups["all"]:
         for name, labels in item.groups.items():
             for label in [labels] if isinstance(labels, str) else labels:
@@ -257,5 +239,6 @@ GLOSSARY: Mapping[str, str] = {
     "nothing_read": "The text names no option as its answer.",
     "judge": "A judge model read the answer.",
     "missing": "The prediction file has no answer to this task.",
+    "broken_row": "The row of the data is broken: no answer to it can be right.",
     "server_failure": "The model's server failed; this says nothing about the model.",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.errors import InputError
@@ -82,7 +83,21 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return choice_items.items_from(rows, declared, split)
 
     def notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
-        """Note declared letters without an option column: gaps, and for private benchmarks also last ones."""
+        """Note restored options, and declared letters without an option column."""
+        return [*self._restored(declared, rows), *self._without_column(declared, rows)]
+
+    def _restored(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+        lost = choice_items.lost_options(rows, declared)
+        if not lost:
+            return []
+        some = ", ".join(str(rows.rows[number].get(declared.columns.id)) for number in islice(lost, 5))
+        more = ", ..." if len(lost) > 5 else ""
+        return [
+            f"The gold option of {counted(len(lost), 'row')} has no text in the data ({some}{more}): pandas reads the "
+            f'text "{choice_items.LOST}" as an empty cell. The option was restored with this text.'
+        ]
+
+    def _without_column(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
         if declared.options_in_text or declared.columns.options is not None:
             return []
         there = {name for row in rows.rows for name in row}

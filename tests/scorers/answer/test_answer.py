@@ -427,3 +427,18 @@ def test_numbers_are_read_with_their_first_point_their_power_and_their_scale(
 @pytest.mark.parametrize("text", ["1e999", "2 * 10^{999}", "10^{999}", "0^5", "9" * 90 + "^{99}"])
 def test_a_number_beyond_those_of_the_machine_is_no_error(text: str, comparer: Comparer) -> None:
     assert not accepted(text, ["3"], "number", comparer)
+
+
+def test_a_row_with_several_categories_counts_once_in_each(tmp_path: Path) -> None:
+    """As VLMEvalKit scores POPE: the overall metrics are those of the rows counted so."""
+    rows = [("0", "Yes", "random", "yes"), ("1", "Yes", "popular,adversarial", "no"), ("2", "No", "popular", "no")]
+    table = [{"index": qid, "question": "Is it?", "answer": gold, "category": labels} for qid, gold, labels, _ in rows]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
+    (tmp_path / "p.json").write_text(json.dumps([{"qid": qid, "predictions": [said]} for qid, _, _, said in rows]))
+    report = grader.grade(tmp_path / "p.json", benchmark="pope", data=tmp_path / "q.jsonl")
+    values = {(m.name, m.group): m.value for m in report.metrics if m.reading == "careful"}
+    assert values["accuracy", None] == pytest.approx(50)  # 2 of 4
+    assert values["accuracy", "category=popular"] == 50
+    assert values["accuracy", "category=adversarial"] == 0
+    assert values["recall", None] == pytest.approx(100 / 3)
+    assert sum(filter(None, Answer().observations(report, "accuracy", "careful").values())) / 3 == pytest.approx(0.5)
