@@ -18,7 +18,7 @@ import grader
 def main(results: str, folder: str, model: str) -> None:
     """Write both files into `data/BENCHMARK/ORG/MODEL/` of the folder."""
     report, now = grader.read_report(results), int(time.time())
-    run, data = f"{report.benchmark}/{model.replace('/', '_')}/{now}", {"source_type": "other"}
+    run = f"{report.benchmark}/{model.replace('/', '_')}/{now}"
     shared = {"schema_version": "0.3.0", "evaluation_id": run}
     made = shared | {
         "retrieved_timestamp": str(now),
@@ -31,7 +31,7 @@ def main(results: str, folder: str, model: str) -> None:
             {
                 "evaluation_result_id": f"{run}/{metric.name}/{metric.reading}/{metric.group or ''}",
                 "evaluation_name": report.benchmark + (f", {metric.group}" if metric.group else ""),
-                "source_data": {"dataset_name": report.benchmark, **data},
+                "source_data": {"dataset_name": report.benchmark, "source_type": "other"},
                 "metric_config": {
                     "evaluation_description": f"{metric.name}, {metric.reading} reading, protocol {report.protocol}",
                     "metric_name": metric.name, "metric_unit": "percent", "lower_is_better": False,
@@ -45,7 +45,7 @@ def main(results: str, folder: str, model: str) -> None:
     organization, _, name = model.rpartition("/")
     parts = [re.sub(r"[^\w.-]|^\.+", "_", part)[:80] for part in (report.benchmark, organization or "unknown", name)]
     stem = Path(folder, "data", *parts, str(uuid.uuid4()))
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    stem.parent.mkdir(parents=True)
     predictions = Path(results).with_name(report.provenance.predictions or "predictions.json")
     texts = {str(one["qid"]): one["predictions"] for one in json.loads(predictions.read_text())}
     lines = [
@@ -57,8 +57,7 @@ def main(results: str, folder: str, model: str) -> None:
             "interaction_type": "single_turn",
             "input": {"raw": "", "reference": [], "choices": None},
             "output": {"raw": [text]},
-            "messages": None,
-            "answer_attribution": [],
+            "messages": None, "answer_attribution": [],
             "evaluation": {"score": float(read.credit), "is_correct": read.credit == 1},
             "metadata": {"reading": reading, "outcome": read.outcome.value, "detail": read.detail},
         }
@@ -67,12 +66,11 @@ def main(results: str, folder: str, model: str) -> None:
         if read.outcome.value not in {"unscored", "not_judged"}
         for text in texts.get(sample.qid, [])[sample.sample : sample.sample + 1]
     ]  # fmt: skip
-    samples = "".join(json.dumps(line) + "\n" for line in lines).encode()
     file = stem.with_name(f"{stem.name}_samples.jsonl")
-    file.write_bytes(samples)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     made["detailed_evaluation_results"] = {
         "format": "jsonl", "file_path": str(file.relative_to(folder)), "hash_algorithm": "sha256",
-        "checksum": hashlib.sha256(samples).hexdigest(), "total_rows": len(lines),
+        "checksum": hashlib.sha256(file.read_bytes()).hexdigest(), "total_rows": len(lines),
     }  # fmt: skip
     stem.with_name(f"{stem.name}.json").write_text(json.dumps(made, indent=1))
 
