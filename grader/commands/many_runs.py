@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @click.command("leaderboard", short_help="Rank runs of one or several benchmarks.")
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
+@click.option("--published", is_flag=True, help="Also show where the runs stand among the published models.")
 @options.reading_option
 @click.option("-o", "--output", "outputs", type=options.FILE, multiple=True, metavar="FILE",
               help="Also write the leaderboard here: .json, .csv, .md, .html, or `-` (JSON on standard "
                    "output); repeatable.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def leaderboard_command(
-    runs: tuple[NamedFile, ...], reading: ReadingName, outputs: tuple[str, ...], *, quiet: bool
+    runs: tuple[NamedFile, ...], *, published: bool, reading: ReadingName, outputs: tuple[str, ...], quiet: bool
 ) -> None:
     """Rank runs of one or several benchmarks, and show which differences are not significant.
 
@@ -36,5 +37,6 @@ def leaderboard_command(
     output_files.check_places(outputs, [run.path for run in runs])
     ranked = read(runs)
     output_files.check_beside(outputs, [(Path(name.results), report) for name, report in ranked])
-    document = view.document(leaderboard(ranked, reading=reading), output_files.folder_of_page(outputs))
+    folder = output_files.folder_of_page(outputs)
+    document = view.document(leaderboard(ranked, reading=reading), folder, ranked if published else ())
     output_files.show_and_put(document, formats.items(), quiet=quiet)

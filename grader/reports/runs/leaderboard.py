@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.predictions.record import counted
+from grader.reports import published
 from grader.reports.document import (
     NOTHING,
     Cell,
@@ -21,14 +22,16 @@ from grader.reports.document import (
 )
 from grader.reports.why import about_readings
 from grader.results import READINGS, change, grouped, observations
+from grader.scorers import declarations
 from grader.statistics.corrections import letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from grader.decisions.comparison import RunName
     from grader.decisions.leaderboard import Board, Leaderboard, Pair, Ranking
-    from grader.results import ReadingName
+    from grader.results import ReadingName, Report
 
 MOST_ACROSS = 6
 """Maximum number of categories as columns; with more categories, the runs are the columns."""
@@ -37,8 +40,13 @@ MOST_IN_MATRIX = 12
 _MODEL = Column(name="model", kind="name")
 
 
-def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
-    """Return all boards. `folder`: that of the page, from which names link to the pages of their runs."""
+def document(
+    leaderboard: Leaderboard, folder: Path | None = None, among: Sequence[tuple[RunName, Report]] = ()
+) -> Document:
+    """Return all boards. `folder`: that of the page, from which names link to the pages of their runs.
+
+    `among`: the runs to show among the published models of their benchmarks.
+    """
     overview = (
         [Section(title="Models by benchmarks", parts=[_overview(leaderboard)])] if len(leaderboard.boards) > 1 else []
     )
@@ -50,7 +58,11 @@ def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
             f"ordered by the {leaderboard.reading} reading",
         ],
         lead=about_readings(board.benchmark for board in leaderboard.boards),
-        sections=[*overview, *(_board(board, leaderboard, folder) for board in leaderboard.boards)],
+        sections=[
+            *overview,
+            *(_board(board, leaderboard, folder) for board in leaderboard.boards),
+            *_among_published(among),
+        ],
         records=lambda: (
             row for board in leaderboard.boards for ranking in board.rankings for row in _records(board, ranking)
         ),
@@ -73,6 +85,19 @@ def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Secti
             *cards,
         ],
     )
+
+
+def _among_published(runs: Sequence[tuple[RunName, Report]]) -> Iterator[Section]:
+    for benchmark, members in grouped(runs, lambda run: run[1].benchmark).items():
+        known = published.load(benchmark)
+        if known is None:
+            yield Section(title=f"Published models of {benchmark}", parts=["No published values are known here."])
+            continue
+        named = [(name.short, report, published.why_not(report, known)) for name, report in members]
+        compared = [(name, report) for name, report, why in named if not why]
+        apart = [f"{name} is not among the published models: {why}." for name, _, why in named if why]
+        made = [published.table(compared, known)] if compared else []
+        yield Section(title=f"Published models of {declarations.name_of(members[0][1])}", parts=[*made, *apart])
 
 
 def _overview(leaderboard: Leaderboard) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.readings import in_words as readings_in_words
-from grader.reports import provenance
+from grader.reports import provenance, published
 from grader.reports.web import images
 from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
@@ -81,7 +81,7 @@ def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, ob
         "excluded_from": _with_words(excluded_from(report), report),
         "notes": [_with_words(note, report) for note in (*readings_in_words(report), *provenance.notes(report))],
         "made": finite(provenance.made_with(report)),
-        "tables": [msgspec.to_builtins(block) for block in summary.tables],
+        "tables": [msgspec.to_builtins(block) for block in (*summary.tables, *published.block(report))],
         "curve": finite(msgspec.to_builtins(summary.curve)),
     }
 
