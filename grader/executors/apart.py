@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from grader.sandbox.canary_check import Canaries
     from grader.sandbox.interface import Backend
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.worker import Heard
 
 Name = Literal["linting", "answering", "judging", "interactive", "official"]
 OF_KIND: dict[str, Name] = {
@@ -134,9 +133,6 @@ class Apart:
         """Yield a verdict for every job. After an InfrastructureError, a later call tries again."""
         for name, part in itertools.groupby(jobs, key=lambda item: name_of(item[1])):
             yield from self._run(name, part)
-
-    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> None:
-        """Return None: a round has few lint jobs, and other jobs wait for them."""
 
     def run_in_judging(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, all run in the judging sandboxes: for a task's own solution."""

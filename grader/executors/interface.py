@@ -1,7 +1,6 @@
 """The interface of executors: an executor takes jobs and yields verdicts. It decides where to run them.
 
-The scorer decides the order of a run's phases: an executor finishes one `run` before it gets the next. Only lint jobs
-can run beside others (`overlap`).
+The scorer decides the order of a run's phases: an executor finishes one `run` before it gets the next.
 """
 
 from __future__ import annotations
@@ -19,10 +18,8 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.results import SandboxProvenance
     from grader.sandbox.interface import Limits
-    from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
-    from grader.sandbox.worker import Heard
 
 
 class Executor(Protocol):
@@ -53,13 +50,6 @@ class Executor(Protocol):
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
         """
 
-    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run `count` lint jobs beside other jobs; return None if this executor does not do so.
-
-        `heard` is called with the key and answer of each lint job as soon as it has run, in any thread. Such an answer
-        may still turn out to be invalid; the result's verdicts are valid.
-        """
-
     def finish(self) -> None:
         """Announce that the run has no more jobs: its sandboxes may end while its results are computed."""
 
@@ -78,9 +68,6 @@ class Cached:
     def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job in the cache."""
         return verdict_cache.key(job, self._identity, self._limits)
-
-    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Return None: other jobs wait for the lint jobs. An executor can do better."""
 
     def finish(self) -> None:
         """Do nothing. An executor can end its sandboxes here."""

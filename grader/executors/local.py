@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.results import SandboxProvenance
     from grader.sandbox.interface import Backend, Limits
-    from grader.sandbox.pool import Overlap
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.worker import Heard
 
 
 class Local(Cached):
@@ -64,10 +62,6 @@ class Local(Cached):
         if with_tests and isinstance(self._pool, Apart):
             return self._pool.run_in_judging(jobs)
         return self._pool.run(jobs)
-
-    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run lint jobs in some of the sandboxes, if there are others."""
-        return self._pool.overlap(jobs, count, heard)
 
     def finish(self) -> None:
         """Begin to end the sandboxes."""
@@ -120,7 +114,7 @@ def open_local(
     pool: Pool | Apart = (
         Apart(backend, workers, seconds, fresh=fresh, canaries=canaries)
         if apart
-        else Pool(backend, workers, seconds, fresh=fresh, canaries=canaries, overlaps=True)
+        else Pool(backend, workers, seconds, fresh=fresh, canaries=canaries)
     )
     return Local(backend, pool, _cache(options), limits, observer)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.sandbox.canary_check import MOST_SECONDS, CanaryCheck
 from grader.sandbox.interface import FEW_LINTS
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.sandbox.canary_check import Canaries
-    from grader.sandbox.interface import Answer, Backend
+    from grader.sandbox.interface import Backend
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.worker import Heard, Queue, Tickets
+    from grader.sandbox.worker import Tickets
 
 ANSWER_SECONDS = 180.0
 """Maximum time of a job; every kind of job has a wall-clock limit well below it."""
@@ -38,7 +37,6 @@ class Pool:
         *,
         fresh: bool = False,
         canaries: Canaries | None = None,
-        overlaps: bool = False,
         canary_seconds: float = MOST_SECONDS,
         window: int = WINDOW,
         losses: Losses | None = None,
@@ -50,7 +48,6 @@ class Pool:
         `canary_seconds`: about the maximum time that an answer waits for a canary.
         `window`: number of jobs that a supervisor has at a time; with 2, the next one is there while it runs one.
         `losses`: counts lost supervisors.
-        `overlaps`: if there are two or more workers, half of them can lint while the others run other jobs (`overlap`).
         """
         self._backend = backend
         self.workers = workers
@@ -66,7 +63,7 @@ class Pool:
             canary_check=lambda: CanaryCheck(canaries, fresh=fresh, seconds=canary_seconds),
         )
         self._last: Crew | None = None
-        self._fresh, self._overlaps = fresh, overlaps and workers > 1 and not fresh
+        self._fresh = fresh
         self.linters = 0
         """Number of workers whose supervisors have loaded the linter, or will."""
 
@@ -115,7 +112,7 @@ class Pool:
             return self.workers
         if lint <= FEW_LINTS:
             return max(1, self.linters)
-        return self.workers // 2 if self._overlaps else self.workers
+        return self.workers
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, in the order in which they finish.
@@ -130,24 +127,9 @@ class Pool:
         tickets = (Ticket(key, job) for key, job in itertools.chain(first, rest))
         yield from self.run_tickets(tickets, [], self.linters or self.workers)
 
-    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run `count` lint jobs on some workers, so that the others are free for other jobs.
-
-        Return None if this pool does not do so. `heard`: see `Work` in worker.py.
-        """
-        if not self._overlaps:
-            return None
-        self.linters = self._worthwhile(count)
-        self._start_all()
-        return Overlap(self, self.linters, jobs, count=count, heard=heard)
-
-    def source(self, tickets: Iterator[Ticket | None]) -> Source:
-        """Return a stream of jobs for several workers, which ends early if the run stops."""
-        return Source(tickets, self.supervisors.stop)
-
-    def form(self, indexes: Iterable[int], source: Tickets, starved: list[Ticket], results: Queue, **more: Any) -> Crew:
-        """Let some workers begin with these jobs. `results` gets their verdicts; `more`: other fields of `Work`."""
-        self._last = Crew(indexes, self._work(source=source, starved=starved, **more), results)
+    def form(self, workers: int, source: Tickets, starved: list[Ticket], *, waits: bool = False) -> Crew:
+        """Let some workers begin with these jobs. For `starved` and `waits` see `Work` in worker.py."""
+        self._last = Crew(workers, self._work(source=source, starved=starved, waits=waits))
         return self._last
 
     def run_tickets(
@@ -161,8 +143,7 @@ class Pool:
         yield from self.alone(starved)
 
     def _together(self, tickets: Iterator[Ticket | None], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
-        results: Queue = SimpleQueue()
-        yield from self.form(range(workers), self.source(tickets), starved, results).verdicts()
+        yield from self.form(workers, Source(tickets, self.supervisors.stop), starved).verdicts()
 
     def alone(self, starved: list[Ticket]) -> Iterator[Verdict]:
         """Run jobs again, one at a time. No other job may run."""
@@ -173,61 +154,3 @@ class Pool:
             ticket.begin_alone()
         if alone:
             yield from self._together(iter(alone), 1, [])
-
-
-class Overlap:
-    """Lint jobs that run on the first workers of a pool, while its other workers run other jobs. They begin at once.
-
-    A linter takes half a second to load. If half of the workers lint, half as many linters are loaded. The linter of a
-    sandbox ends before the first program runs there.
-    """
-
-    def __init__(self, pool: Pool, linters: int, jobs: Iterable[tuple[str, Job]], *, count: int, heard: Heard) -> None:
-        """`linters`: number of workers that lint. `count`: number of jobs. `heard`: see `Work` in worker.py."""
-        self._pool, self._linters, self._count, self._heard = pool, linters, count, heard
-        self._results: Queue = SimpleQueue()
-        self._ran = 0
-        self._numbers = itertools.count(1)
-        self._source = pool.source(Ticket(key, job) for key, job in jobs)
-        self._linting = pool.form(range(linters), self._source, [], self._results, heard=self._hear)
-
-    def _hear(self, key: str, answer: Answer) -> None:
-        self._ran = next(self._numbers)
-        self._heard(key, answer)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether every lint job has run."""
-        return self._linting.is_over
-
-    def run(self, jobs: Iterable[tuple[str, Job] | None]) -> Iterator[Verdict]:
-        """Yield a verdict for each of these jobs, and in between those of lint jobs.
-
-        The workers that do not lint run these jobs. The others join them when all lint jobs have run. `jobs` yields
-        None if it has no job at the moment. Raises InfrastructureError.
-        """
-        starved: list[Ticket] = []
-        source = self._pool.source(None if job is None else Ticket(*job) for job in jobs)
-        workers = range(self._pool.workers)
-        yield from self._pool.form(workers, source, starved, self._results, is_free=self._is_free).verdicts()
-        if starved:
-            # These jobs run alone on the machine, so the lint jobs must end first.
-            yield from self.rest()
-            yield from self._pool.alone(starved)
-
-    def _is_free(self, index: int) -> bool:
-        return index >= self._linters or self.is_over
-
-    def rest(self) -> Iterator[Verdict]:
-        """Yield the verdicts of the lint jobs that `run` has not yielded; raises InfrastructureError.
-
-        If many lint jobs are left, all workers lint. Those that have run other jobs get new sandboxes for this, because
-        no linter runs where a program has run.
-        """
-        if self._count - self._ran > FEW_LINTS:
-            others = range(self._linters, self._pool.workers)
-            for index in others:
-                self._pool.supervisors.discard(index)
-                self._pool.supervisors.start(index, lint=True)
-            yield from self._pool.form(others, self._source, [], self._results, heard=self._hear).verdicts()
-        yield from self._linting.verdicts()

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.sandbox.pool import Pool
-    from grader.sandbox.worker import Queue
 
 AHEAD = 8
 """Number of jobs for each worker that one caller may have in the queue."""
@@ -133,9 +132,8 @@ class Stream:
     def _work(self) -> None:
         """Give every verdict to its caller, until the end or a failure."""
         try:
-            results: Queue = SimpleQueue()
-            every, starved = range(self.pool.workers), _Starved(self._arrivals)
-            for verdict in self.pool.form(every, self._arrivals, starved, results, waits=True).verdicts():
+            crew = self.pool.form(self.pool.workers, self._arrivals, _Starved(self._arrivals), waits=True)
+            for verdict in crew.verdicts():
                 self._give(verdict)
         except BaseException as error:
             self._end(error)

@@ -9,25 +9,24 @@ import collections
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from grader.sandbox.canary_check import LOST, MISJUDGED, CanaryCheck
-from grader.sandbox.interface import Answer, SupervisorLostError
+from grader.sandbox.interface import SupervisorLostError
 from grader.sandbox.supervisors import Supervisors
-from grader.sandbox.tickets import IDLE_SECONDS, Ticket, Verdict, was_starved
+from grader.sandbox.tickets import Ticket, Verdict, was_starved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from grader.sandbox.canaries import Canary
+    from grader.sandbox.interface import Answer
 
 WINDOW = 2
 """Usual number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
 MAX_ATTEMPTS = 2
-
-Heard = Callable[[str, Answer], None]
 
 
 class Tickets(Protocol):
@@ -73,12 +72,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     source: Tickets
     starved: list[Ticket]
     """The jobs that will run again alone."""
-    heard: Heard | None = None
-    """It is called in a worker's thread with the key and answer of a job, before canaries confirm the answer."""
     waits: bool = False
     """Whether callers wait for single verdicts, and not for the end of all jobs."""
-    is_free: Callable[[int], bool] = lambda _: True
-    """Whether the worker with this index may begin. If it may not, it waits until it may or no job is left."""
 
 
 class Worker:
@@ -98,9 +93,6 @@ class Worker:
 
     def loop(self) -> None:
         """Work until no job is left, or the run stops."""
-        while not self._work.is_free(self._index):
-            if self._source.is_over or self._supervisors.stop.wait(IDLE_SECONDS):
-                return
         while not self._supervisors.stop.is_set():
             try:
                 if not self._fill():
@@ -160,11 +152,8 @@ class Worker:
             self._take_canary(ticket.canary, answer)
         elif was_starved(answer) and not ticket.alone:
             self._work.starved.append(ticket)
-        else:
-            if self._work.heard is not None:
-                self._work.heard(ticket.key, answer)
-            if not self._canary_check.hold(ticket, answer):
-                self._give(Verdict(key=ticket.key, answer=answer))
+        elif not self._canary_check.hold(ticket, answer):
+            self._give(Verdict(key=ticket.key, answer=answer))
         if "retired" in answer or (self._work.fresh and not self._canary_check.is_open):
             # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
@@ -222,48 +211,30 @@ class Worker:
 # --- crews ---
 
 
-class End(NamedTuple):
-    """The last result of a worker: it has no more jobs, or it failed."""
-
-    crew: Crew
-    error: BaseException | None
-
-
-Queue = SimpleQueue[Verdict | End]
-"""The results of one crew, or of several at the same time."""
-
-
 class Crew:
     """Some workers with the same jobs. They start at once."""
 
-    def __init__(self, indexes: Iterable[int], work: Work, results: Queue) -> None:
-        """`results` gets their verdicts. If a worker fails, no other one takes another job."""
-        self.workers = [Worker(index, work, results.put) for index in indexes]
-        self._results, self._stop = results, work.supervisors.stop
-        self._unread = len(self.workers)
-        """Number of workers whose end was not read from the results."""
+    def __init__(self, workers: int, work: Work) -> None:
+        """If a worker fails, no other one takes another job."""
+        self._results = SimpleQueue[Verdict | BaseException | None]()
+        """Verdicts, and for each worker that has ended its error or None."""
+        self._stop = work.supervisors.stop
+        self.workers = [Worker(index, work, self._results.put) for index in range(workers)]
         self._threads = [threading.Thread(target=self._run, args=(worker,), daemon=True) for worker in self.workers]
         for thread in self._threads:
             thread.start()
 
-    @property
-    def is_over(self) -> bool:
-        """Whether no worker is working any more."""
-        return not any(thread.is_alive() for thread in self._threads)
-
     def verdicts(self) -> Iterator[Verdict]:
-        """Yield verdicts until these workers are done. If crews share their results, those of others are among them.
-
-        Raises the error of a worker that failed.
-        """
+        """Yield verdicts until the workers are done. Raises the error of a worker that failed."""
         failure: BaseException | None = None
-        while self._unread:
+        working = len(self.workers)
+        while working:
             result = self._results.get()
             if isinstance(result, Verdict):
                 yield result
                 continue
-            result.crew._unread -= 1
-            failure = failure or result.error
+            working -= 1
+            failure = failure or result
         for thread in self._threads:
             thread.join()
         if failure is not None:
@@ -275,7 +246,7 @@ class Crew:
             worker.loop()
         except BaseException as error:
             failure = error
-        self._results.put(End(self, failure))
+        self._results.put(failure)
         if failure is not None:
             # The others end after this, so whoever waits for them has read the error before.
             self._stop.set()

@@ -8,7 +8,6 @@ import pytest
 from tests.acceptance import bundled
 from tests.acceptance.command import grade
 from tests.conftest import BACKENDS
-from tests.observers import Noting
 
 BUBBLEWRAP = ["--sandbox", "bubblewrap", "--workers", "1"]
 
@@ -139,7 +138,6 @@ class TestRun:
 
 @pytest.mark.bubblewrap
 def test_the_number_of_workers_changes_no_verdict(tmp_path):
-    """With two, one lints while the other lets accepted programs answer."""
     import grader
 
     signature = "def solution(x):\n"
@@ -154,12 +152,9 @@ def test_the_number_of_workers_changes_no_verdict(tmp_path):
     texts += ["```python\nFOUR = 4\ndef solution(x):\n    return FOUR\n```", "```python\ndef solution(x:\n```"]
     read = []
     for workers in (1, 2):
-        shown = Noting()
-        options = {"sandbox": "bubblewrap", "workers": workers, "cache": False, "timeout": 1, "observer": shown}
+        options = {"sandbox": "bubblewrap", "workers": workers, "cache": False, "timeout": 1}
         report = grader.grade({"q1": texts, "q2": texts}, data=tasks, **options)
         read.append([(s.official.outcome, s.official.rule, s.careful.outcome, s.careful.rule) for s in report.samples])
-        # Beside the linter, the calls are recorded without being shown.
-        assert ("recording calls" in dict(shown.phases)) is (workers == 1)
     assert read[0] == read[1]
     outcomes = [careful for *_, careful, _ in read[0][:6]]
     assert outcomes == ["passed", "lint_failed", "failed", "error", "passed", "lint_failed"]

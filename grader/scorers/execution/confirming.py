@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Limits
     from grader.scorers.execution.calls import Reordered
     from grader.scorers.execution.known import Spool
-    from grader.scorers.execution.sample import Accepted
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.tasks import CodeTask
 
@@ -93,12 +92,6 @@ class Confirmation:
         self._judge("judging", first)
         self._alive([c for c in all_ if isinstance(self._calls.get(c.qid), Unrecordable)])
         return self._verdicts
-
-    def answer(self, accepted: Accepted) -> None:
-        """Let candidates answer as soon as the linter accepts them. Call it before `verdicts`."""
-        self.record(candidate.qid for candidate in accepted.possible)
-        first = [c for c in accepted.possible if isinstance(self._calls.get(c.qid), Calls)]
-        self._answer(ANSWERING, [(c, self._recorded(c)) for c in first], accepted)
 
     @property
     def unrecordable(self) -> dict[str, str]:
@@ -251,8 +244,8 @@ class Confirmation:
 
     # --- answering ---
 
-    def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]], accepted: Accepted | None = None) -> None:
-        """Let candidates answer recorded calls, those that are accepted or all. No outcome is known at this point."""
+    def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]]) -> None:
+        """Let candidates answer recorded calls. No outcome is known at this point."""
         answered: set[str] = set()
         stopped: dict[str, Later] = {}
 
@@ -275,9 +268,7 @@ class Confirmation:
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
         ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
         items = [(self._settler.key(job(item)), item) for item in ordered]
-        if accepted is not None:
-            accepted.keys = {candidate: key for key, (candidate, _) in items}
-        lost = self._settler.settle(phase, items, job, take, arriving=accepted)
+        lost = self._settler.settle(phase, items, job, take)
         for key, (candidate, _) in items:
             if key in answered or key in lost:
                 self._answers[candidate] = key

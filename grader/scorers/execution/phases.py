@@ -21,7 +21,7 @@ from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.reading import official_result, sample_result
-from grader.scorers.execution.sample import Accepted, Sample
+from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
 
 if TYPE_CHECKING:
@@ -245,25 +245,18 @@ class Phases:
         return self._keys[place]
 
     def _lint(self, samples: list[Sample]) -> None:
-        """Lint every program, if the protocol requires it. Meanwhile, accepted programs can begin to answer."""
+        """Lint every program, if the protocol requires it."""
         if not self._protocol.lint:
             for sample in samples:
                 sample.lint = Lint()
             return
         lints: dict[str, Lint | None] = {}
-        accepted = Accepted(samples, lambda: self._settler.is_overlap_over)
 
         def take(key: str, executed: Executed) -> bool:
             lints[key] = executed.lint
-            accepted.note(key, executed)
             return executed.lint is not None and not executed.lint.messages
 
-        # Programs that may never end are linted first, so that they also answer first (see confirming.py).
-        ordered = sorted(samples, key=lambda sample: "while" not in sample.attempt.program.completion)
-        items = [(sample.key, sample) for sample in ordered]
-        if self._settler.overlap(LINTING, items, self._linting, take, accepted.note):
-            self._confirmation.answer(accepted)
-        lost = self._settler.finish_overlap()
+        lost = self._settler.settle(LINTING, ((sample.key, sample) for sample in samples), self._linting, take)
         for sample in samples:
             sample.lint = lints.get(sample.key)
             if sample.lint is None:

@@ -46,9 +46,6 @@ class Scripted:
     def begin(self, lint: int = 0) -> None:
         """Nothing to start."""
 
-    def overlap(self, batch: Iterable[tuple[str, dict[str, Any]]], count: int, heard: Any) -> Any:
-        """All jobs come one after the other."""
-
     def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
         for key, job in batch:
             kind = next(name for name in ("lint", "record", "answer", "judge", "split", "run") if job.get(name))

@@ -1,9 +1,5 @@
-"""Linting beside other phases. A scripted pool stands for sandboxes: it lints one program when no other job is ready.
+"""Phase after phase, with results of earlier runs. A scripted pool stands for sandboxes."""
 
-The verdicts must be those of a run without overlap.
-"""
-
-import collections
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,21 +17,16 @@ from tests.scorers.execution.test_confirming import LIMITS, PROTOCOL, TASKS, Scr
 Batch = Iterable[tuple[str, dict[str, Any]]]
 
 
-class Overlapping(Scripted):
-    """A pool that lints beside other jobs.
+class Linting(Scripted):
+    """A pool with a linter.
 
-    Its linter refuses programs with the name `undefined`. It crashes on programs with the name `breaks`, and its result
+    It refuses programs with the name `undefined`. It crashes on programs with the name `breaks`, and its result
     for programs with the name `garbage` cannot be understood.
     """
 
-    def __init__(self, *, overlaps: bool = True, unheard: int = 0) -> None:
-        """`unheard`: number of lint jobs, from the first, for which `heard` is not called."""
+    def __init__(self) -> None:
         super().__init__()
-        self.overlaps, self.unheard, self.kept = overlaps, unheard, dict[str, Any]()
-        self.refuses = True
-
-    def overlap(self, batch: Batch, count: int, heard: Any) -> Any:
-        return _Overlap(self, batch, count, heard) if self.overlaps else None
+        self.kept = dict[str, Any]()
 
     def run(self, batch: Batch) -> Iterator[Verdict]:
         for verdict in super().run(batch):
@@ -43,7 +34,7 @@ class Overlapping(Scripted):
             yield verdict
 
     def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
-        if kind == "lint" and self.refuses:
+        if kind == "lint":
             head = job["head"]
             if "undefined" in head:
                 return {"messages": ["Undefined variable 'undefined'"]}
@@ -58,39 +49,6 @@ class Overlapping(Scripted):
         found = [job for name, job in self.jobs if name == kind]
         sources = [job["answer"]["candidate"]["source"] if kind == "answer" else job["head"] for job in found]
         return [source.rpartition("return ")[2].strip() for source in sources]
-
-
-class _Overlap:
-    """It yields the linter's verdicts together, after the last one, as if they waited for a canary."""
-
-    def __init__(self, pool: Overlapping, batch: Batch, count: int, heard: Any) -> None:
-        self._pool, self._left, self._heard = pool, collections.deque(batch), heard
-        self._held: list[Verdict] = []
-        self._is_finished = False
-        assert len(self._left) == count > 0
-
-    @property
-    def is_over(self) -> bool:
-        return not self._left
-
-    def run(self, batch: Iterable[tuple[str, dict[str, Any]] | None]) -> Iterator[Verdict]:
-        assert not self._is_finished
-        for one in batch:
-            yield from self._lint() if one is None else self._pool.run([one])
-
-    def rest(self) -> Iterator[Verdict]:
-        while self._left:
-            yield from self._lint()
-        self._is_finished = True
-
-    def _lint(self) -> Iterator[Verdict]:
-        (verdict,) = self._pool.run([self._left.popleft()])
-        self._pool.unheard -= 1
-        if self._pool.unheard < 0 and verdict.answer is not None:
-            self._heard(verdict.key, verdict.answer)
-        self._held.append(verdict)
-        if not self._left:
-            yield from self._held
 
 
 class Shown(Silent):
@@ -137,54 +95,34 @@ ANSWERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("unheard", [0, 1, 99])
-@pytest.mark.parametrize("lost", [set(), {"lint"}, {"answer"}, {"record"}])
-def test_the_verdicts_are_those_of_phases_one_after_the_other(lost: set[str], unheard: int) -> None:
-    pool, other = Overlapping(unheard=unheard), Overlapping(overlaps=False)
-    pool.lost = other.lost = lost
-    phases, found = graded(pool, ANSWERS)
-    before, expected = graded(other, ANSWERS)
-    assert found == expected
-    assert list(phases._confirmation.unrecordable.items()) == list(before._confirmation.unrecordable.items())
-    kinds, expected_kinds = (collections.Counter(one.kinds) for one in (pool, other))
-    if "lint" in lost:
-        # The calls of a task are recorded before it is known whether the linter accepts any of its programs.
-        assert kinds.pop("record") > expected_kinds.pop("record")
-    assert kinds == expected_kinds
-
-
 @pytest.mark.parametrize("kinds", [{"lint"}, {"answer"}, {"record", "answer"}, {"lint", "answer", "judge"}, {"half"}])
 def test_results_of_earlier_runs_are_used_beside_new_ones(kinds: set[str]) -> None:
-    first = Overlapping(overlaps=False)
+    first = Linting()
     _, expected = graded(first, ANSWERS)
     kept = {k: a for n, (k, a) in enumerate(first.kept.items()) if kinds & set(a) or (kinds == {"half"} and n % 2)}
-    pool, other = Overlapping(), Overlapping(overlaps=False)
-    assert graded(pool, ANSWERS, kept=kept)[1] == graded(other, ANSWERS, kept=kept)[1] == expected
-    assert collections.Counter(pool.kinds) == collections.Counter(other.kinds)
+    pool = Linting()
+    assert graded(pool, ANSWERS, kept=kept)[1] == expected
+    assert len(pool.kinds) < len(first.kinds)
 
 
-def test_a_program_answers_when_the_linter_has_accepted_it_and_never_if_it_refuses_it() -> None:
-    """A program with a `while` loop, which may never end, is linted and answers first."""
-    pool = Overlapping()
+def test_a_program_that_the_linter_refuses_never_answers_and_one_that_may_never_end_answers_first() -> None:
+    pool = Linting()
     graded(pool, {"plain": [program("undefined"), *(program(f"a + {n}") for n in range(5)), ENDLESS]})
-    assert pool.of("lint")[0] == "7"
     assert pool.of("answer") == ["7", *(f"a + {n}" for n in range(5))]
-    place = {kind: [number for number, name in enumerate(pool.kinds) if name == kind] for kind in pool.kinds}
-    assert place["answer"][0] < place["lint"][1]
-    assert place["answer"][-1] < place["judge"][0]
-    for source in pool.of("answer"):
-        assert place["lint"][pool.of("lint").index(source)] < place["answer"][pool.of("answer").index(source)]
+    order = ["lint", "record", "answer", "judge", "run"]
+    assert pool.kinds == sorted(pool.kinds, key=order.index)
 
 
-def test_one_phase_at_a_time_is_shown_and_the_one_beside_it_when_it_is_done() -> None:
+def test_each_phase_is_shown_with_its_steps_and_successes() -> None:
     shown = Shown()
-    graded(Overlapping(), {"plain": [program("a"), program("undefined"), program("a + 1"), program("a")]}, shown)
+    graded(Linting(), {"plain": [program("a"), program("undefined"), program("a + 1"), program("a")]}, shown)
     assert shown.phases == [
         ["linting", 4, 4, 3],
+        ["recording calls", 1, 1, 0],
         ["answering", 2, 2, 0],
         ["judging", 2, 2, 2],
         ["running official tests", 3, 3, 3],
     ]
     shown = Shown()
-    graded(Overlapping(overlaps=False), {"plain": []}, shown)
+    graded(Linting(), {"plain": []}, shown)
     assert shown.phases == [], "a phase without steps is not shown"
