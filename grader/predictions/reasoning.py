@@ -1,34 +1,54 @@
-"""The reasoning of a model inside its reply: blocks in tags, which are no part of the answer."""
+"""The reasoning of a model inside its reply, whatever marks it: it is no part of the answer."""
 
 from __future__ import annotations
 
 import re
 
-_TAGS = r"think(?:ing)?|analysis|reason(?:ing)?|thoughts?|reflection|scratchpad|rationale|cot|seed:think"
-_REASONING = re.compile(
-    rf"<(?P<close>/?)(?P<name>{_TAGS})\s*>|\[(?P<close2>/?)(?P<name2>think)\]"
-    rf"|\u25c1(?P<close3>/?)(?P<name3>think)\u25b7"
-    r"|<\|(?P<open4>begin|end)_of_(?P<name4>thought)\|>",
+_NAMES = r"think(?:ing)?|thoughts?|analysis|reason(?:ing)?(?:_content)?|reflection|scratchpad|rationale|cot"
+_TAG = re.compile(
+    rf"(?:<|&lt;)(?P<close>/?)\|?(?P<edge>(?:begin|start|end)_(?:of_)?)?(?P<name>(?:[\w:.-]{{0,20}}think(?:ing)?)|{_NAMES})"
+    r"[ \t]*\|?(?:>|&gt;)"
+    r"|\[(?P<close2>/?)(?P<name2>think)\]|\u25c1(?P<close3>/?)(?P<name3>think)\u25b7"
+    r"|<unused(?P<unused>\d{1,3})>(?P<thought>thought\b)?",
     re.IGNORECASE,
 )
-_HARMONY_FINAL = "<|channel|>final<|message|>"
-_HARMONY_THOUGHT = "<|channel|>analysis"
+"""Tags around reasoning: any that ends in "think", in its styles, also escaped by a web page."""
+_CHANNEL = re.compile(r"<\|?channel\|?>\s*(\w*)(?:[^\n]{0,80}?<\|message\|>)?", re.IGNORECASE)
+_JOINED = re.compile(r"\s*(?:analysis|commentary)(?=\W|[A-Z])", re.DOTALL)
+_JOINED_FINAL = re.compile(r"assistant\s*final(?=\W|[A-Z\d]|$)")
+"""The channels of the harmony format after a decoder has removed its marks: "analysis...assistantfinal"."""
 
 
 def hide_reasoning(text: str) -> tuple[str, bool]:
     """Blank the reasoning blocks of `text`; also return whether one is never closed (all text after it is ignored)."""
-    if _HARMONY_THOUGHT in text:
-        final = text.rfind(_HARMONY_FINAL)
-        if final < 0:
-            return " " * len(text), True
-        text = " " * (final + len(_HARMONY_FINAL)) + text[final + len(_HARMONY_FINAL) :]
-    if not any(mark in text for mark in ("<", "[", "\u25c1")):
+    if "channel" in text and (channels := [*_CHANNEL.finditer(text)]):
+        return _last_channel(text, channels)
+    if text.lstrip().startswith(("analysis", "commentary")) and _JOINED.match(text):
+        *_, last = [None, *_JOINED_FINAL.finditer(text)]
+        if last is not None:
+            text = " " * last.end() + text[last.end() :]
+    if not any(mark in text for mark in ("<", "[", "\u25c1", "&lt;")):
         return text, False
+    return _without_tags(text)
+
+
+def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
+    """Keep what the last channel says, if it is for the user: "final", or unnamed after the others."""
+    last = channels[-1]
+    if last[1].lower() in ("analysis", "commentary", "thought", "thinking"):
+        before = text[: channels[0].start()]
+        return before + " " * (len(text) - len(before)), True
+    end = last.end() if last[1].lower() == "final" or not last[1] else last.start(1)
+    return " " * end + text[end:], False
+
+
+def _without_tags(text: str) -> tuple[str, bool]:
     pieces: list[str] = []
     done, opened, name = 0, -1, ""
-    for tag in _REASONING.finditer(text):
-        closing = any(tag[g] for g in ("close", "close2", "close3")) or (tag["open4"] or "").lower() == "end"
-        named = next(tag[g].lower() for g in ("name", "name2", "name3", "name4") if tag[g])
+    for tag in _TAG.finditer(text):
+        closing, named = _kind(tag, opened >= 0)
+        if not named:
+            continue
         if opened < 0 and not closing:
             pieces.append(text[done : tag.start()])
             opened, name, done = tag.start(), named, tag.start()
@@ -42,3 +62,13 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
     if opened >= 0:
         return "".join(pieces) + " " * (len(text) - done), True
     return "".join(pieces) + text[done:], False
+
+
+def _kind(tag: re.Match[str], is_open: bool) -> tuple[bool, str]:
+    """Return whether a tag closes a block, and the block's name; no name if the tag is none of reasoning."""
+    if tag["unused"]:
+        return (is_open, "unused") if is_open or tag["thought"] else (False, "")
+    closing = any(tag[group] for group in ("close", "close2", "close3")) or (tag["edge"] or "").lower().startswith(
+        "end"
+    )
+    return closing, next(tag[group].lower() for group in ("name", "name2", "name3") if tag[group])

@@ -20,7 +20,6 @@ import pytest
 
 from grader.scorers.answer.careful import read_answer
 from grader.scorers.answer.official import RULES
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.quantities import quantities_in
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
@@ -28,6 +27,8 @@ from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.extraction import MAX_SOURCE, extract_careful
 from grader.scorers.mr_ben import judge_decision, reading
 from grader.scorers.mr_ben.official import read_official
+from grader.scorers.patterns import Pattern
+from grader.scorers.places import claims, own_words
 from tests import growth
 from tests.conftest import THOROUGH
 from tests.growth import BUDGET, Run, run_of, runs_of, too_slow
@@ -94,8 +95,9 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "vlmevalkit": (vlmevalkit, ("choice.official",)),
     "choice": (
         lambda text: read_choice(text, COLOURS),
-        tuple(f"choice.careful.{name}" for name in ("text", "wrapped", "mentions", "wordings", "statement", "options")),
+        tuple(f"choice.careful.{name}" for name in ("text", "mentions", "wordings", "statement", "options")),
     ),
+    "places": (lambda text: claims(own_words(text, "what is it")), ("places", "place_wordings", "containers")),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),
     "answer": (answer, ()),
     "answer, official": (answer_official, ("answer.official",)),

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers.choice.careful.options import tokens
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.quantities import Quantity, quantities_in, quantity
 from grader.scorers.choice.careful.read import LONGEST_WITH_REASONING
 from grader.scorers.choice.careful.spelling import folded
-from grader.scorers.choice.careful.text import end_turn, next_question, plain, without_loop, without_markup
-from grader.scorers.choice.careful.wrapped import find_wrapped
 from grader.scorers.choice.careful.yes_no import polarity
+from grader.scorers.containers import find_wrapped
+from grader.scorers.patterns import Pattern
+from grader.scorers.places import end_turn, this_question, without_loop
+from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ def read_answer(text: str, question: str, kind: Kind) -> Said:
     if unclosed:
         return Said(None, "unclosed_reasoning")
     cleaned = without_loop(end_turn(cleaned)[-_LONGEST:])
-    cleaned = cleaned[: next_question(cleaned, question)].strip()
+    cleaned = this_question(cleaned, question).strip()
     if not cleaned:
         return Said(None, "empty")
     for rule, content in _candidates(cleaned):

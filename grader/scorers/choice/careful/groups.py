@@ -9,8 +9,8 @@ import msgspec
 
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.mentions import Mention, Role
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.reading import ChoiceReading
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     from grader.scorers.choice.careful.text import Page

@@ -13,7 +13,7 @@ import msgspec
 
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.options import bare
-from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     import re

@@ -9,10 +9,10 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.quantities import WORDS, Quantity, quantities_in, quantity
 from grader.scorers.choice.careful.spelling import nearest
-from grader.scorers.choice.careful.text import plain, without_markup
+from grader.scorers.patterns import Pattern
+from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ import math
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     import re

@@ -8,25 +8,19 @@ import msgspec
 
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers.choice.careful.options import Options
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.quantities import WORDS
 from grader.scorers.choice.careful.resolve import read_page
-from grader.scorers.choice.careful.text import (
-    Page,
-    end_turn,
-    formulas,
-    next_question,
-    plain,
-    without_loop,
-    without_markup,
-)
-from grader.scorers.choice.careful.wrapped import find_wrapped
+from grader.scorers.choice.careful.text import Page, formulas
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
+from grader.scorers.containers import find_wrapped
+from grader.scorers.patterns import Pattern
+from grader.scorers.places import end_turn, this_question, without_loop
+from grader.scorers.plain_text import blank, plain, without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.scorers.choice.careful.wrapped import Wrapped
+    from grader.scorers.containers import Wrapped
 
 _LONGEST = 200_000
 """Only so many last characters of a reply are read."""
@@ -59,7 +53,7 @@ def _read_reply(text: str, known: Options, question: str) -> ChoiceReading:
     cleaned, unclosed = hide_reasoning(cleaned)
     if unclosed:
         return no_answer("unclosed_reasoning", None, "the reply ends inside its reasoning")
-    cleaned = end_turn(cleaned)
+    cleaned = _NOT_APPLICABLE.sub(blank, end_turn(cleaned))
     if not cleaned.strip():
         return no_answer(
             "empty", None, "the reply is empty" if not text.strip() else "the reply has nothing after its reasoning"
@@ -73,11 +67,9 @@ def _read_reply(text: str, known: Options, question: str) -> ChoiceReading:
 def _read_own_turn(text: str, options: Options, question: str, depth: int) -> ChoiceReading:
     """Read a reply up to where it asks the next question; on without it only if the question is not known."""
     text = without_loop(text)
-    end = next_question(text, question)
-    if end is None:
-        return _read_cleaned(text, options, depth)
-    first = _read_cleaned(text[:end], options, depth)
-    return first if first.letter or question.strip() else _read_cleaned(text, options, depth)
+    own = this_question(text, question)
+    first = _read_cleaned(own, options, depth)
+    return first if first.letter or question.strip() or own == text else _read_cleaned(text, options, depth)
 
 
 def _without_question(text: str, question: str) -> str:
@@ -126,6 +118,7 @@ def _moved(reading: ChoiceReading, by: int) -> ChoiceReading:
     return msgspec.structs.replace(reading, span=(reading.span[0] + by, reading.span[1] + by))
 
 
+_NOT_APPLICABLE = Pattern(r"(?<!\w)n/a(?!\w)", 2)
 _SHARES = Pattern(
     r"[\s(\[{\"']*+([A-Z])[)\]}\"']*\s*+[:=-]?+\s*+(?:about|approximately|~)?+\s*+(\d{1,3}(?:\.\d{1,3})?)\s?%[)\s]*[,;|\n]?"
 )

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.groups import Group, group, judge, problem_within
 from grader.scorers.choice.careful.mentions import find_mentions
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.statement import read_statement
 from grader.scorers.choice.careful.statements import NO_WORD, REASONED, answers, statements
 from grader.scorers.choice.careful.undeclared import read_undeclared
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     from grader.scorers.choice.careful.options import Options
     from grader.scorers.choice.careful.text import Page
-    from grader.scorers.choice.careful.wrapped import Wrapped
+    from grader.scorers.containers import Wrapped
 
 _NEAR = 12
 _SHORT = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

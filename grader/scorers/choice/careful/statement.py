@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.options import tokens
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.spelling import folded, near_word, stem
 from grader.scorers.choice.reading import ambiguous, read_as
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     from grader.scorers.choice.careful.groups import Group

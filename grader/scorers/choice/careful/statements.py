@@ -9,15 +9,15 @@ from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.groups import Group
 from grader.scorers.choice.careful.mentions import Mention
 from grader.scorers.choice.careful.options import tokens
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.reading import ChoiceReading, no_answer
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.scorers.choice.careful.options import Options
     from grader.scorers.choice.careful.text import Page
-    from grader.scorers.choice.careful.wrapped import Wrapped
+    from grader.scorers.containers import Wrapped
 
 _SAID = ("declared", "concluded", "own_line", "leading")
 REASONED = 80

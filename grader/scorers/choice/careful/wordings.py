@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.patterns import Pattern
 
 _FILLERS = (
     "the|an?|option|options|choice|alternative|letter|answer|number|item|clearly|definitely|certainly|"

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.spelling import stem
 from grader.scorers.choice.careful.wordings import RECONSIDERED
 from grader.scorers.choice.reading import read_as
+from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     from grader.scorers.choice.careful.options import Options

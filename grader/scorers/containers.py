@@ -6,7 +6,7 @@ import re
 from collections import deque
 from typing import NamedTuple
 
-from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.patterns import Pattern
 
 
 class Wrapped(NamedTuple):

@@ -1,0 +1,155 @@
+"""How replies word a declaration, its revision, a refusal and a courtesy, in the languages at hand: one table.
+
+The patterns are searched in lower-cased text.
+"""
+
+# ruff: noqa: RUF001 - foreign words are what this file is about
+
+from __future__ import annotations
+
+from grader.scorers.patterns import Pattern
+
+_NOUNS = (
+    "answers?|ans|solution|verdict|conclusion|guess|final (?:value|result|score|number|total|count|amount)|"
+    "antwort|lösung|ergebnis|réponse|résultat|respuesta|resultado|risposta|resposta|ответ|відповідь|"
+    "odpowiedź|odpověď|antwoord|svaret|svar|vastaus|răspunsul|răspuns|válasz|απάντηση|cevap|cevabı|yanıt|"
+    "đáp án|câu trả lời|jawaban(?:nya)?|jawapan"
+)
+_LINKS = (
+    "is|was|are|be|becomes|equals|ist|lautet|wäre|est|serait|es|sería|è|sarebbe|é|seria|это|będzie|jest|je|"
+    "är|este|είναι|là|adalah|ialah|says"
+)
+_BARE_NOUNS = (  # their languages put no verb, or one that is a letter, between the noun and the answer
+    r"(?:答案|正解|正答|答え|解答|回答|答)[^,.!?。\n]{0,12}?(?:是|为|為|:|选|選|は|=|が)\s*(?:应该是|選項|选项|选择|选)?",
+    r"(?:정답|답변|답|해답)(?:은|는|이|:)",
+    r"(?:الإجابة|الاجابة|الجواب|جواب|پاسخ)(?:\s+(?!هي|هو)\w+){0,2}?(?:\s*:|\s+(?:هي|هو|است)|(?=\s*\d))",
+    r"התשובה(?:\s+\w+)?(?:\s*:|\s+היא|\s+הוא)",
+    r"(?:उत्तर|जवाब)(?:\s*:|(?=\s*\S))",
+    r"คำตอบ\s*(?:คือ|:)",
+)
+DECLARES = Pattern(
+    rf"\b(?:{_NOUNS})\b(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{0,40}}\))?(?:[ \t]+(?!(?:{_LINKS}|not)\b)[\w'()-]+){{0,6}}?"
+    rf"(?:[\s*_\"`]*(?:[:=]|[-=]+>|→)|[*_\"`]*\s+-{{1,2}}(?=\s)|\s+(?:(?:would|should|must|will|can|has to|"
+    rf"seems to|appears to)\s+)?"
+    rf"(?:{_LINKS})(?!\w|n't)(?:[ \t]*:)?|[ \t]*[*_]{{0,3}}[ \t]*\n(?<=\n))"
+    rf"|{'|'.join(_BARE_NOUNS)}"
+)
+"""Declares what stands behind it to be the answer: "the answer is", "Ответ:", "答案是"."""
+DECLARED = Pattern(
+    r"\b(?:is|are|was|would be|must be) (?:therefore |thus |also |likely )?(?:the|my|our) (?:(?:final|correct|"
+    r"right|best) ){0,2}"
+    r"(?:answer|solution|choice|result)\b(?! (?:to|of|for)\b)"
+    r"|(?:が|は|を)\s?(?:正解|答え)(?:です|だ|である|となります)|[이가] ?정답"
+)
+"""Declares what stands before it: "is the answer", "が正解です"."""
+
+FINAL = Pattern(
+    r"(?:\b(?:final(?:ly)?|corrected|correction|updated|revised|amended|definitive|endgültige?|korrigierte?|finale?|"
+    r"définitive|corrigée|corregida|definitiva|corretta|corrigida|окончательный|исправленный|итоговый)\b|"
+    r"最终|最終|更正|修正|최종|수정된|النهائية)[^.!?:\n。]{0,20}$"
+)
+"""Before a declaration: it replaces the others."""
+INITIAL = Pattern(
+    r"(?:\b(?:initial(?:ly)?|first|preliminary|tentative|original(?:ly)?|previous(?:ly)?|earlier|old|wrong|erste|"
+    r"vorläufige|première|initiale?|primera|inicial|prima|первоначальный|предыдущий)\b|最初|初步|初始|처음|초기)"
+    r"[^.!?:\n。]{0,20}$"
+)
+"""Before a declaration: others replace it."""
+SUPPOSED = Pattern(
+    r"(?:\b(?:if|whether|unless|suppose|supposing|assum(?:e|ing)|wenn|falls|si|se|если|is|does|would)\b"
+    r"(?:(?!\b(?:then|so)\b)[^.,;:!?\n]){0,40}|如果[^,。\n]{0,20}|\b(?:in|with|of) (?:your|an?|each|the) )$"
+)
+"""Before a declaration: it only considers, asks, or speaks of a form ("in your answer: ...")."""
+DENIED = Pattern(r"\W*(?:not\b|n't\b|never\b|nicht\b|kein|pas\b|no es\b|non è|não é|не\b|不是|并非|아니|ليس)")
+"""The beginning of a content that is denied."""
+DENIED_AFTER = Pattern(
+    r"\W{0,4}\b(?:is|was|are|would be|seems|looks)(?: (?:clearly|also|definitely|certainly|probably|obviously))?"
+    r"(?:n't| not)? ?(?:wrong|incorrect|false|mistaken|impossible|right|correct|the (?:right|correct) answer)\b|"
+    r"\W{0,4}(?:ist falsch|est faux|es incorrect|è sbagliat|неверн|不对|错误|错)"
+)
+_POSITIVE = Pattern(r"(?<!not )(?<!n't )\b(?:right|correct|the (?:right|correct) answer)\b$")
+
+
+def is_denied(content: str, behind: str) -> bool:
+    """Whether the words of a claim, or those right behind it, deny it."""
+    after = DENIED_AFTER.match(behind)
+    return bool(DENIED.match(content)) or bool(after and not _POSITIVE.search(after[0]))
+
+
+WITHDRAWS = Pattern(
+    r"(?:^|[.!?\n:;)\u2026*-])[\s*_(]{0,4}(?:(?:oh|no|but|hm{1,9}|um|ah|well|so|and|okay|ok)\b[\s,.\u2026]{0,4}){0,3}"
+    r"(?:wait\b(?! (?:time|list|for|until|staff))|correction\b|hold on\b|scratch that|strike that|oops\b|"
+    r"on second thoughts?\b|"
+    r"actually, (?:no|that|this|i|let)|sorry, (?:no|that|i (?:made|mis))|my mistake|i (?:made|see|found) (?:a|"
+    r"an|my) (?:mistake|error)|"
+    r"i (?:was|am) (?:wrong|mistaken)|i (?:misread|misspoke|take (?:it|that) back)|(?:that|this)(?:'s| is|"
+    r" was) (?:wrong|incorrect|not right)|"
+    r"let(?:'s| me| us) (?:re-?(?:check|consider|evaluate|examine|think|compute|calculate|do|count|read|visit|"
+    r"assess)|correct|start over)\b|"
+    r"upon (?:re-?\w+|closer|further)\b|on (?:re-?\w+|closer)\b|warte\b|moment\b|korrektur\b|attends\b|"
+    r"attendez\b|espera\b|corrección\b|"
+    r"aspetta\b|correzione\b|espere\b|correção\b|подождите\b|постойте\b|исправл)"
+    r"|等等|等一下|更正|不对[,，。]|我错了|待って|잠깐|아니[,.]"
+)
+"""Withdraws what was said before: "Wait, ...", "Correction:", new reasoning."""
+CONFIRMS = Pattern(r"\b(?:yes|confirm\w*|indeed|still|stands?|stick\w*|holds?|same|checks out)\b|确认|没错")
+
+REFUSES = Pattern(
+    r"\b(?:can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|(?:not possible|"
+    r"impossible|difficult|hard) to|"
+    r"don't|do not|does(?:n't| not)|didn't|did not|without)\s+(?:\w+\s+){0,4}?"
+    r"(?:help|assist|determine\w*|tell|identify|answer\w*|find|provid\w*|know\w*|say|process|view|access|contain|"
+    r"confirm|conclude|decide|calculat\w*|comput\w*|solve|estimate|comply|discern|locate|specif\w*|"
+    r"have (?:\w+ )?(?:enough|sufficient)|"
+    r"information|context|(?:image|picture|figure|data|chart|graph|table)\b)"
+    r"|\b(?:(?:not )?(?:enough|sufficient|insufficient|more|additional) (?:\w+ )?(?:information|data|context|"
+    r"details)|no (?:information|idea|image|data)|"
+    r"not (?:clear|sure|certain|visible|provided|given|specified|available|applicable)|(?:is|are|was|"
+    r"remains?) un(?:clear|known|sure)|"
+    r"as an ai|i refuse|impossible to)\b"
+    r"|\bnone of (?:the|these|those|them)\b|\bi'm sorry\b|\bi am sorry\b|\bsorry, (?:but|i)\b"
+    r"|无法|不能确定|不确定|不知道|抱歉|对不起|都不是|没有正确|わかりません|分かりません|判断でき|申し訳|"
+    r"できません|알 수 없|모르|죄송"
+    r"|\b(?:kann (?:ich )?nicht|weiß (?:ich )?(?:es )?nicht|tut mir leid|je ne (?:peux|sais)|désolé|"
+    r"impossible de|no (?:puedo|sé|se puede)|"
+    r"lo siento|non (?:posso|so|è possibile)|mi dispiace|não (?:posso|sei|consigo|é possível)|desculpe|"
+    r"не (?:могу|знаю)|невозможно|извините)\b"
+)
+"""A sentence that says that it has no answer."""
+
+COURTESY = Pattern(
+    r"\W*(?:(?:and|so|but|please|also|finally),? ){0,3}(?:"
+    r"i(?:'ve| have)? hope(?:d)?\b|hope (?:this|that|it)\b|let me know\b|feel free\b|(?:many )?thanks?\b|"
+    r"thank you\b|you(?:'re| are) welcome\b|"
+    r"(?:i(?:'m| am) )?(?:happy|glad) to\b|good luck\b|have a (?:great|good|nice)\b|if you (?:have|need|want|"
+    r"would|'d|like)\b|"
+    r"do(?:n't| not) hesitate\b|i(?:'d| would) be (?:happy|glad)\b|is there anything\b|(?:would|do) you (?:like|"
+    r"want|need)\b|"
+    r"(?:can|may|could|shall|should) i (?:help|assist|also|do)\b|(?:great|good|interesting) question\b|enjoy\b|"
+    r"best (?:regards|wishes)\b|cheers\b|"
+    r"(?:sure|certainly|of course|absolutely|okay|ok|alright|great)\b(?=[,!.]* (?:i(?:'ll| can| will|'d)|let|"
+    r"here|let's)\b|[!.]*\s*$)|"
+    r"here(?:'s| is| are) (?:the|a|my|your|an|how)\b[^.]*:|"
+    r"ich hoffe|viel erfolg|gern(?:e)? geschehen|wenn (?:du|sie) |j'espère|n'hésite|espero que|avísame|no dudes|"
+    r"spero che|fammi sapere|"
+    r"надеюсь|если у вас|обращайтесь|希望|如果(?:你|您)|如有|谢谢|請問|请问还|お役に立|ご質問|도움이|질문이)"
+)
+"""The beginning of a sentence that frames an answer: a greeting, an offer, a wish, a question back."""
+EXPLAINS = Pattern(
+    r"^[ \t*_#>]*(?:(?:detailed|brief|short|full) )?(?:explanation|reasoning|rationale|justification|notes?|"
+    r"details|why|derivation|proof|work(?:ing)?|"
+    r"step[- ]by[- ]step(?: \w+)?|verification|check|erklärung|begründung|explication|explicación|spiegazione|"
+    r"explicação|пояснение|объяснение|"
+    r"解释|解析|說明|说明|理由|解説|説明|설명|풀이)[ \t*_]*(?:[:：]|\n)",
+    8,
+)
+"""The heading of an explanation."""
+ASKS = Pattern(
+    r"^[ \t#*>\"-]*(?:(?:next|new|another|example|sample|practice|similar|follow-?up)[ \t]+)?"
+    r"(?:questions?|q|human|user|problem|input|task|exercise|query|instruction|hint|prompt|example|puzzle|frage|"
+    r"aufgabe|"
+    r"pregunta|problema|domanda|pergunta|вопрос|задача|问题|問題|题目|題目|问|問|질문|문제|السؤال|سؤال)"
+    r"[ \t*]*#?\d{0,3}[ \t*]*[:.)\uff1a][ \t*]*(?=\n?(?:[^\w\n]*\w+\b[^\n]{0,3}){3}|\n?[^\n]{4,}[?？])",
+    8,
+)
+"""The heading of a question, with at least three words behind it: "Q: true" is a line of a truth table."""
