@@ -24,7 +24,8 @@ from grader.scorers.choice.careful.quantities import quantities_in
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
 from grader.scorers.execution.assembly import assemble
-from grader.scorers.execution.extraction import MAX_SOURCE, extract_careful
+from grader.scorers.execution.careful_program import has_code
+from grader.scorers.execution.extraction import MAX_SOURCE
 from grader.scorers.mr_ben import judge_decision, reading
 from grader.scorers.mr_ben.official import read_official
 from grader.scorers.patterns import Pattern
@@ -66,7 +67,8 @@ def execution(text: str) -> None:
     for rules in ("humaneval-v-v1", "humaneval-v-v2", "plain"):
         assemble(text, "def solution(x):\n", rules)  # type: ignore[arg-type]
     assemble(text + "\ndef solution(a):\n  return (\n", "def solution(x):\n", "humaneval-v-v2")
-    extract_careful(text, ("solution",))
+    assemble(text, "", "livecodebench")
+    has_code(text)
 
 
 def lmms_eval(text: str) -> None:

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import contextlib
 import functools
 import re
-import textwrap
 from typing import TypeAlias
 
 import msgspec
 
-from grader.scorers.execution.extraction import (
-    MAX_SOURCE,
-    NOTHING,
-    Rules,
-    defined,
-    extract,
-    extract_careful,
-    extract_plain,
-    extract_script,
-    is_script,
-    parse,
-    returns,
+from grader.scorers.execution.careful_program import (
+    Wanted,
+    assigned_in,
+    find,
+    has_code,
+    is_kept,
+    prose,
+    says_nothing,
+    unframed,
+    unparsed,
 )
+from grader.scorers.execution.extraction import NOTHING, Rules, defined, extract, extract_plain, parse, tree_of
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
@@ -60,6 +56,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     rebinds: bool = False
     """Whether the official completion is not the program at all: the lost code is the program, or changes the meaning
     of a name that was kept. Then the program is only the text as written."""
+    is_missing: bool = False
+    """Whether the reply has no program at all."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -107,32 +105,51 @@ def _classes(node: ast.stmt, outer: str = "") -> list[str]:
     return []
 
 
-def says_nothing(statement: ast.stmt) -> bool:
-    """Return whether a statement does nothing: `pass`, an import, or a constant such as a docstring."""
-    if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
-        return True
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[str, ...] = ()) -> Program:
     """Assemble one prediction by these rules, and record which code they lose.
 
     `tested`: the names that the tests use. They say what to write if the signature does not.
     """
-    names = read_signature(signature_text).written or tested
-    signature = _terminated(signature_text)
+    declared = read_signature(signature_text)
+    names = declared.written or tested
     block = extract_plain(prediction, names) if rules == "plain" else extract(prediction, rules)
-    content = _with_signature(block, signature)
-    tree = parse(content)
+    content = _with_signature(block, _terminated(signature_text))
+    tree = tree_of(content)
     as_written = rules in {"plain", "livecodebench"}
     completion = content if as_written else official_completion(content, tree)
-    whole = tree if _is_whole(block, content, tree, names, as_written=as_written) else None
-    recovered, lost = _elsewhere(prediction, block, signature, names, whole)
-    rebinds = recovered is not None
-    if not lost and not as_written and tree is not None:
-        recovered, lost = _dropped(tree, completion)
-        rebinds = recovered is not None and _rebinds(tree)
+    given = frozenset(defined(parse(declared.source) or _EMPTY)).difference(names)
+    found = find(prediction, Wanted(names, _terminated(signature_text), given))
+    if found is None:
+        return _without_program(prediction, completion)
+    if not _is_same(found, content, tree, names, as_written=as_written):
+        return Program(completion=completion, recovered=found, lost=_NOT_FOUND, rebinds=True)
+    recovered, lost = (None, "") if as_written or tree is None else _dropped(tree, completion, names)
+    rebinds = recovered is not None and tree is not None and _rebinds(tree, names)
     return Program(completion=completion, recovered=recovered, lost=lost, rebinds=rebinds)
+
+
+_EMPTY = ast.Module(body=[], type_ignores=[])
+_NOT_FOUND = "the code of the answer, which the official extraction does not find"
+
+
+def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str, ...], *, as_written: bool) -> bool:
+    """Whether the official code block is the program that a person finds, and runs behind the signature."""
+    if tree is None:
+        return found.strip() == content.strip()
+    if any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body):
+        return False  # it must be first
+    if found.strip() == content.strip() or not names:
+        return found.strip() == content.strip()
+    return _keep(tree, names) == _keep(tree_of(found) or _EMPTY, names) and not (as_written and prose(tree))
+
+
+def _without_program(prediction: str, completion: str) -> Program:
+    """Return what runs officially. Code that is not Python is still the answer, and nothing at all is none."""
+    if not has_code(prediction):
+        return Program(completion=completion, recovered=None, lost="", is_missing=True)
+    is_lost = completion.strip() in {"", NOTHING.strip()} and prediction.strip() != completion.strip()
+    code = unframed(prediction).strip()
+    return Program(completion=completion, recovered=code if is_lost else None, lost=_NOT_FOUND, rebinds=is_lost)
 
 
 def head(signature_text: str, completion: str) -> str:
@@ -191,106 +208,24 @@ def official_completion(content: str, tree: ast.Module | None) -> str:
     return "\n".join(collector.parts)
 
 
-def _is_whole(block: str, content: str, tree: ast.Module | None, names: tuple[str, ...], *, as_written: bool) -> bool:
-    """Whether the official extraction finds the program: `content` defines one of `names`."""
-    if tree is None or block == NOTHING or defined(tree).isdisjoint(names):
-        return False
-    if block != content and extract_careful(block, names) is not None:
-        return False  # an indented program was taken for a body
-    return not (as_written and any(_is_prose(node, tree) for node in tree.body))
-
-
-def _is_prose(node: ast.stmt, tree: ast.Module) -> bool:
-    """Whether a statement is a word ("Sure", "[PYTHON]") that happens to be Python, and has no meaning."""
-    if not isinstance(node, (ast.Expr, ast.AnnAssign)) or any(isinstance(part, ast.Call) for part in ast.walk(node)):
-        return False
-    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    return bool(used - defined(tree) - {name for part in tree.body for name in _assigned(part)} - set(dir(builtins)))
-
-
-def _elsewhere(
-    prediction: str, content: str, signature: str, names: tuple[str, ...], tree: ast.Module | None
-) -> tuple[str | None, str]:
-    """Return the program that the official extraction does not find, and what it loses; `tree`: what it finds.
-
-    A program that it finds is replaced only if it is from the thoughts before the answer.
-    """
-    answer = _THOUGHT.sub("", prediction)
-    if tree is not None and answer == prediction and (names or is_script(content)):
-        return None, ""
-    if not names:
-        script = extract_script(answer)
-        is_other = parse(script) is not None and script.strip() != content.strip()
-        return (script, _NOT_FOUND) if is_other else (None, "")
-    program, lost = extract_careful(answer, names), _NOT_FOUND
-    if program is None and tree is None:
-        program = extract_careful(prediction, names)
-    if program is None and tree is None:
-        program, lost = _continued(extract_plain(answer, names), signature, names), "the signature before the body"
-    if program is None or len(program) > MAX_SOURCE:
-        return (None, "") if program in {None, content} else (program, lost)
-    statements = _keep(ast.parse(program))
-    return (None, "") if statements is None or (tree is not None and statements == _keep(tree)) else (statements, lost)
-
-
-_NOT_FOUND = "the code of the answer, which the official extraction does not find"
-_THOUGHT = re.compile(
-    r"\A.*(?:</(?:think(?:ing)?|analysis|reason(?:ing)?|thoughts?)>|\[/THINK\]|◁/think▷)(?=.*\S)", re.S
-)
-"""A model's thoughts before its answer."""
-
-
-def _continued(text: str, signature: str, names: tuple[str, ...]) -> str | None:
-    """Return the signature and a text that is the body of its function, also with another indentation; else None."""
-    alone = parse(text)
-    if alone is not None and not returns(alone):
-        return None
-    usual = " " * 4
-    for body in (text, textwrap.indent(textwrap.dedent(text), usual), usual + text.lstrip()):
-        tree = parse(signature + body)
-        written = [node for node in tree.body if isinstance(node, ast.FunctionDef)] if tree is not None else []
-        if any(node.name in names and not all(map(says_nothing, node.body)) for node in written):
-            return signature + body
-    return None
-
-
-def _dropped(tree: ast.Module, completion: str) -> tuple[str | None, str]:
+def _dropped(tree: ast.Module, completion: str, names: tuple[str, ...]) -> tuple[str | None, str]:
     """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
-    dropped = [node for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN)]
+    dropped = [node for node in tree.body if is_kept(node, names) and not isinstance(node, _SHOWN)]
     if not dropped:
         return None, ""
-    statements = _keep(tree)
-    names = ", ".join(dict.fromkeys(name for node in dropped for name in _assigned(node))) or "statements"
-    return (statements, f"top-level {names}") if statements != completion else (None, "")
+    statements = _keep(tree, names)
+    assigned = ", ".join(dict.fromkeys(name for node in dropped for name in assigned_in(node))) or "statements"
+    return (statements, f"top-level {assigned}") if statements != completion else (None, "")
 
 
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-_KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
 
 
-def _rebinds(tree: ast.Module) -> bool:
+def _rebinds(tree: ast.Module, names: tuple[str, ...]) -> bool:
     """Whether top-level code that the official assembly drops rebinds a name that is kept."""
-    dropped = {n for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN) for n in _assigned(node)}
-    return not dropped.isdisjoint(defined(tree))
+    dropped = [node for node in tree.body if is_kept(node, names) and not isinstance(node, _SHOWN)]
+    return not {name for node in dropped for name in assigned_in(node)}.isdisjoint(defined(tree))
 
 
-def _is_kept(node: ast.stmt) -> bool:
-    """Whether to keep a statement: definitions and constants, but no calls for side effects, demos or main guards."""
-    if isinstance(node, (ast.If, ast.Try)):
-        guard = isinstance(node, ast.If) and "__name__" in {
-            n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)
-        }
-        return not guard and all(map(_is_kept, node.body))
-    if isinstance(node, ast.AnnAssign):
-        return node.value is not None
-    return isinstance(node, _KEPT)
-
-
-def _assigned(node: ast.stmt) -> list[str]:
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-
-
-def _keep(tree: ast.Module) -> str | None:
-    with contextlib.suppress(RecursionError, MemoryError, ValueError):
-        return "\n".join(ast.unparse(node) for node in tree.body if _is_kept(node))
-    return None
+def _keep(tree: ast.Module, names: tuple[str, ...]) -> str | None:
+    return unparsed(node for node in tree.body if is_kept(node, names))

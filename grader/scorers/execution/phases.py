@@ -20,7 +20,7 @@ from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs
 from grader.scorers.execution.known import Spool
-from grader.scorers.execution.reading import official_result, sample_result
+from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample_result
 from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
 
@@ -303,7 +303,7 @@ def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
         sample=attempt.sample,
         seconds=judged.seconds,
         official=judged.official,
-        careful=judged.careful,
+        careful=NO_PROGRAM if attempt.program.is_missing else judged.careful,
         groups=attempt.task.groups or msgspec.UNSET,
         calls=judged.calls,
         facts=msgspec.UNSET if judged.base is None else write_facts(SampleFacts(base=judged.base)),

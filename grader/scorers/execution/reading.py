@@ -83,6 +83,8 @@ def _end_words(status: int | None) -> str:
 
 def careful_reading(official: Reading, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return what an attentive person would conclude from the same output."""
+    if attempt.program.is_missing:
+        return NO_PROGRAM
     confirmed, recovery = apart.completion, apart.written
     if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
         # One text is one program, never the better of two: if the text as written can run, it is the program.
@@ -100,6 +102,7 @@ def _hides_from_linter(attempt: Attempt, protocol: ExecutionProtocol) -> bool:
     return checked and parse(attempt.head) is None
 
 
+NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
 _HIDDEN = Reading(
     outcome=Outcome.LINT_FAILED,
     credit=0,
@@ -124,6 +127,8 @@ def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Rea
 
 def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
+    if attempt.program.is_missing:
+        return NO_PROGRAM
     if lint is not None and (lint.messages or lint.broken):
         return careful_reading(official_reading(Executed(lint=lint), protocol), apart, attempt, protocol)
     own, written = apart.completion, apart.written

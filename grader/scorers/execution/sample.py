@@ -45,7 +45,8 @@ class Sample:
     def candidates(self) -> list[Candidate]:
         """The candidates to confirm."""
         # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
-        is_left_out = self.attempt.program.rebinds and not self.has_inputs
+        program = self.attempt.program
+        is_left_out = (program.rebinds or program.is_missing) and not self.has_inputs
         found = [] if self.refused or self.lint is None or is_left_out else [self.completion]
         return found if self.written is None else [*found, self.written]
 

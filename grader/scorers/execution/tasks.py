@@ -19,7 +19,8 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted, shown
 from grader.options import LEAST_MEMORY, bytes_of
-from grader.scorers.execution.assembly import Signature, assemble, read_signature, says_nothing
+from grader.scorers.execution.assembly import Signature, assemble, read_signature
+from grader.scorers.execution.careful_program import says_nothing
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
 from grader.scorers.execution.runnable import runnable

@@ -1,4 +1,4 @@
-"""Which part of a text is the code: every official rule, in order, and the careful reader's."""
+"""Which part of a text is the code: every official rule, in order."""
 
 import re
 
@@ -7,15 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.scorers.execution import extraction
-from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_careful, extract_plain, parse
+from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_plain, parse
 
 ONE = "def solution(a):\n    return 1\n"
 TWO = "def solution(a):\n    return 2\n"
 HELPER = "def helper(a):\n    return 0\n"
-
-
-LONG = f"# {'x' * MAX_SOURCE}\n"
-"""A comment that makes any text too long to be parsed."""
 
 
 def block(code: str, fence: str = "```python") -> str:
@@ -66,25 +62,6 @@ def test_every_text_has_a_code_block_and_it_is_the_texts_own(prediction: str) ->
 STUBS = ("solution",)
 
 
-@pytest.mark.parametrize(
-    ("prediction", "taken"),
-    [
-        pytest.param(f"~~~python\n{ONE}~~~\n", ONE, id="tildes"),
-        pytest.param(f"```text\nno code\n```\n```py\n{ONE}```\n", ONE, id="a prose block first"),
-        pytest.param(f"```py\n{ONE}```\n```py\n{TWO}```\n", TWO, id="the last that defines it"),
-        pytest.param(f"```py\n{ONE}```\n```py\n{HELPER}```\n", ONE, id="the last one is only a helper"),
-        pytest.param(f"```\n{ONE}", ONE, id="never closed"),
-        pytest.param("def solution means: return the sum", None, id="prose with its name"),
-        pytest.param("def solution(a:\n    return 1", None, id="a program that does not parse"),
-        pytest.param("x" * MAX_SOURCE + ONE, None, id="longer than any honest answer"),
-        pytest.param(f"```py\n{ONE}{LONG}```\n", ONE + LONG, id="a block that is too long to be parsed"),
-        pytest.param(f"```py\n{ONE}{LONG}```\n```py\n{HELPER}```\n", ONE + LONG, id="a helper after a long block"),
-    ],
-)
-def test_a_careful_reader_takes_the_last_block_that_defines_the_function(prediction: str, taken: str | None) -> None:
-    assert extract_careful(prediction, STUBS) == taken
-
-
 @pytest.mark.parametrize("length", [50_000, MAX_SOURCE, 10 * MAX_SOURCE])
 def test_a_code_block_is_found_however_long_it_is(length: int) -> None:
     code = f"{ONE}# {'x' * length}\n"
@@ -123,5 +100,4 @@ def test_v2_looks_for_the_solution_in_the_prose_behind_a_block_too() -> None:
 def test_a_coroutine_is_found_among_other_blocks() -> None:
     code = "async def solution(a):\n    return 1\n"
     text = "\n".join([block("pip install x\n", "```bash"), block(code), block("solution(1)\n")])
-    assert extract_careful(text, ("solution",)) == code
     assert extract_plain(text, ("solution",)).strip() == code.strip()

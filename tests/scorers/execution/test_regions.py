@@ -5,7 +5,7 @@
 import pytest
 
 from grader.scorers.execution.assembly import assemble
-from grader.scorers.execution.extraction import extract_careful
+from grader.scorers.execution.careful_program import Wanted, find
 
 CODE = "import math\n\nN = 3\n\ndef solution(a):\n    x = [\n1,\n2]\n    return math.fsum(a) * N"
 DRAFT = "def solution(a):\n    return 0\n"
@@ -46,11 +46,10 @@ def test_a_careful_reader_finds_the_program(text: str, rules: str) -> None:
     [
         pytest.param("class Solution:\n    def solution(self, a):\n        return 1\n", id="a method"),
         pytest.param("def main():\n    def solution(a):\n        return 1\n", id="an inner function"),
-        pytest.param("    x = 1\n    def solution(a):\n        return 1\n    return solution(x)\n", id="a part of a body"),
         pytest.param("def solution(a):\n    x = 1\n    return x +* 2\n", id="half a function"),
         pytest.param("def solution(a):\n    x = 1\n# here\n    return x +* 2\n", id="half a function with a comment"),
         pytest.param("def solution(a):\n    if a:\n        return 1\nelse 2\n", id="half a condition"),
     ],
 )  # fmt: skip
 def test_a_part_of_a_program_is_no_program(text: str) -> None:
-    assert extract_careful(text, ("solution",)) is None
+    assert find(text, Wanted(("solution",), SIGNATURE, frozenset())) is None

@@ -1,0 +1,444 @@
+"""The program that a person would find in a reply and run.
+
+What frames the reply goes first, then its pieces of Python are found, one of them is chosen, and others give it the
+names that it uses and does not define. A reply that only continues the signature is put behind it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import re
+import textwrap
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.predictions.reasoning import hide_reasoning
+from grader.scorers.execution.extraction import MAX_SOURCE, SCOPES, is_script, outside_functions, returns, tree_of
+from grader.scorers.execution.regions import Budget, region_with, regions, runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+USUAL_INDENT = " " * 4
+MOST_PIECES = 100
+"""Maximum number of pieces of Python in a reply, the last ones: of 5,132 recorded replies none has more than 20."""
+MOST_ENDS, MOST_STARTS = 20, 5
+"""Maximum number of places where a body may end, and begin."""
+
+
+class Wanted(NamedTuple):
+    """What a task asks for."""
+
+    names: tuple[str, ...]
+    """Functions and classes, one of which the program must define; empty: it is a script."""
+    signature: str
+    """What a reply may continue; it ends with a line end."""
+    given: frozenset[str]
+    """Names that the program has without defining them."""
+
+
+def find(reply: str, wanted: Wanted) -> str | None:
+    """Return the program in a reply; None if there is none that does what is asked. Of a long reply, its end counts."""
+    stub, budget = None, Budget()
+    for text in _texts(reply[-MAX_SOURCE:]):
+        pieces = list(_pieces(text, wanted.names, budget))[-MOST_PIECES:]
+        if not wanted.names:
+            found = _script(pieces)
+        elif (found := _definition(pieces, wanted, is_real)) is None:
+            found = _continued(text, wanted, budget)
+            stub = stub or _definition(pieces, wanted, lambda _: True)
+        if found is not None:
+            return found
+    return stub
+
+
+def has_code(reply: str) -> bool:
+    """Return whether a reply contains code at all, in any language, valid or not."""
+    return any(
+        _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
+        for text in (unframed(reply), _apart(unframed(reply)))
+        for part in _segments(text)
+    )
+
+
+_LINE_OF_CODE = re.compile(
+    r"^[ \t>]*(?:(?:async )?def \w+ ?\(|class \w+ ?[:({]|import \w+|from [\w.]+ import |@\w+|print ?\(|return\b[^.\n]*$"
+    r"|(?:for|while|if|with|try)\b[^\n]*:[ \t]*(?:#.*)?$|#include|\w+ ?= ?\w+\()",
+    re.MULTILINE,
+)
+_SIGN_OF_CODE = re.compile(r"[=(\[{;]|^\s*pass\b", re.MULTILINE)
+
+
+# --- what frames a reply ----------------------------------------------------------------------------------------
+
+
+def _texts(reply: str) -> Iterator[str]:
+    """Yield the forms of a reply in which a program is looked for: as it stands, then with more and more mended."""
+    bare = unframed(reply)
+    forms: tuple[Callable[[str], str], ...] = (str, _apart, _unescaped, lambda text: _unescaped(text, in_strings=False))
+    yield from dict.fromkeys(form(text) for text in (unframed(_answer(reply)), bare) if text.strip() for form in forms)
+
+
+_CHAT = r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|</?s>|<(?:start|end)_of_turn>|<[eb]os>|\[/?INST\]"
+_OPENING = re.compile(rf"\A(?:\s|(?:{_CHAT})(?:assistant|model)?)+(?=\S)")
+_CLOSING = re.compile(rf"(?:{_CHAT})[ \t]*$", re.MULTILINE)
+_TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|CODE|ANSWER|SOLUTION)\]|</?(?:python|code|answer|solution)>)", re.M | re.I)
+_CLOSED = re.compile(r"(?<=[^\s`\"'])(?:```+|\[/(?:PYTHON|CODE|ANSWER|SOLUTION)\]|</(?:python|code|answer|solution)>)[ \t]*$", re.M | re.I)  # fmt: skip # noqa: E501
+_MARKUP = re.compile(r"`{3,}[\w+-]*|</?\w+>|\[/?[A-Z]+\]")
+
+
+def unframed(reply: str) -> str:
+    """Return a reply without a byte order mark and chat markers, with line ends of Unix, and tags as fences."""
+    text = reply.replace("\ufeff", "").replace("\r\n", "\n")
+    if opening := _OPENING.match(text):
+        text = text[opening.end() :] if re.search(_CHAT, opening[0]) else text
+    if closing := _CLOSING.search(text):
+        text = text[: closing.start()]
+    return _CLOSED.sub("\n```", _TAG.sub("```\n", text))
+
+
+def _answer(reply: str) -> str:
+    """Return a reply without the thoughts before its answer, if there is an answer."""
+    hidden, _ = hide_reasoning(reply)
+    if hidden == reply or not hidden.strip():
+        return reply
+    same = groupby(zip(reply, hidden, strict=True), lambda pair: pair[0] == pair[1])
+    return "".join("".join(b for _, b in pairs) if is_same else "\n" for is_same, pairs in same)
+
+
+def _apart(text: str) -> str:
+    """Return a text with the markup inside its lines (a fence, a tag) on lines of its own."""
+    return _MARKUP.sub("\n```\n", text)
+
+
+_STRING = re.compile(r"(\"\"\"|''').*?\1|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\\n", re.DOTALL)
+
+
+def _unescaped(text: str, *, in_strings: bool = True) -> str:
+    """Return a text with real line ends instead of those written with a backslash, if these are more.
+
+    `in_strings`: also in the strings of the program, which were escaped with the rest.
+    """
+    if text.count("\\n") <= text.count("\n"):
+        return text
+    if in_strings:
+        return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t", "r": ""}.get(m[1], m[1]), text)
+    return _STRING.sub(lambda m: m[0].replace("\\n", "\n") if m[0][:1] == "\\" or m[1] else m[0], text)
+
+
+# --- pieces of Python -------------------------------------------------------------------------------------------
+
+
+class _Segment(NamedTuple):
+    """A part of a text between fences, or between a fence and an end of the text."""
+
+    text: str
+    is_fenced: bool
+
+
+class _Piece(NamedTuple):
+    tree: ast.Module
+    source: str
+    is_fenced: bool
+
+
+_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$")
+_OTHER = {"text", "txt", "bash", "sh", "shell", "console", "output", "json", "markdown", "md", "plaintext", "yaml"}
+"""Languages of blocks that are no program."""
+
+
+def _segments(text: str) -> list[_Segment]:
+    """Return the parts of a text between fences, except those that show something else than code.
+
+    A fence that nobody opened, or nobody closed, ends a part like any other; one in a docstring is no fence.
+    """
+    found: list[_Segment] = []
+    lines: list[str] = []
+    language, is_fenced, at = "", False, 0
+    marks = {quotes: (0, text.rfind(quotes)) for quotes in ('"""', "'''")}
+    for line in text.split("\n"):
+        match = _FENCE.match(line)
+        if match is None or any(count % 2 and at < last for count, last in marks.values()):
+            lines.append(line)
+            marks = {quotes: (count + line.count(quotes), last) for quotes, (count, last) in marks.items()}
+        else:
+            if language not in _OTHER:
+                found.append(_Segment("\n".join(lines), is_fenced))
+            lines, language = [], match[1].lower()
+            is_fenced = bool(language) or not is_fenced
+            marks = {quotes: (0, last) for quotes, (_, last) in marks.items()}
+        at += len(line) + 1
+    if language not in _OTHER:
+        found.append(_Segment("\n".join(lines), is_fenced))
+    return [segment for segment in found if segment.text.strip()]
+
+
+def _pieces(text: str, names: Sequence[str], budget: Budget) -> Iterator[_Piece]:
+    """Yield the pieces of Python in a text, in order."""
+    if (tree := tree_of(text)) is not None and not prose(tree):
+        segments = [_Segment(text, is_fenced=True)]
+    else:
+        segments = _segments(text)
+    for segment in segments:
+        source = _dedented(segment.text)
+        tree = tree_of(source)
+        if tree is not None and not prose(tree):
+            yield _Piece(tree, source, segment.is_fenced)
+        elif segment.is_fenced or _LINE_OF_CODE.search(source) or is_script(source):
+            every = [*runs(source, budget), *reversed(list(regions(source, names, budget)))]
+            yield from _parsed(dict.fromkeys(every), is_fenced=segment.is_fenced)
+
+
+def _parsed(sources: Iterable[str], *, is_fenced: bool) -> Iterator[_Piece]:
+    for source in sources:
+        tree = tree_of(source)
+        words = [] if tree is None else prose(tree)
+        rest = [] if tree is None else [node for node in tree.body if node not in words]
+        if rest:
+            yield _Piece(ast.Module(rest, type_ignores=[]), (unparsed(rest) or "") if words else source, is_fenced)
+
+
+def _dedented(text: str) -> str:
+    """Return a text without its common indentation, and without the marks of a quotation."""
+    if all(line.lstrip().startswith(">") or not line.strip() for line in text.split("\n")):
+        text = re.sub(r"^[ \t]*>", "", text, flags=re.MULTILINE)
+    first = text.lstrip("\n")
+    return textwrap.dedent(text) if first[:1] in " \t" else text
+
+
+def prose(tree: ast.Module) -> list[ast.stmt]:
+    """Return the statements that are words ("Sure", "[PYTHON]") which happen to be Python, and have no meaning."""
+    known: set[str] | None = None
+    found: list[ast.stmt] = []
+    for node in tree.body:
+        if isinstance(node, (ast.Expr, ast.AnnAssign)) and not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+            known = _bound(tree) | _BUILTINS if known is None else known
+            if not _loaded(node) <= known:
+                found.append(node)
+    return found
+
+
+_BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _bound(tree: ast.AST) -> set[str]:
+    """Return every name that is bound somewhere in a program."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, SCOPES):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            found.add(node.name)
+    return found
+
+
+def unparsed(nodes: Iterable[ast.stmt]) -> str | None:
+    """Return statements as text; None if they are nested too deeply."""
+    with contextlib.suppress(RecursionError, MemoryError, ValueError):
+        return "\n".join(map(ast.unparse, nodes))
+    return None
+
+
+# --- choosing a piece, and adding what it needs -----------------------------------------------------------------
+
+
+def says_nothing(statement: ast.stmt) -> bool:
+    """Return whether a statement does nothing: `pass`, an import, or a constant such as a docstring."""
+    if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def is_real(node: ast.AST) -> bool:
+    """Return whether a definition has code; a stub has none."""
+    if isinstance(node, ast.ClassDef):
+        methods = [part for part in node.body if isinstance(part, SCOPES) and part.name != "__init__"]
+        return any(map(is_real, methods)) if methods else not all(map(says_nothing, node.body)) or bool(node.bases)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return not all(says_nothing(part) or _is_unwritten(part) for part in node.body)
+    return True
+
+
+def _is_unwritten(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Raise) and "NotImplementedError" in ast.unparse(statement)
+
+
+def _definitions(tree: ast.Module, *, with_methods: bool = False) -> dict[str, ast.AST]:
+    """Return what a program defines outside functions, and the methods of `class Solution` (LeetCode's form)."""
+    found: dict[str, ast.AST] = {}
+    for node in outside_functions(tree):  # the last one first
+        if isinstance(node, SCOPES):
+            methods = (
+                node.body
+                if with_methods and getattr(node, "name", "") == "Solution" and isinstance(node, ast.ClassDef)
+                else []
+            )
+            found = {part.name: part for part in (*methods, node) if isinstance(part, SCOPES)} | found
+        elif isinstance(node, ast.Assign):
+            found = dict.fromkeys(assigned_in(node), node) | found
+    return found
+
+
+def assigned_in(node: ast.stmt) -> list[str]:
+    """Return the names that a statement assigns."""
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def _definition(pieces: Sequence[_Piece], wanted: Wanted, fits: Callable[[ast.AST], bool]) -> str | None:
+    """Return the last piece that defines one of the names, with what it needs of the others."""
+    for number in reversed(range(len(pieces))):
+        found = _definitions(pieces[number].tree, with_methods=not wanted.signature.strip())
+        if any(name in found and fits(found[name]) for name in wanted.names) and not returns(pieces[number].tree):
+            whole = _with_others(pieces, number, {*wanted.names}, wanted.given)
+            kept = [node for node in whole if is_kept(node, wanted.names)]
+            source = pieces[number].source
+            return source if len(kept) == len(pieces[number].tree.body) else unparsed(kept) or source
+    return None
+
+
+def _script(pieces: Sequence[_Piece]) -> str | None:
+    """Return the last of the scripts that do most: read and run, print, call something."""
+    if len(pieces) == 1:
+        return pieces[0].source if is_script(pieces[0].source) and not returns(pieces[0].tree) else None
+    best, found = 0, None
+    for number, piece in enumerate(pieces):
+        whole = _with_others(pieces, number, set(), frozenset())
+        rank = 2 * _rank(ast.Module(whole, type_ignores=[])) + piece.is_fenced
+        if rank >= max(best, 2) and not returns(piece.tree):
+            best = rank
+            found = piece.source if len(whole) == len(piece.tree.body) else unparsed(whole) or piece.source
+    return found
+
+
+_READS = {"input", "stdin", "fileinput", "open"}
+_WRITES = {"print", "stdout", "write", "writelines"}
+
+
+def _rank(tree: ast.Module) -> int:
+    """Return how much a text looks like a script: 0 is none, 4 reads its input and prints."""
+    if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+        return 0
+    runs_something = any(
+        isinstance(node, ast.Call) for part in tree.body if not isinstance(part, SCOPES) for node in ast.walk(part)
+    )
+    words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
+    is_reading = bool(words & _READS)
+    return 1 + runs_something * (1 + bool(words & _WRITES) + is_reading)
+
+
+def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: frozenset[str]) -> list[ast.stmt]:
+    """Return the statements of a piece, after those of others that define what it needs and lacks."""
+    if len(pieces) == 1:
+        return pieces[main].tree.body
+    parts: dict[int, list[ast.stmt]] = {main: pieces[main].tree.body}
+    others = [*range(main - 1, -1, -1), *range(main + 1, len(pieces))]
+    while others:
+        whole = ast.Module([node for part in parts.values() for node in part], type_ignores=[])
+        has = _bound(whole)
+        missing = (needed | _loaded(whole)) - has - given - _BUILTINS
+        giver = next((n for n in others if missing & _bound_outside(pieces[n].tree.body)), None)
+        if giver is None:
+            break
+        others.remove(giver)
+        parts[giver] = [
+            node
+            for node in pieces[giver].tree.body
+            if is_kept(node, [*needed]) and (isinstance(node, _IMPORTS) or has.isdisjoint(_bound_outside([node])))
+        ]
+    own = parts.pop(main)
+    future = [node for node in own if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    before = [node for number in sorted(parts) for node in parts[number]]
+    return [*future, *before, *(node for node in own if node not in future)] if before else own
+
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def _bound_outside(nodes: Iterable[ast.stmt]) -> set[str]:
+    """Return the names that statements bind outside functions and classes."""
+    return {name for node in nodes for name in ((node.name,) if isinstance(node, SCOPES) else _bound(node))}
+
+
+_KEPT = (*_IMPORTS, *SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
+_SHOWS = {"print", "input", "main", "exit", "write", "show", "unittest", "doctest", "pytest"}
+
+
+def is_kept(node: ast.stmt, names: Sequence[str] = ()) -> bool:
+    """Return whether to keep a statement: definitions, constants, set-up calls; no demonstrations or main guards.
+
+    A set-up call is that of a method (`sys.setrecursionlimit(...)`) which neither shows something nor calls `names`.
+    """
+    if isinstance(node, (ast.If, ast.Try)):
+        guard = isinstance(node, ast.If) and "__name__" in _loaded(node.test)
+        return not guard and all(is_kept(part, names) for part in node.body)
+    if isinstance(node, ast.AnnAssign):
+        return node.value is not None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        words = {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)}
+        return words.isdisjoint(_SHOWS) and words.isdisjoint(names)
+    return isinstance(node, _KEPT)
+
+
+# --- a reply that continues the signature -----------------------------------------------------------------------
+
+
+def _continued(text: str, wanted: Wanted, budget: Budget) -> str | None:
+    """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
+    for segment in _segments(text):
+        copy = region_with(segment.text, wanted.names, budget)
+        for head, body in [*filter(None, [copy]), (wanted.signature, segment.text)]:
+            for start in _starts(body):
+                if (whole := _whole(head, body[start:], wanted.names, budget)) is not None:
+                    tree = ast.parse(whole)
+                    return unparsed(node for node in tree.body if is_kept(node, wanted.names)) or whole
+    return None
+
+
+def _starts(body: str) -> list[int]:
+    """Return where a body may begin: at the start, and where indented lines follow prose."""
+    found = re.finditer(r"^(?!\s)\S.*\n+(?=[ \t]+\S)", body, re.MULTILINE)
+    inner = (match.end() for match in found if not _LINE_OF_CODE.search(match[0]))
+    return [0, *inner][:MOST_STARTS]
+
+
+def _whole(head: str, body: str, names: tuple[str, ...], budget: Budget) -> str | None:
+    """Return a stub and the code of its body, in whatever way that is indented, up to where the code ends."""
+    body = body.strip("\n").replace("\t", USUAL_INDENT) + "\n"
+    alone = tree_of(body)
+    if alone is not None and not returns(alone):
+        return None
+    last = head.rstrip().rpartition("\n")[2]
+    deeper = re.match(r"\s*", last)[0] + USUAL_INDENT * last.endswith(":")  # type: ignore[index]
+    flat = textwrap.indent(textwrap.dedent(body), deeper)
+    for form in dict.fromkeys((body, flat, deeper + body.lstrip())):
+        for end in _ends(form):
+            for source in runs(head + form[:end], budget):
+                tree = tree_of(source)
+                if tree is not None and _is_written(tree, names, len(head.strip().split("\n"))):
+                    return source
+    return None
+
+
+def _is_written(tree: ast.Module, names: tuple[str, ...], lines: int) -> bool:
+    """Whether one of the names is defined by code that begins in the first lines and ends after them."""
+    goes_on = any(node.lineno <= lines < (node.end_lineno or 0) for node in tree.body)
+    found = _definitions(tree)
+    return goes_on and not returns(tree) and any(name in found and is_real(found[name]) for name in names)
+
+
+def _ends(body: str) -> list[int]:
+    """Return where a body may end: at the end, and before blank lines and lines with less indentation, last first."""
+    places = [match.start() for match in re.finditer(r"\n(?=[ \t]*\n|\S)", body)]
+    return [len(body), *(place + 1 for place in places[: -MOST_ENDS - 1 : -1])]

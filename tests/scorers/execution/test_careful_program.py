@@ -1,0 +1,189 @@
+"""The program that a person would find in a reply, whatever frames it and however it is cut into blocks."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+import contextlib
+import io
+import sys
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from grader.scorers.execution.assembly import assemble
+from grader.scorers.execution.careful_program import Wanted, find
+
+SIGNATURE = 'def total(xs):\n    """Return the sum."""\n'
+WHOLE = "def total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n"
+BODY = "    t = 0\n    for x in xs:\n        t += x\n    return t\n"
+STRIPPED = BODY.lstrip()
+STUB = "def total(xs):\n    pass\n"
+IMPORT, HELPER = "import functools\n", "def add(a, b):\n    return a + b\n"
+USES = "def total(xs):\n    return functools.reduce(add, xs, 0)\n"
+USAGE = "print(total([1, 2, 3]))\n"
+ESCAPED = WHOLE.replace("\n", "\\n")
+
+
+def block(code: str, language: str = "python") -> str:
+    return f"```{language}\n{code}```\n"
+
+
+REPLIES = {
+    "a body, then a closing fence": f"{BODY}```\n",
+    "a body, then a fence and prose": f"{BODY}```\n\nThis function adds the numbers.",
+    "a body, then prose": f"{BODY}\nThis function adds the numbers.\n",
+    "a body without its first indentation, then a fence": f"{STRIPPED}```",
+    "a body without indentation, then prose": "return sum(xs)\n\nThis returns the sum.",
+    "a body, then a test in a block": f"{BODY}```\n\nTest:\n{block(USAGE)}",
+    "a body, then the next function cut off": f"{BODY}\n\ndef other(a):\n    for i in range(",
+    "a body, then a class cut off": f"{BODY}\n\nclass Other:\n    def __init__(self",
+    "a body, then a docstring cut off": f'{BODY}\n\ndef other(a):\n    """This one is',
+    "a body, then a heading and a question": f"{BODY}\n### Instruction:\nWrite a function that sorts.\n\n### Response:\ndef sort(a):\n    return sorted(a)\n",
+    "a body after a sentence": f"Here is the body of the function:\n\n{BODY}",
+    "a body in a block": f"The body is\n{block(BODY)}",
+    "a body with its helper behind it": f"    return add_all(xs)\n\n\ndef add_all(xs):\n    return sum(xs)\n\n\n{USAGE}",
+    "the prompt again and a body that lost its indentation": f"{SIGNATURE}{STRIPPED}",
+    "the same in a block": block(f"{SIGNATURE}{STRIPPED}"),
+    "the same in a block within a block": f"```\n{block(SIGNATURE + STRIPPED)}```",
+    "the same behind a mark of the chat": f"<|im_start|>assistant\n{SIGNATURE}{STRIPPED}<|im_end|>",
+    "a mark of the chat at the last line": f"{WHOLE.rstrip()}<|im_end|>\n",
+    "a mark of the chat, and more of the chat": f"{WHOLE}<|eot_id|>\n<|start_header_id|>user<|end_header_id|>\nThanks!",
+    "an end of the text behind a body": f"{BODY}</s>",
+    "another mark": f"{BODY}<｜end▁of▁sentence｜>",  # noqa: RUF001
+    "a byte order mark": f"\ufeff{WHOLE}",
+    "a byte order mark in a block": block(f"\ufeff{WHOLE}"),
+    "tags": f"[PYTHON]\n{WHOLE}[/PYTHON]",
+    "tags in a line": f"Sure! <code>{WHOLE}</code>",
+    "a fence in a fence": f"```python\n{block(WHOLE)}```\n",
+    "a fence in a bare fence, and prose": f"```\n{block(WHOLE)}```\nIt adds.",
+    "a fence that nobody opened": f"{WHOLE}```\nIt adds.",
+    "a fence that nobody closed": f"It adds.\n```python\n{WHOLE}",
+    "a fence at the end of the last line": f"```python\n{WHOLE.rstrip()}```",
+    "a fence of tildes": f"~~~python\n{WHOLE}~~~\n",
+    "thoughts with a draft": f"<think>\n{block(STUB)}</think>\n{block(WHOLE)}",
+    "thoughts that end in the line of the code": f"<think>hm</think>{WHOLE}",
+    "thoughts without a beginning": f"hm, total = x\n</think>\n\n{BODY}",
+    "imports in a block of their own": f"{block(IMPORT + HELPER)}then\n{block(USES)}",
+    "a helper after the function": f"{block(IMPORT + USES)}where\n{block(HELPER)}",
+    "three blocks": f"{block(IMPORT)}and\n{block(HELPER)}and\n{block(USES)}{block(USAGE)}",
+    "a stub as the last block": f"{block(WHOLE)}This fills the stub:\n{block(STUB)}",
+    "a stub that raises": f"{block('def total(xs):' + chr(10) + '    raise NotImplementedError' + chr(10))}becomes\n{block(WHOLE)}",
+    "a usage example as the last block": f"{block(WHOLE)}Use it:\n{block('from solution import total' + chr(10) + USAGE)}",
+    "a corrected program": f"{block('def total(xs):' + chr(10) + '    return 0' + chr(10))}No, rather:\n{block(WHOLE)}",
+    "an example of its output": f"{block(WHOLE)}Output:\n{block('6' + chr(10), 'text')}",
+    "another language as the last block": f"{block(WHOLE)}Run it:\n{block('python main.py' + chr(10), 'bash')}",
+    "a future import": block(f"from __future__ import annotations\n{WHOLE}"),
+    "a future import behind a docstring": block(f'"""Adds."""\nfrom __future__ import annotations\n{WHOLE}'),
+    "a future import and a helper in another block": f"{block(HELPER)}\n{block('from __future__ import annotations' + chr(10) + IMPORT + USES)}",
+    "one line with escaped line ends": ESCAPED,
+    "the same in a block that is not closed": f"```python\n{ESCAPED}",
+    "the same with escaped quotation marks": f'{SIGNATURE}{BODY}'.replace("\n", "\\n").replace('"', '\\"'),
+    "the same with a line end in a text": 'def total(xs):\\n    "a\\\\nb"\\n    return sum(xs)',
+    "a text with a line end that is not escaped twice": "def total(xs):\\n    'a\\n'\\n    return sum(xs)",
+    "a docstring with a fence": f'```python\ndef total(xs):\n    """Add.\n\n    ```\n    total([1])\n    ```\n    """\n{BODY}```\n',
+    "the same without a fence around it": f'Here:\n\ndef total(xs):\n    """Add.\n\n    ```\n    total([1])\n    ```\n    """\n{BODY}\nIt adds.',
+    "a lambda": block("total = lambda xs: sum(xs)\n"),
+    "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES.keys())
+@pytest.mark.parametrize("rules", ["plain", "humaneval-v-v2"])
+def test_the_function_is_found(reply: str, rules: str) -> None:
+    made = assemble(reply, SIGNATURE, rules)  # type: ignore[arg-type]
+    namespace: dict[str, Any] = {}
+    exec(made.completion if made.recovered is None else made.recovered, namespace)
+    assert namespace["total"]([1, 2, 3]) == 6
+    assert not made.is_missing
+
+
+LINES = "n = int(input())\nprint(n * (n + 1) // 2)\n"
+MAIN = "def main():\n    n = int(input())\n    print(n * (n + 1) // 2)\n"
+FENCE_INSIDE = f'"""Reads a number:\n```\n4\n```\n"""\n{LINES}'
+SCRIPTS = {
+    "no opening fence": f"{LINES}```\nThis prints the sum.",
+    "no opening fence, a function": f"{MAIN}\nmain()\n```\n",
+    "after prose": f"We sum the numbers.\n\n{LINES}",
+    "before prose": f"{LINES}\nThis prints the sum of the first n numbers.",
+    "between prose": f"Sure\n{LINES}\nThis prints the sum.",
+    "a mark of the chat": f"{LINES.rstrip()}<|im_end|>",
+    "a fence in a docstring": FENCE_INSIDE,
+    "a fence in a docstring in a block": block(FENCE_INSIDE),
+    "a fence in a docstring between prose": f"Here it is:\n\n{FENCE_INSIDE}\nThat is all.",
+    "an example input as the last block": f"{block(LINES)}Input:\n{block('4' + chr(10), '')}",
+    "a usage example as the last block": f"{block(LINES)}The formula:\n{block('print(4 * 5 // 2)' + chr(10))}",
+    "a function in one block and its call in another": f"{block(MAIN)}Call it:\n{block('main()' + chr(10))}",
+    "a block within a block": f"```python\n{block(LINES)}```",
+    "tags": f"[PYTHON]\n{LINES}[/PYTHON]",
+    "one line with escaped line ends": LINES.replace("\n", "\\n"),
+    "a corrected program": f"{block('n = int(input())' + chr(10) + 'print(n)' + chr(10))}Better:\n{block(LINES)}",
+    "a usage example without a fence": f"{block(LINES)}For example, 4 gives\nprint(10)\n",
+}
+
+
+@pytest.mark.parametrize("reply", SCRIPTS.values(), ids=SCRIPTS.keys())
+@pytest.mark.parametrize("rules", ["plain", "livecodebench"])
+def test_the_script_is_found(reply: str, rules: str) -> None:
+    made = assemble(reply, "", rules)  # type: ignore[arg-type]
+    source = made.completion if made.recovered is None else made.recovered
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), mock.patch.object(sys, "stdin", io.StringIO("4\n")):
+        exec(source, {"__name__": "__main__"})
+    assert printed.getvalue() == "10\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        " \n",
+        "I cannot help with that.",
+        "Sure",
+        "42",
+        "```\n```",
+        "The sum of the numbers is 6.",
+        "```text\nno\n```",
+    ],
+)
+@pytest.mark.parametrize("rules", ["plain", "livecodebench", "humaneval-v-v2"])
+@pytest.mark.parametrize("signature", ["", SIGNATURE])
+def test_a_reply_without_a_program_is_no_answer(reply: str, rules: str, signature: str) -> None:
+    assert assemble(reply, signature, rules).is_missing  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "reply", ["pass", "```python\ndef total(xs:\n```", "```\nprint(\n```", "```cpp\nint main() {}\n```"]
+)
+def test_a_program_that_does_not_run_is_an_answer(reply: str) -> None:
+    made = assemble(f"```python\n{reply}\n```" if reply == "pass" else reply, SIGNATURE, "plain")
+    assert not made.is_missing
+
+
+def test_a_class_goes_on_with_methods_behind_blank_lines() -> None:
+    signature = (
+        'class Tally:\n    """Counts."""\n\n    def __init__(self):\n        self.n = 0\n\n    def add(self, x):\n'
+    )
+    reply = "        self.n += x\n\n\n    def value(self):\n        return self.n\n```\nThat is all."
+    namespace: dict[str, Any] = {}
+    exec(find(reply, Wanted(("Tally",), signature, frozenset())) or "", namespace)
+    tally = namespace["Tally"]()
+    tally.add(2)
+    assert tally.value() == 2
+
+
+def test_starter_code_of_a_method_gets_its_body() -> None:
+    signature = "class Solution:\n    def total(self, xs: list) -> int:\n"
+    for reply in (
+        "        return self.of(xs)\n\n    def of(self, xs):\n        return sum(xs)\n",
+        "return sum(xs)\n```",
+    ):
+        namespace: dict[str, Any] = {}
+        exec(find(reply, Wanted(("Solution",), signature, frozenset())) or "", namespace)
+        assert namespace["Solution"]().total([1, 2]) == 3
+
+
+def test_names_that_the_signature_gives_are_not_taken_from_drafts() -> None:
+    draft = "class Node:\n    pass\ndef total(xs):\n    return Node()\n"
+    reply = block(draft) + block("def total(xs):\n    return Node\n")
+    found = find(reply, Wanted(("total",), SIGNATURE, frozenset({"Node"})))
+    assert found == "def total(xs):\n    return Node"
