@@ -51,6 +51,15 @@ def test_a_packed_text_is_read_and_packed_code_is_refused() -> None:
         ("lines", "1.68040", "1.6804000000000001", False),
         ("numbers", "1 2\n3\n", "1\n2 3.0\n", True),
         ("numbers", "12", "١٢", False),
+        ("numbers", "0101", "101", False),
+        ("numbers", "101", "0101", False),
+        ("numbers", "1e2", "100", False),
+        ("numbers", "100", "1e2", False),
+        ("numbers", "-0", "0", True),
+        ("numbers", "5", "5.0", True),
+        ("numbers", "0.00001", "1e-05", True),
+        ("near:1e-6", "007", "7", False),
+        ("float:1e-6", "1e-5", "0.00001", True),
         ("float:1e-6", "1e400", "1e401", False),
         ("tokens", "1 2", "1\n2", True),
         ("exact", "1\n", "1", False),
@@ -64,6 +73,12 @@ def test_a_packed_text_is_read_and_packed_code_is_refused() -> None:
 )
 def test_a_comparison(name: str, expected: str, printed: str, is_right: bool) -> None:
     assert rule(name)(expected, printed) is is_right
+
+
+def test_a_list_of_lines_is_joined_by_line_ends() -> None:
+    row = {"id": "a", "i": [["1", "2 3"], "4\n"], "o": [["5"], "4"]}
+    cases = cases_of(row, ExecutionColumns(id="id", question="", inputs="i", outputs="o"))
+    assert (cases.inputs, cases.outputs) == (("1\n2 3", "4\n"), ("5", "4"))
 
 
 @pytest.mark.parametrize("as_text", [False, True])

@@ -62,6 +62,19 @@ def test_a_named_tuple_is_a_tuple() -> None:
     assert near_values([1, [2]], given)
 
 
+def test_one_is_true_as_in_python() -> None:
+    assert near_values([True, False], [1, 0])
+    assert near_values(True, 1)
+    assert not near_values(True, 2)
+
+
+@pytest.mark.parametrize(("expected", "given"), [(("a", "b"), ["a", "b"]), ([("a",)], [["a"]])])
+def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: Any) -> None:
+    """As in the tests of HumanEval/148."""
+    assert both(expected, given) == (False, False)
+    assert near_values(expected, given)
+
+
 def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
     reply = {"v": {"r": 0}, "n": [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]]}
     given = answered(json.dumps(reply))

@@ -57,6 +57,7 @@ def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
     if function:
         inputs, outputs = _of_function(inputs, outputs, columns)
     else:
+        inputs, outputs = _joined(inputs), None if outputs is None else _joined(outputs)
         for name, texts, most in ((columns.inputs, inputs, MOST_INPUT), (columns.outputs, outputs or [], MOST_OUTPUT)):
             _check_texts(name, texts, most)
     more = _list(row, columns.more_inputs) if columns.more_inputs is not None else []
@@ -80,6 +81,14 @@ def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         tolerance=float(tolerance),
         checker=checker,
     )
+
+
+def _joined(found: list[Any]) -> list[Any]:
+    """Return texts. APPS, TACO, verl and LiveCodeBench join a list of lines by line ends."""
+    return [
+        "\n".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
+        for text in found
+    ]
 
 
 def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:

@@ -109,8 +109,16 @@ def _are_numbers(*texts: str) -> bool:
     return all(map(_NUMBER.fullmatch, texts))
 
 
+_CODE = re.compile(r"[+-]?0[0-9]|.*[eE]")
+"""What may be a text of digits, and no number: a leading zero (a PIN), an exponent (hexadecimal)."""
+
+
 def _is_equal(expected: str, printed: str) -> bool:
-    return expected == printed or (_are_numbers(expected, printed) and Decimal(expected) == Decimal(printed))
+    """Compare tokens as numbers, if the expected one has a decimal point, or both are whole numbers as usual."""
+    if expected == printed or not _are_numbers(expected, printed):
+        return expected == printed
+    is_number = "." in expected or not any(map(_CODE.match, (expected, printed)))
+    return is_number and Decimal(expected) == Decimal(printed)
 
 
 def _is_close(expected: str, printed: str, tolerance: float) -> bool:
@@ -142,14 +150,26 @@ def same_values(expected: Any, given: Any) -> Any:
 @_false_if_raising
 def near_values(expected: Any, given: Any) -> Any:
     """Compare values part by part. Floats may differ a little, and a list may be a tuple, a deque or an array."""
+    return _are_near(expected, given, (list, tuple, deque))
+
+
+@_false_if_raising
+def near_values_of_kind(expected: Any, given: Any) -> Any:
+    """Compare likewise, but a list is no tuple, as in tests that compare by `==`."""
+    return _are_near(expected, given, ())
+
+
+def _are_near(expected: Any, given: Any, sequences: tuple[type, ...]) -> bool:
     expected, given = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, given))
     if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
         return math.isclose(expected, given, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(expected) and math.isnan(given))
-    if isinstance(expected, (list, tuple, deque)) and isinstance(given, (list, tuple, deque)):
-        return len(expected) == len(given) and all(map(near_values, expected, given))
+    of_kind = type(expected) is type(given) and isinstance(expected, (list, tuple, deque))
+    if of_kind or (isinstance(expected, sequences) and isinstance(given, sequences)):
+        pairs = zip(expected, given, strict=True)
+        return len(expected) == len(given) and all(_are_near(e, g, sequences) for e, g in pairs)
     if isinstance(expected, dict) and isinstance(given, dict):
-        return expected.keys() == given.keys() and all(near_values(item, given[key]) for key, item in expected.items())
-    return bool(expected == given) and isinstance(expected, bool) == isinstance(given, bool)
+        return expected.keys() == given.keys() and all(_are_near(e, given[k], sequences) for k, e in expected.items())
+    return bool(expected == given)
 
 
 _PLAIN: dict[str, Rule] = {

@@ -20,7 +20,7 @@ from grader.scorers.execution.inputs.answering import (
     key_of_checker,
     runs_of_checker,
 )
-from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
+from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, near_values_of_kind, rule, same_values
 from grader.scorers.execution.inputs.judging import Judged, Output, printed, returned
 from grader.scorers.execution.tasks import MOST_SECONDS
 
@@ -327,7 +327,7 @@ def _as_evalplus(qid: str, cases: Cases, expected: Sequence[Any], outputs: Seque
     returned = [output.outcome is Outcome.PASSED for output in outputs]
     official = [is_right and is_value for (is_right, _), is_value in zip(rights, returned, strict=True)]
     careful = [
-        (is_right and not is_broadcast) or (is_value and near_values(e, value))
+        (is_right and not is_broadcast) or (is_value and near_values_of_kind(e, value))
         for is_right, (_, is_broadcast), is_value, (_, e, value) in zip(
             official, rights, returned, triples, strict=True
         )
