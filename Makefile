@@ -7,7 +7,7 @@ ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture views test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics soak example image clean sandbox
+.PHONY: help demo docs picture views expected test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ attack: $(VENV)/.dev sandbox ## Run the containment suite: some 170 programs, mo
 golden: $(VENV)/.dev sandbox ## Freeze the golden verdicts anew after a change that is meant to move some; then read the diff (ONLY=word for a part)
 	$(BIN)/python -m tests.golden.verdicts $(ONLY)
 	@git diff --stat tests/golden/frozen
+
+expected: $(VENV)/.dev sandbox ## Write the outcomes of the bundled samples to their expected.json; then check the diff by reading it (ONLY=word for a part)
+	$(BIN)/python -m tests.golden.expected $(ONLY)
+	@git diff --stat benchmarks
 
 lint: $(VENV)/.dev ## Check types and style, and that every test can be imported
 	$(BIN)/ruff check .

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader import receipts
 from grader.data import download
 from grader.data.checks import absent_columns
 from grader.data.load import Wanted, column_names, rows_of
@@ -22,7 +21,6 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
 from grader.predictions.select import fingerprint, is_fingerprint, part_of, select
-from grader.receipts import Strength, this_machine
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.results.destination import results_path, stem_in
@@ -57,8 +55,6 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """Writes the scorer's own file beside the stem and returns its path."""
     file: PredictionFile | None = None
     """The graded file; None if an earlier run was scored again."""
-    subject: receipts.Subject | None = None
-    """What a self-test must have tested to speak for this run; None if an earlier run was scored again."""
 
     def write(self) -> list[Path]:
         """Write `<stem>_results.json` and the scorer's own file; return their paths, that of the results last."""
@@ -83,11 +79,6 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """All tasks of the data, by id."""
     part: Part | None
     notes: list[str]
-
-    @property
-    def subject(self) -> receipts.Subject:
-        """What a self-test must have tested to speak for this run."""
-        return receipts.subject_of(self.run.benchmark, self.run.protocol, self.rows)
 
 
 def grade(
@@ -117,7 +108,7 @@ def grade(
         before(scorer, opened.run)
     scored = scorer.score(opened.run)
     report = _report(opened, scored, opened.run.oddities.notes())
-    return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, subject=opened.subject)
+    return Graded(report=report, stem=stem, write_own=scored.write_own, file=file)
 
 
 def check(source: str | Path, options: Options) -> list[str]:
@@ -140,17 +131,11 @@ def prepare(file: PredictionFile, options: Options) -> Opened:
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     """Return a benchmark and its tasks, with all columns except the image; raises a GradeError."""
-    declared, tasks, _ = load_measured(options)
-    return declared, tasks
-
-
-def load_measured(options: Options) -> tuple[Benchmark, dict[str, Task], dict[str, Strength]]:
-    """Return what `load_tasks` does, and the strength of tests that a self-test has measured; raises a GradeError."""
     declared, scorer = declared_by(options)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
     rows = rows_of(declared, split, protocol, options.data, scorer, wanted=Wanted(None, declared.columns.image))
-    return declared, scorer.tasks(declared, split, rows), receipts.strengths(declared.id, protocol, rows.digest)
+    return declared, scorer.tasks(declared, split, rows)
 
 
 def declared_by(options: Options) -> tuple[Benchmark, AnyScorer]:
@@ -252,7 +237,6 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         judge=scored.judge,
         settings=dict(run.options.settings),
         inference=run.file.inference,
-        selftest=receipts.find(this_machine(scored.sandbox), opened.subject),
     )
     report = Report(
         benchmark=run.benchmark.id,
@@ -272,9 +256,9 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
 
 
 def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:
-    """Return a report of what a scorer returned, split by the strength of the tests if a self-test has measured it."""
+    """Return a report of what a scorer returned."""
     unscored, by_reading = count_unscored(scored.samples)
-    made = msgspec.structs.replace(
+    return msgspec.structs.replace(
         report,
         benchmark_name=declared.name,
         benchmark_description=declared.description,
@@ -286,12 +270,6 @@ def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str])
         facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
         notes=notes,
     )
-    known = receipts.strengths_for(made)
-    if not known:
-        return made
-    split = receipts.by_strength(made, known)
-    metrics = registry.scorer(declared.scoring).recompute(split)
-    return msgspec.structs.replace(split, metrics=metrics, notes=receipts.notes_with_strength(made, known))
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------

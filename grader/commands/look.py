@@ -14,7 +14,7 @@ import click
 from grader.commands import options
 from grader.commands.output_files import put
 from grader.errors import GradeError, UsageError
-from grader.grading import load_measured, load_tasks
+from grader.grading import load_tasks
 from grader.predictions.record import counted
 from grader.results import READINGS
 from grader.scorers import declarations
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.models.messages import Image
     from grader.options import Options
-    from grader.receipts import Strength
     from grader.reports.material import Material
     from grader.results import Report, SampleResult
     from grader.scorers.registry import AnyScorer
@@ -218,25 +217,16 @@ def describe(options: Options) -> list[str]:
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
-    declared, tasks, strengths = load_measured(options)
+    declared, tasks = load_tasks(options)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."
         raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}. {hint}")
-    columns = [
+    return [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
         for name, value in tasks[qid].row.items()
         if name != declared.columns.image and value not in (None, "")
     ]
-    measured = strengths.get(qid)
-    return columns if measured is None else [*columns, ("what the tests let pass", _let_pass(measured))]
-
-
-def _let_pass(measured: Strength) -> str:
-    """Return the programs that a task's tests let pass, as a self-test has measured."""
-    let_pass = [*(["a program without a body"] if measured.stub_passes else []), *measured.passing]
-    count = f"{len(measured.passing)} of {measured.mutants} mutants (copies of the reference with one change)"
-    return "\n".join([count, *(f"  {each}" for each in let_pass)]) if let_pass else count
 
 
 def described(image: Image) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands import options, output_files
-from grader.commands.console import fitted, say, show_table
-from grader.errors import UsageError
+from grader.commands import options
+from grader.commands.console import fitted, say
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from grader.options import Options
 
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                         show_default=True, help="Where untrusted code would run.")  # fmt: skip
@@ -142,47 +138,36 @@ def completion_command(shell: str) -> None:
     click.echo(kind(root, {}, "grade", "_GRADE_COMPLETE").source())
 
 
-EXIT_CODES = "Exit codes: 0 this machine grades correctly; 1 it misgrades; 2 bad input; 3 no sandbox."
+EXIT_CODES = "Exit codes: 0 every outcome is as expected; 2 bad input; 3 some outcome differs, or there is no sandbox."
+DIFFERS = (
+    "This machine does not grade correctly. Stop other load and try again; `grade doctor` examines the sandbox, "
+    "`grade image clean --all` and `grade image build` make it anew. If that does not help, install grade again."
+)
 
 
 @click.command("selftest", short_help="Check that this machine grades correctly.", epilog=EXIT_CODES)
-@options.selftest_options
-@click.option("--repeat", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
-              help="Grade everything N times; report a verdict that changes as a problem.")  # fmt: skip
-@click.option("--under-load", is_flag=True, help="Keep every CPU core busy during the self-test.")
-@click.option("-o", "--output", type=options.FILE, metavar="FILE", help="Also write JSON here, or to `-`.")
-@click.option("-q", "--quiet", is_flag=True, help="Only one line with the result.")
-def selftest_command(
-    benchmarks: tuple[str, ...], *, repeat: int, under_load: bool, output: str | None, quiet: bool, **given: Any
-) -> int:
-    """Check that this machine grades correctly, with predictions whose verdicts are known.
+@click.option("-b", "--benchmark", metavar="ID|DIR", shell_complete=options.complete_benchmarks,
+              help="Benchmark, or a folder with a benchmark.toml. Default: all built-in benchmarks.")  # fmt: skip
+@click.option("--data", type=options.PATH, metavar="PATH",
+              help="Local copy of the data: its reference solutions must pass.")  # fmt: skip
+@click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto", show_default=True,
+              help="Where untrusted code runs; auto: in every sandbox that this machine has, in turn.")  # fmt: skip
+def selftest_command(*, benchmark: str | None, data: Path | None, sandbox: Any) -> int:
+    """Check that this machine grades correctly: grade the built-in samples, and compare every outcome.
 
-    Reference solutions must pass, hostile programs must get no credit, and correct answers must be read in every
-    wording. The self-test uses the built-in samples, or those of -b, or --data. Later reports name its result.
+    The expected outcomes of both readings are in the sample's expected.json. The official outcomes of programs are
+    compared only if the sandbox has the Python of the protocol. With --data, or for a benchmark without a sample, the
+    reference solutions of the data must pass.
     """
+    from grader import selftest
     from grader.commands.progress import watcher
-    from grader.selftest.run import selftest
-    from grader.selftest.text import headline, render
 
-    asked = _asked(benchmarks, given)
-    output_files.check_places([] if output is None else [output], [given["data"]])
-    with watcher(quiet=quiet) as observer:
-        outcome = selftest(asked, observer, repeats=repeat, under_load=under_load, strict=bool(benchmarks))
-    if not quiet:
-        show_table(functools.partial(render, outcome))
-    say(headline(outcome))
-    if output is not None:
-        import msgspec
-
-        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(outcome)) + b"\n")], quiet=quiet)
-    return 0 if outcome.passed else 1
-
-
-def _asked(benchmarks: tuple[str, ...], given: dict[str, Any]) -> list[Options]:
-    """Return the options for each benchmark; raises UsageError."""
-    from grader.options import Options
-    from grader.scorers import declarations
-
-    if given["data"] is not None and len(benchmarks) != 1:
-        raise UsageError("--data belongs to one benchmark: name exactly one with -b.")
-    return [Options(benchmark=name, **given) for name in benchmarks or declarations.names()]
+    passed = True
+    for options_of_one in selftest.plan(benchmark, data, sandbox):
+        with watcher(quiet=not sys.stderr.isatty()) as observer:
+            tested = selftest.check(options_of_one, observer)
+        click.echo(fitted(selftest.in_words(tested), sys.stdout))
+        passed &= tested.passed
+    if not passed:
+        say(DIFFERS)
+    return 0 if passed else 3

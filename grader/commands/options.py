@@ -101,7 +101,8 @@ def _drop(text: str) -> Any:
     return parse_max_drop(text)
 
 
-def _benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the id of a benchmark, else a folder."""
     from grader.scorers.declarations import names
 
     found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
@@ -144,7 +145,7 @@ MISSING = click.option("--missing", type=click.Choice(["error", "wrong"]), defau
 
 place_options = group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
-                 shell_complete=_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
+                 shell_complete=complete_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     _SPLIT,
     click.option("--data", type=PATH, metavar="PATH",
                  help="Local copy of the data (JSON Lines, JSON, TSV, CSV, parquet, `datasets` folder)."),
@@ -194,18 +195,6 @@ machine_options = group(_SANDBOX, _RUNTIME, _WORKERS)
 GROUPS = click.option("--groups", is_flag=True, help="Show the groups of tasks, however many there are.")
 BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
              help="The benchmark's folder, if it is not a built-in benchmark.")
-
-selftest_options = group(
-    click.option("-b", "--benchmark", "benchmarks", multiple=True, metavar="ID|DIR", shell_complete=_benchmarks,
-                 help="Benchmark, or a folder with a benchmark.toml; repeatable. Default: all built-in benchmarks."),
-    _SPLIT,
-    click.option("--data", type=PATH, metavar="PATH", help="Data with references or answers, instead of the sample."),
-    _PROTOCOL,
-    _SANDBOX,
-    _RUNTIME,
-    _LIMITS,
-)
-"""The benchmarks and limits of a self-test."""
 
 judge_options = group(
     click.option("--judge-model", metavar="M", help="Model that judges the replies that rules cannot read."),

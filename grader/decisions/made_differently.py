@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _RECORDED = "recorded replies"
 _NONE = "no judge"
-OTHER_SPEED = 1.5
-"""CPU speeds that differ by this factor are reported: a timeout allows less work on the slower machine."""
 
 
 class MadeDifferently(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +47,7 @@ def differences(before: Report, after: Report) -> list[MadeDifferently]:
     pairs = [*_of_grading(before, after), *_of_judges(before, after)]
     first, second = before.provenance.sandbox, after.provenance.sandbox
     if first is not None and second is not None:
-        pairs += [*_of_sandboxes(first, second), *_of_cpus(before, after)]
+        pairs += _of_sandboxes(first, second)
     return [
         MadeDifferently(what=what, before=one, after=other)
         for what, one, other in pairs
@@ -104,16 +102,6 @@ def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterat
     yield "OCI runtime", first.runtime, second.runtime
     if (first.python, first.backend, first.runtime) == (second.python, second.backend, second.runtime):
         yield "sandbox image", first.image or first.identity, second.image or second.identity
-
-
-def _of_cpus(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield the machines' speeds, as their self-tests measured them, if they differ by `OTHER_SPEED` times or more."""
-    first, second = (
-        made.selftest.cpu_ratio if made.selftest else 0.0 for made in (before.provenance, after.provenance)
-    )
-    if first and second and max(first, second) >= OTHER_SPEED * min(first, second):
-        what = "CPU seconds for the same work (a timeout allows less work on the slower machine)"
-        yield what, f"{first:.2f}", f"{second:.2f}"
 
 
 def _seconds(limit: float | None) -> str:

@@ -20,7 +20,6 @@ from grader.files.given import read_given
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import is_fingerprint
-from grader.receipts import subject_of
 from grader.regrading.again import key_of
 from grader.results import Report
 from grader.scorers import declarations
@@ -58,6 +57,12 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
     """Recorded replies of the judge."""
 
 
+def declaration_digest(declared: Benchmark) -> str:
+    """Return a hash of all that a benchmark.toml declares."""
+    content = msgspec.json.encode(msgspec.structs.replace(declared, folder="", bundled=False), order="sorted")
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
 def digest_of(data: bytes) -> str:
     """Return the digest by which a bundle is published."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
@@ -74,7 +79,7 @@ def make(results: Path, predictions: Path, replies: Path | None, declared: Bench
         members[REPLIES] = read_given(replies)
     manifest = Manifest(
         grade=report.provenance.grade,
-        declaration=subject_of(declared, report.protocol).declaration,
+        declaration=declaration_digest(declared),
         members={name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     )
     return _packed(manifest, members)

@@ -13,8 +13,8 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
-from grader.receipts import subject_of
 from grader.regrading.again import Key, grade_again, key_of, prepared
+from grader.regrading.bundle import declaration_digest
 from grader.results import READINGS, Calls, Outcome
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import most_of
@@ -165,7 +165,7 @@ def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
     notes = []
     if bundle.manifest.grade != own:
         notes.append(f"It was graded by grade {bundle.manifest.grade or 'unknown'}, and is checked by {own}.")
-    if bundle.manifest.declaration != subject_of(opened.run.benchmark, opened.run.protocol).declaration:
+    if bundle.manifest.declaration != declaration_digest(opened.run.benchmark):
         notes.append("The benchmark.toml here declares something else than the one with which it was graded.")
     if other := _other_intervals(bundle.report):
         notes.append(f"This version of grade computes other intervals from its samples for: {', '.join(other)}.")

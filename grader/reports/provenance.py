@@ -1,4 +1,4 @@
-"""How a report was made, as reports show it: its provenance, and notes on the self-test and canaries of the machine."""
+"""How a report was made, as reports show it: its provenance, and a note on canaries."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.predictions.record import counted
 from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from grader.results import CanaryProvenance, Report, SelftestProvenance
-
-_COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
-"""Kind of probe that a note mentions -> text after its count."""
-SELF_TESTED = "Self-tested "
-"""Beginning of the note on a self-test that passed."""
+    from grader.results import CanaryProvenance, Report
 
 
 def made_with(report: Report) -> dict[str, Any]:
@@ -28,8 +22,6 @@ def made_with(report: Report) -> dict[str, Any]:
         if (ran := report.provenance.sandbox) is not None and ran.canaries is not None:
             sandbox["canaries"] = canaries_in_words(ran.canaries)
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
-    if report.provenance.selftest is not None:
-        found["selftest"] = in_words(report.provenance.selftest)
     if report.model is not None:
         found = {"model": report.model, **found}
     found |= scorer_of(report).made_with(report)
@@ -47,11 +39,11 @@ def official_mark(report: Report) -> str:
 
 
 def notes(report: Report) -> list[str]:
-    """Return the notes of a report; those about the machine come last."""
-    tested, sandbox = report.provenance.selftest, report.provenance.sandbox
+    """Return the notes of a report; that about the machine comes last."""
+    sandbox = report.provenance.sandbox
     canaries = sandbox.canaries if sandbox is not None else None
     found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
-    return [*report.notes, *found, *([] if tested is None else [in_words(tested)])]
+    return [*report.notes, *found]
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:
@@ -66,19 +58,4 @@ def canaries_in_words(canaries: CanaryProvenance) -> str:
         f"{wrong} of {canaries.right + wrong} programs with a known verdict, which ran among the real ones, were "
         f"MISJUDGED ({kinds}). So {canaries.run_again} jobs ran again in other sandboxes, and {canaries.unscored} are "
         "unscored. Run `grade selftest`."
-    )
-
-
-def in_words(tested: SelftestProvenance) -> str:
-    """Return a sentence about a self-test."""
-    when = f"on {tested.at[:16].replace('T', ' ')} UTC on the machine that graded"
-    of = "" if tested.same_data else f", tested with {tested.data}, not with the data of this run"
-    counts = ", ".join(f"{n} of {all_} {_COUNTED[kind]}" for kind, (n, all_) in tested.counts.items()
-                       if kind in _COUNTED)  # fmt: skip
-    if tested.passed:
-        return f"{SELF_TESTED}{when}: {counts}{of}."
-    problems = counted(tested.problems, "problem")
-    return (
-        f"The self-test {when} FAILED with {problems} ({counts}{of}): do not trust these values before "
-        "`grade selftest` passes."
     )

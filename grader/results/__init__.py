@@ -18,7 +18,6 @@ from grader.results.provenance import NodeProvenance as NodeProvenance
 from grader.results.provenance import Part as Part
 from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
-from grader.results.provenance import SelftestProvenance as SelftestProvenance
 
 SCHEMA = 2
 F = TypeVar("F", bound=msgspec.Struct)

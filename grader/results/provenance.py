@@ -125,28 +125,6 @@ class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     seed: int = 0
 
 
-class SelftestProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The self-test of the machine's verdicts; see `grade selftest`."""
-
-    at: str
-    """When it ended, in UTC: `2026-11-22T00:10:05+00:00`."""
-    passed: bool
-    problems: int = 0
-    """Number of wrong verdicts."""
-    counts: dict[str, tuple[int, int]] = {}
-    """Kind of probe -> (probes with the expected verdict, probes)."""
-    data: str = ""
-    data_digest: str | None = None
-    same_data: bool = False
-    """Whether it tested exactly the data of this run."""
-    repeats: int = 1
-    under_load: bool = False
-    load: float = 0.0
-    """Load average when it began."""
-    cpu_ratio: float = 0.0
-    """CPU time of the calibration program relative to the standard machine; 0: not measured."""
-
-
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the values of a report were obtained."""
 
@@ -170,8 +148,6 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The scorer's own settings that were given."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
-    selftest: SelftestProvenance | None = None
-    """The valid self-test of this machine, if there is one."""
 
 
 class FirstDifference(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,12 @@ def choose(asked: str) -> BackendName:
     return "bubblewrap"
 
 
+def present() -> list[BackendName]:
+    """Return the backends that this machine has."""
+    there: dict[BackendName, bool] = {"docker": docker.available(), "bubblewrap": bubblewrap.executable() is not None}
+    return [name for name, is_there in there.items() if is_there]
+
+
 def open_backend(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Backend:
     """Return a backend that is ready to start supervisors; raises InfrastructureError.
 

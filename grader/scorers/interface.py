@@ -42,7 +42,6 @@ from grader.task import Task
 if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.scorers.asking import SampleScorer
-    from grader.scorers.probe import Probe
 
 B = TypeVar("B", bound=Benchmark)
 T = TypeVar("T", bound=Task)
@@ -328,12 +327,8 @@ class Scorer(ABC, Generic[B, T]):
 
     # --- self-test ------------------------------------------------------------------------------------------------
 
-    def probes(self, declared: B, tasks: Mapping[str, T], protocol: str) -> Iterable[Probe]:
-        """Return predictions whose verdict is known, for `grade selftest`. The tasks have all columns."""
-        return ()
-
-    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
-        """Compute metrics of a whole report again from its samples, in percent, in another way than `score` does."""
+    def references(self, declared: B, tasks: Mapping[str, T]) -> dict[str, str]:
+        """Return task id -> a prediction that is its reference solution; the tasks have all columns."""
         return {}
 
     # --- pairing for comparisons ----------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.usefixtures("own_cache")  # with self-tests of this machine, reports have more metrics
 def test_every_sample_gets_both_expected_readings(backend, once):
     """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
     folder = bundled.humaneval_v(once, backend)

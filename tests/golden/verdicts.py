@@ -46,14 +46,9 @@ def _qids(predictions: Path) -> list[str]:
 
 
 def metrics(results: dict[str, Any]) -> list[str]:
-    """Return a line for each metric of a group: name, group, and the value and n of each reading.
-
-    Groups by the strength of tests are left out: they depend on the self-tests of this machine.
-    """
+    """Return a line for each metric of a group: name, group, and the value and n of each reading."""
     rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for metric in results["metrics"]:
-        if "test_strength=" in (metric["group"] or ""):
-            continue
         value = "-" if metric["value"] is None else f"{metric['value']:.4f}"
         rows[metric["name"], metric["group"] or "all"][metric["reading"]] = f"{value} of {metric['n']}"
     return ["\t".join((*key, *(row.get(reading, "-") for reading in READINGS))) for key, row in rows.items()]

@@ -15,7 +15,6 @@ from grader.errors import InputError
 from grader.files.json_text import as_list, quoted, shown
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.answer import metrics as answer_metrics
-from grader.scorers.answer import probes as selftest_probes
 from grader.scorers.answer.careful import is_accepted, is_number, read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind, Together
 from grader.scorers.answer.expressions import Comparer
@@ -25,7 +24,6 @@ from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.careful.wordings import REFUSED
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import cell, lettered, official_reader, unknown_reader, verdict
-from grader.scorers.choice.probes import recount
 from grader.scorers.interface import (
     Observe,
     Run,
@@ -40,11 +38,10 @@ from grader.scorers.means import each_task
 from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from grader.data.tables import Row, Rows
     from grader.results import Metric, ReadingName, Report
-    from grader.scorers.probe import Probe
 
 _UNREAD = "The rule found no answer."
 _UNKNOWN = {
@@ -157,14 +154,6 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     def recompute(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
         return answer_metrics.metrics(report.samples)
-
-    def probes(self, declared: AnswerBenchmark, tasks: Mapping[str, AnswerTask], protocol: str) -> Iterable[Probe]:
-        """Return replies with known answers: correct, wrong, and refusals."""
-        return selftest_probes.probes(tasks, declared.protocols[protocol].rule)
-
-    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
-        """Count the accuracy sample by sample."""
-        return recount(report)
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None

@@ -13,7 +13,6 @@ from grader.results import Metric, Outcome, SampleResult, read_facts, write_fact
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes
-from grader.scorers.choice import probes as selftest_probes
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
 from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.items import Item
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import Reply
     from grader.scorers.interface import Observe, Run
-    from grader.scorers.probe import Probe
 
 # The prompt of a benchmark.toml without `prompt`: VLMEvalKit, vlmeval/dataset/image_mcq.py, build_prompt of
 # ImageMCQDataset.
@@ -197,16 +195,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def recompute(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
         return self._metrics(report.samples)
-
-    # --- self-test ------------------------------------------------------------------------------------------------
-
-    def probes(self, declared: ChoiceBenchmark, tasks: Mapping[str, Item], protocol: str) -> Iterable[Probe]:
-        """Return right and wrong answers in many wordings, and refusals."""
-        return selftest_probes.probes(tasks)
-
-    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
-        """Count right answers."""
-        return selftest_probes.recount(report)
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 

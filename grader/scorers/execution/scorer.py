@@ -12,12 +12,11 @@ from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
-from grader.scorers.execution import probes as selftest_probes
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
+from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.inputs.judging import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
-from grader.scorers.execution.probes import recount
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
 from grader.scorers.interface import (
     OFFICIAL_MARK,
@@ -33,15 +32,14 @@ from grader.scorers.interface import (
 from grader.scorers.oddities import marked, with_families
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from grader.data.tables import Rows
     from grader.models.prompt import Asking, Sampling, Turn
-    from grader.results import Metric, ReadingName, Report, SandboxProvenance
+    from grader.results import Metric, Report, SandboxProvenance
     from grader.scorers.asking import SampleScorer
     from grader.scorers.interface import Earlier, Observe, Run
-    from grader.scorers.probe import Probe
 
 JUDGE = 2
 """Version of the rules by which careful verdicts are reached: since 2, answers are compared with the reference's."""
@@ -190,13 +188,10 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     # --- self-test ------------------------------------------------------------------------------------------------
 
-    def probes(self, declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol: str) -> Iterable[Probe]:
-        """Return references, stubs, mutants, hostile programs and canaries."""
-        return selftest_probes.probes(declared, tasks, protocol)
-
-    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
-        """Compute pass@k by drawing."""
-        return recount(report)
+    def references(self, declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask]) -> dict[str, str]:
+        """Return the reference solutions as the data has them; a body alone gets its signature."""
+        found = {qid: _reference(declared, task) for qid, task in tasks.items()}
+        return {qid: f"```python\n{source.rstrip()}\n```\n" for qid, source in found.items() if source}
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
@@ -232,6 +227,13 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
         return executed.programs_of(report, path)
+
+
+def _reference(declared: ExecutionBenchmark, task: CodeTask) -> str:
+    given = task.row.get(declared.columns.solution or "")
+    tree = parse(given) if isinstance(given, str) else None
+    is_program = tree is not None and not defined(tree).isdisjoint(task.signature.written)
+    return str(given) if is_program else task.reference or ""
 
 
 def _tests(sample: SampleResult) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from grader.results import read_facts, write_facts
 from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, no_results
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
-from grader.scorers.mr_ben import probes as selftest_probes
 from grader.scorers.mr_ben.facts import RunFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
@@ -23,7 +22,7 @@ from grader.scorers.oddities import with_families
 from grader.scorers.pairing import Compared, NothingPairedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from grader.data.tables import Rows
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from grader.results import Metric, ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
-    from grader.scorers.probe import Probe
     from grader.statistics.paired import Difference
 
 NO_JUDGE = (
@@ -148,12 +146,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     def recompute(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give, with the weights of its run."""
         return mr_score.metrics(report.samples, _weights_of(report))
-
-    # --- self-test ------------------------------------------------------------------------------------------------
-
-    def probes(self, declared: MrBenBenchmark, tasks: Mapping[str, MrBenTask], protocol: str) -> Iterable[Probe]:
-        """Return the annotators' answers in several wordings, wrong answers, and refusals."""
-        return selftest_probes.probes(tasks)
 
     # --- comparisons ----------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 
 from grader.errors import InputError, UsageError
-from grader.grading import grade, load_tasks
+from grader.grading import grade
 from grader.models.prompt import Asking
 from grader.observer import Silent
 from grader.options import Options
@@ -18,7 +18,6 @@ from grader.results import READINGS, Report
 from grader.results.file import encode_report, read_report
 from grader.scorers import declarations
 from grader.scorers.choice.items import Item
-from grader.scorers.choice.probes import probes
 from grader.scorers.choice.scorer import Circular, MultipleChoice
 from grader.scorers.registry import scorer_of
 from tests.scorers.choice.made import answers, figures, overall, predictions, rolled, row, run, table
@@ -267,7 +266,6 @@ def test_a_question_with_one_option_is_noted_and_graded(tmp_path: Path) -> None:
     assert answers(report, "careful") == answers(report, "official") == {"1": "A", "2": "A"}
     assert overall(report, "circular_accuracy") == (50, 50)
     assert "1 question with only one option: 2." in report.notes
-    assert {probe.qid for probe in probes(load_tasks(Options(benchmark="mmbench", data=data))[1])} == {"1"}
 
 
 def test_circular_questions_may_be_told_by_a_column(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.acceptance import bundled
 from tests.acceptance.command import grade
-from tests.conftest import MACHINE_CACHE, Once
+from tests.conftest import Once
 from tests.made_runs import BENCHMARKS
 from tests.reports.browser.conftest import Watched
 from tests.reports.browser.golden import views
@@ -42,17 +42,6 @@ WHOLE = {"humaneval-v", "vstar", "mmbench", "mr-ben"}
 CODE = {"humaneval-v", "humaneval", "humaneval-plus", "mbpp", "mbpp-plus", "livecodebench"}
 """Benchmarks whose programs run in a sandbox."""
 _SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
-
-
-@pytest.fixture(autouse=True)
-def _without_self_tests(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports name the self-tests of this machine; all else that is in its cache is used."""
-    cache = tmp_path_factory.mktemp("cache") / "grade"
-    cache.mkdir(mode=0o700)
-    for kept in MACHINE_CACHE.iterdir():
-        if kept.name != "selftests":
-            (cache / kept.name).symlink_to(kept)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,6 @@ _MASKS = (
     (re.compile(r"(?<=official) †|(?<=\d)†"), ""),
     (re.compile(r"\bgrade \d[\w.+]*"), "grade …"),
     (re.compile(r"^sandbox verdicts from cache$\n?", re.MULTILINE), ""),  # only if the cache has some
-    (
-        re.compile(r"^(?:(?:- )?Self-tested .*|selftest)$\n?", re.MULTILINE),
-        "",
-    ),  # only after a self-test
 )
 _ERASED = re.compile(r"[^\n]*\x1b\[2K")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

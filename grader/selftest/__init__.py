@@ -1,1 +1,0 @@
-"""The self-test: predictions with known verdicts show whether this machine grades correctly."""
