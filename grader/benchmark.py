@@ -88,8 +88,6 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rows: int = 0
     image: str = ""
     """The image column, if it is not `columns.image`."""
-    formerly: list[str] = []
-    """Earlier names of the protocol. They still work, with a note."""
 
 
 class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,8 +150,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def check_protocol(self, name: str | None) -> str:
         """Return the name of the protocol, or of the default one; raises UsageError."""
-        asked = name or self.default_protocol
-        chosen = next((now for now, version in self.protocols.items() if asked in version.formerly), asked)
+        chosen = name or self.default_protocol
         if chosen not in self.protocols:
             raise UsageError(f"{self.id} has no protocol {chosen!r}; it has {', '.join(self.protocols)}.")
         return chosen

@@ -178,7 +178,7 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         predictions, notes = select(
             tasks, file, options, declared.unit, whole_units=scorer.whole_units, date=declared.columns.date
         )
-    notes = [*notes, *_renamed(options, declared), *scorer.notes(declared, rows), *made]
+    notes = [*notes, *scorer.notes(declared, rows), *made]
     notes += _absent_columns(declared, rows)
     run = Run(
         benchmark=declared,
@@ -193,12 +193,6 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         oddities=outcomes.find(tasks, predictions, file),
     )
     return Opened(run=run, scorer=scorer, rows=rows, tasks=tasks, part=part_of(predictions, tasks), notes=notes)
-
-
-def _renamed(options: Options, declared: Benchmark) -> list[str]:
-    asked, now = options.protocol, declared.check_protocol(options.protocol)
-    about = declared.protocols[now].description
-    return [f"The protocol {asked} has the name {now} now: {about}."] if asked and asked != now else []
 
 
 def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFile, options: Options) -> Rows:
@@ -240,6 +234,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     )
     report = Report(
         benchmark=run.benchmark.id,
+        scorer=run.benchmark.scoring,
         split=run.split,
         protocol=run.protocol,
         part=opened.part,
@@ -262,7 +257,6 @@ def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str])
         report,
         benchmark_name=declared.name,
         benchmark_description=declared.description,
-        scorer=declared.scoring,
         metrics=scored.metrics,
         samples=scored.samples,
         unscored=unscored,
@@ -319,7 +313,13 @@ def _rescore(
     if report is None:
         made = Provenance(predictions=path.name, predictions_digest=_digest_of_own_file(path, stem, scorer))
         report = Report(
-            benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=scored.samples, provenance=made
+            benchmark=declared.id,
+            scorer=declared.scoring,
+            split=split,
+            protocol=protocol,
+            metrics=[],
+            samples=scored.samples,
+            provenance=made,
         )
         _check_unchanged(path, report)
     notes = report.notes if scored.notes is None else scored.notes

@@ -23,6 +23,7 @@ from grader.results import (
     count_unscored,
     write_facts,
 )
+from grader.scorers import declarations
 from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
 from grader.scorers.mr_ben.figures import Weights
 
@@ -79,6 +80,8 @@ def report(samples: Iterable[SampleResult], metrics: Iterable[Metric] = (), **fi
     unscored, by_reading = count_unscored(listed)
     given: dict[str, Any] = {
         "benchmark": "vstar",
+        "benchmark_name": declarations.load(fields.get("benchmark", "vstar")).name,
+        "scorer": "multiple_choice",
         "split": "test",
         "protocol": "p",
         "unscored": unscored,

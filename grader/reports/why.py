@@ -109,9 +109,7 @@ def _cause(sample: SampleResult) -> str:
     for name in reversed(READINGS):
         reading = sample.reading(name)
         if reading.outcome is Outcome.UNSCORED:
-            # Results of schema 1 have the parser's rule here; their detail shows the reason.
-            by_detail = "not judged" if reading.detail.startswith("the judge's word") else INFRASTRUCTURE
-            return _CAUSES.get(reading.rule_name, by_detail)
+            return _CAUSES.get(reading.rule_name, INFRASTRUCTURE)
     return ""
 
 

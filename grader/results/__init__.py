@@ -1,4 +1,4 @@
-"""The records that every scorer produces and every report reads: a `<stem>_results.json`, schema 2."""
+"""The records that every scorer produces and every report reads: a `<stem>_results.json`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.results.provenance import Part as Part
 from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
 
-SCHEMA = 2
+SCHEMA = 1
 F = TypeVar("F", bound=msgspec.Struct)
 K = TypeVar("K")
 T = TypeVar("T")
@@ -243,10 +243,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     benchmark: str
     benchmark_name: str = ""
-    """The benchmark's display name; empty in files of earlier versions."""
+    """The benchmark's display name."""
     benchmark_description: str = ""
     """What the tasks of the benchmark ask; empty if its benchmark.toml does not say."""
-    scorer: str = ""
+    scorer: str
     """The scorer's name, `scoring` in benchmark.toml."""
     split: str
     protocol: str

@@ -72,7 +72,7 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
     canaries: CanaryProvenance | None = None
-    """None: nothing ran, or an earlier version graded."""
+    """None: nothing ran."""
     nodes: list[NodeProvenance] = []
     """The machines of a cluster, including those that were left out or lost; empty for a single machine."""
 

@@ -102,10 +102,8 @@ def _values(kind: object) -> list[object]:
 
 
 def name_of(report: Report) -> str:
-    """Return the display name of a report's benchmark; its id, if an earlier version did not write the name."""
-    if report.benchmark_name:
-        return report.benchmark_name
-    return load(report.benchmark).name if is_bundled(report.benchmark) else report.benchmark
+    """Return the display name of a report's benchmark; its id, if it has none."""
+    return report.benchmark_name or report.benchmark
 
 
 def is_bundled(name: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.results import file as results_file
@@ -31,9 +29,6 @@ CAUSE = (
 def read_report(path: Path) -> Report:
     """Read a results file. Raises InputError if it is invalid, or if its samples do not give its metrics."""
     report = results_file.read_report(path)
-    if not report.scorer:
-        # Schema 1: some of its metrics were defined differently. What its samples give now is what can be compared.
-        return msgspec.structs.replace(report, metrics=scorer_of(report).recompute(report))
     problems = [f"{path}: {problem}" for problem in _differences(report)]
     if problems:
         raise InputError([*shown(problems), CAUSE.format(report.provenance.grade or "unknown")])

@@ -24,8 +24,6 @@ _OWN = {
     "mr_score": "grader.scorers.mr_ben.scorer:MrScore",
     "answer": "grader.scorers.answer.scorer:Answer",
 }
-_OF_METRIC = {"pass": "execution", "circular_accuracy": "circular", "mr_score": "mr_score"}
-"""Metric name up to `@` -> its scorer, for reports of schema 1, which do not name their scorer."""
 
 
 def names() -> list[str]:
@@ -52,10 +50,7 @@ def scorer(name: str) -> AnyScorer:
 
 def scorer_of(report: Report) -> AnyScorer:
     """Return the scorer that made a report; raises UsageError if its package is not installed."""
-    if report.scorer:
-        return scorer(report.scorer)
-    found = (_OF_METRIC.get(metric.name.partition("@")[0]) for metric in report.metrics)
-    return scorer(next(filter(None, found), "multiple_choice"))
+    return scorer(report.scorer)
 
 
 def _load(name: str) -> AnyScorer:

@@ -205,7 +205,7 @@ def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
 
 def test_a_pass_at_k_for_which_too_few_samples_are_left_is_unscored() -> None:
     samples = [sample("t", word, number=n) for n, word in enumerate(("failed", "failed", "unscored"))]
-    made = report(samples, execution_metrics.metrics(samples, (1, 3), has_linter=True))
+    made = report(samples, execution_metrics.metrics(samples, (1, 3), has_linter=True), scorer="execution")
     assert {metric.name for metric in made.metrics} == {"pass@1", "parse_success_rate"}
     assert line(made, "pass@3=0").state == "unscored"
     with pytest.raises(UsageError, match="no metric 'pass@4'"):

@@ -41,7 +41,13 @@ def sample(qid: str, official: Reading, careful: Reading | None = None, **fields
 
 
 def report(samples: list[SampleResult] | None = None, **fields: Any) -> Report:
-    given = {"benchmark": "vstar", "split": "test", "protocol": "lmms-eval-0.7.1", "metrics": []}
+    given = {
+        "benchmark": "vstar",
+        "scorer": "multiple_choice",
+        "split": "test",
+        "protocol": "lmms-eval-0.7.1",
+        "metrics": [],
+    }
     return Report(**given | {"samples": samples or []} | fields)  # type: ignore[arg-type]
 
 

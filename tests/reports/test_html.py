@@ -30,7 +30,19 @@ BAD = Reading(outcome=Outcome.WRONG, credit=0, answer="B", rule="starts_with_let
 
 
 def _report(samples: list[SampleResult], **more: Any) -> Report:
-    return Report(**({"benchmark": "b", "split": "s", "protocol": "p", "metrics": [], "samples": samples} | more))
+    return Report(
+        **(
+            {
+                "benchmark": "b",
+                "scorer": "multiple_choice",
+                "split": "s",
+                "protocol": "p",
+                "metrics": [],
+                "samples": samples,
+            }
+            | more
+        )
+    )
 
 
 def _sample(qid: str = "q1", official: Reading = GOOD, careful: Reading = BAD, **more: Any) -> SampleResult:
@@ -70,7 +82,7 @@ def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
     assert "Official is the verdict of the rules that the benchmark's protocol names;" in index["lead"]
     assert index["aboutOfficial"].endswith("This benchmark has no published scorer.")
     facts = write_facts(RunFacts(position_bias=PositionBias(careful={"A": LetterCounts(chosen=1, right=1)})))
-    report = _report([_sample()], benchmark="vstar", scorer="multiple_choice", facts=facts)
+    report = _report([_sample()], benchmark="vstar", benchmark_name="V*Bench", facts=facts)
     bundled = _Page(html.render(report, Material()))
     assert ["A", "0 and 1", "–", "–", "1", "–"] in bundled.packed("index")["tables"][0]["rows"]
     assert bundled.packed("index")["name"] == "V*Bench"

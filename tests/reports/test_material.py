@@ -132,7 +132,14 @@ def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> mat
     data.write_text("\n".join(map(json.dumps, rows)))
     reading = Reading(outcome=Outcome.CORRECT, credit=1, answer="A")
     samples = [SampleResult(qid=str(n), sample=0, official=reading, careful=reading) for n in range(len(cells))]
-    report = Report(benchmark="vstar", split="test", protocol="lmms-eval-0.7.1", metrics=[], samples=samples)
+    report = Report(
+        benchmark="vstar",
+        scorer="multiple_choice",
+        split="test",
+        protocol="lmms-eval-0.7.1",
+        metrics=[],
+        samples=samples,
+    )
     return material.load(report, None, data, None)
 
 
@@ -247,7 +254,7 @@ def test_a_name_in_the_results_cannot_lead_out_of_their_folder(tmp_path: Path) -
     inside.mkdir()
     (tmp_path / "secret.json").write_text("[]")
     report = Report(
-        benchmark="vstar", split="test", protocol="p", metrics=[], samples=[],
+        benchmark="vstar", scorer="multiple_choice", split="test", protocol="p", metrics=[], samples=[],
         provenance=Provenance(predictions="../secret.json"),
     )  # fmt: skip
     assert material.beside(inside / "x_results.json", report).predictions is None

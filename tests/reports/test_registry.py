@@ -14,7 +14,7 @@ def never() -> object:
 @pytest.mark.parametrize(
     ("name", "begins"),
     [
-        ("report.json", b'{\n "schema": 2,'),
+        ("report.json", b'{\n "schema": 1,'),
         ("results.v2/report.csv", b"qid,sample,unit,"),
         ("REPORT.MD", b"## grade: `vstar`"),
         ("report.tar.xml", b"<?xml "),

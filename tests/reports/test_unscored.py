@@ -77,6 +77,14 @@ def test_causes_are_told_apart() -> None:
 
     rules = ("infrastructure", "server_failure", "server_failure", "judge", "not_judged", "not_judged")
     samples = [SampleResult(qid=str(n), sample=0, official=lost(r), careful=lost(r)) for n, r in enumerate(rules)]
-    report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples, unscored=len(samples))
+    report = Report(
+        benchmark="b",
+        scorer="multiple_choice",
+        split="s",
+        protocol="p",
+        metrics=[],
+        samples=samples,
+        unscored=len(samples),
+    )
     assert causes(report) == {"not judged": 3, "the model's server failed": 2, "infrastructure failed": 1}
     assert why_unscored(report) == "not judged 3, the model's server failed 2, infrastructure failed 1"

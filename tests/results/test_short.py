@@ -7,6 +7,7 @@ def report(samples: int = 3, metrics: int = 1, name: str = "vstar") -> Report:
     official, careful = Reading(outcome=Outcome.WRONG, credit=0), Reading(outcome=Outcome.CORRECT, credit=1)
     return Report(
         benchmark=name,
+        scorer="multiple_choice",
         split="test",
         protocol="p",
         model="tiny-1",

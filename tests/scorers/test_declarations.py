@@ -6,7 +6,7 @@ import pytest
 
 from grader import resources
 from grader.errors import InputError, UsageError
-from grader.results import Metric, Report
+from grader.results import Report
 from grader.scorers import declarations, registry
 
 MINIMAL = """
@@ -110,7 +110,7 @@ def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) ->
 def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    report = Report(benchmark="own", split="test", protocol="v1", metrics=[], samples=[])
+    report = Report(benchmark="own", scorer="multiple_choice", split="test", protocol="v1", metrics=[], samples=[])
     with pytest.raises(UsageError, match=r"Give the folder with its benchmark\.toml: -b FOLDER\."):
         declarations.id_or_folder(report, None)
     assert declarations.id_or_folder(report, "folder") == "folder"
@@ -120,26 +120,7 @@ def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
     assert declarations.id_or_folder(report, None) == "own"
 
 
-def report(*metrics: str, scorer: str = "") -> Report:
-    rows = [Metric(name=name, reading="official", value=1, n=1) for name in metrics]
-    return Report(benchmark="b", scorer=scorer, split="s", protocol="p", metrics=rows, samples=[])
-
-
-@pytest.mark.parametrize(
-    ("metrics", "name"),
-    [
-        (("pass@1", "pass@10", "parse_success_rate"), "execution"),
-        (("circular_accuracy", "vanilla_accuracy"), "circular"),
-        (("mr_score", "parse_success_rate"), "mr_score"),
-        (("accuracy",), "multiple_choice"),
-        ((), "multiple_choice"),
-    ],
-)
-def test_a_report_that_does_not_name_its_scorer_is_known_by_its_metrics(metrics: tuple[str, ...], name: str) -> None:
-    assert registry.scorer_of(report(*metrics)) is registry.scorer(name)
-
-
-def test_the_scorer_that_a_report_names_comes_before_its_metrics() -> None:
-    assert registry.scorer_of(report("pass@1", scorer="mr_score")) is registry.scorer("mr_score")
+def test_a_scorer_that_is_not_installed_is_named() -> None:
+    report = Report(benchmark="b", scorer="gone", split="s", protocol="p", metrics=[], samples=[])
     with pytest.raises(UsageError, match="unknown scorer"):
-        registry.scorer_of(report("pass@1", scorer="gone"))
+        registry.scorer_of(report)

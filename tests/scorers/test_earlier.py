@@ -94,18 +94,6 @@ def test_an_outcome_contradicts_its_credit(results: Callable[[str], Path], outco
         read_report(edited(results("vstar"), change))
 
 
-def test_metrics_of_a_file_without_a_scorer_are_computed_again(results: Callable[[str], Path]) -> None:
-    """As in files of schema 1, whose metrics were partly defined differently."""
-    path = results("vstar")
-    value = read_report(path).metrics[0].value
-
-    def change(made: dict[str, Any]) -> None:
-        made["metrics"][0]["value"] = 500.0
-        made.pop("scorer")
-
-    assert read_report(edited(path, change)).metrics[0].value == value
-
-
 def test_a_command_refuses_it_and_score_only_mends_it(results: Callable[[str], Path], tmp_path: Path) -> None:
     path = edited(results("vstar"), lambda made: made["metrics"][0].update(value=500.0))
     data = ROOT / "benchmarks/vstar/sample/questions.jsonl"

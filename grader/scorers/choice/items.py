@@ -307,7 +307,7 @@ def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceRe
     from grader.scorers.choice import official as choice_official
     from grader.scorers.choice.published import READERS
 
-    if version in {*choice_official.LMMS_EVAL_VERSIONS, *choice_official.FORMER_VERSIONS}:
+    if version in choice_official.LMMS_EVAL_VERSIONS:
         return lambda text, _options: choice_official.read_lmms_eval(text, version)
     if version in choice_official.VLMEVALKIT_VERSIONS:
         return lambda text, options: choice_official.read_vlmevalkit_reply(text, options, version)
@@ -318,11 +318,9 @@ def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceRe
 
 def unknown_reader(version: str) -> str:
     """Return that no official reader has this name; empty if one has it."""
-    from grader.scorers.choice.official import FORMER_VERSIONS
-
     known = sorted(official_readers())
     what = f"{version!r} is unknown" if version else "is missing"
-    return "" if version in {*known, *FORMER_VERSIONS} else f"reader {what}; known: {', '.join(known)}"
+    return "" if version in known else f"reader {what}; known: {', '.join(known)}"
 
 
 class Reply(msgspec.Struct, kw_only=True):

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 LMMS_EVAL_VERSIONS = ("lmms-eval-0.6", "lmms-eval-0.7.0", "lmms-eval-0.7.1")
 """Since 0.7, reasoning blocks are removed before the cascade; since 0.7.1 (263a80c9), the text before a closing tag
 without an opening tag, too."""
-FORMER_VERSIONS = {"lmms-eval-0.7": "lmms-eval-0.7.1"}
-"""Former name of a reader -> its name now."""
 
 VLMEVALKIT_VERSIONS = ("vlmevalkit-2025-07", "vlmevalkit-2025-08", "vlmevalkit-2026-06")
 """2025-08-04 added the conditions on the last four tokens and on length, 2026-06-17 the "answer is X" rule."""
@@ -58,7 +56,6 @@ def read_lmms_eval(text: str, version: str = "lmms-eval-0.7.1") -> ChoiceReading
 
     Spans are exact unless stripping or upper-casing changes the text's middle; then they are None.
     """
-    version = FORMER_VERSIONS.get(version, version)
     if version not in LMMS_EVAL_VERSIONS:
         raise ValueError(f"unknown lmms-eval version {version!r}; known: {', '.join(LMMS_EVAL_VERSIONS)}")
     read = text if version == "lmms-eval-0.6" else _strip_reasoning(text, unopened=version != "lmms-eval-0.7.0")

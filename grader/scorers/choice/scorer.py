@@ -17,7 +17,6 @@ from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, 
 from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
-from grader.scorers.choice.official import FORMER_VERSIONS
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import carried_rows, write_submission
 from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named
@@ -175,9 +174,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return notes on the questions; raises InputError if their predictions do not fit together."""
         column = run.benchmark.columns.answer
-        reader = run.benchmark.protocols[run.protocol].reader
-        now = FORMER_VERSIONS.get(reader)
-        notes = [f"The reader {reader} has the name {now} now: change it in the benchmark.toml."] if now else []
+        notes = []
         single = [item.id for item in run.tasks.values() if len(item.options) == 1]
         if single:
             notes.append(f"{counted(len(single), 'question')} with only one option: {passes.some(single)}.")

@@ -238,8 +238,8 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     note = "test-en has no public answers, so there are no scores, only a submission file."
     advice = "To use 3.10, run `grade image build --python 3.10`."
     report = Report(
-        benchmark="mmbench", split="test-en", protocol="vlmevalkit-2026-06", metrics=[], samples=[],
-        notes=[note, advice]
+        benchmark="mmbench", scorer="circular", split="test-en", protocol="vlmevalkit-2026-06", metrics=[],
+        samples=[], notes=[note, advice]
     )  # fmt: skip
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material.load(report, None, None, None)))
@@ -256,7 +256,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
 def test_long_lists_come_in_pages_and_their_heads_stay_in_sight(watch: Callable[..., Watched], tmp_path: Path) -> None:
     good, bad = Reading(outcome=Outcome.CORRECT, credit=1), Reading(outcome=Outcome.WRONG, credit=0)
     samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
-    report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples)
+    report = Report(benchmark="b", scorer="multiple_choice", split="s", protocol="p", metrics=[], samples=samples)
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, Material()))
     page = watch(path).open("tab=items")

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import openpyxl
 import pytest
 
@@ -15,7 +14,6 @@ from grader.models.prompt import Asking
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report
-from grader.results.file import encode_report, read_report
 from grader.scorers import declarations
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.scorer import Circular, MultipleChoice
@@ -178,20 +176,6 @@ def test_a_submission_of_first_passes_alone_has_the_rotated_rows(tmp_path: Path)
         (5, "Which?", "red", "blue", "A"),
         (1000005, "Which?", "blue", "red", "B"),
     ]
-
-
-def test_a_former_name_of_a_protocol_works_and_is_noted(tmp_path: Path) -> None:
-    data = tmp_path / "q.jsonl"
-    data.write_text(json.dumps({"question_id": "1", "text": "Which? (A) red (B) blue", "label": "B", "category": "c"}))
-    path = predictions(tmp_path, {"1": "A it seems.</think>B"})
-    report, other = (run(path, data, "vstar", protocol=f"lmms-eval-{name}") for name in ("0.7", "0.7.0"))
-    assert (overall(report, "accuracy")[0], overall(other, "accuracy")[0]) == (100, 0)
-    assert report.protocol == "lmms-eval-0.7.1"
-    assert "The protocol lmms-eval-0.7 has the name lmms-eval-0.7.1 now" in report.notes[0]
-    assert not any("has the name" in note for note in other.notes)
-    old = tmp_path / "old_results.json"
-    old.write_bytes(encode_report(msgspec.structs.replace(report, protocol="lmms-eval-0.7")))
-    assert read_report(old).protocol == "lmms-eval-0.7.1"
 
 
 # --- private benchmarks ----------------------------------------------------------------------------------------------
