@@ -43,8 +43,6 @@ calls that need it.
 """
 ALWAYS: tuple[Name, ...] = ("linting", "answering", "judging")
 """The sets that every call needs."""
-CANARY_SECONDS = 0.5
-"""About the maximum time that an answer waits for a canary while further jobs come."""
 RENEWED_AFTER = 20_000
 """Number of jobs after which a set's sandboxes are replaced, which limits the growth of anything in them."""
 
@@ -72,7 +70,7 @@ class Apart:
     ) -> None:
         """See `grader.sandbox.pool.Pool`. A canary runs among jobs of its own kind, so it runs in their set.
 
-        `patient`: the jobs are few and long, so that each is confirmed as soon as it has run.
+        `patient`: the jobs are few and long, so a worker has only one at a time.
         """
         self._backend, self.workers, self.canaries = backend, workers, canaries
         self._answer_seconds, self._fresh, self._patient = answer_seconds, fresh, patient
@@ -173,7 +171,6 @@ class Apart:
             self._answer_seconds,
             fresh=self._fresh,
             canaries=self.canaries,
-            canary_seconds=0.0 if self._patient else CANARY_SECONDS,
             window=1 if self._patient else WINDOW,
             losses=self._losses,
         )

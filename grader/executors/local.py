@@ -110,7 +110,7 @@ def open_local(
         )
     backend = choice.open_backend(options, limits, observer, python)
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    workers, fresh, canaries = options.worker_count, options.isolation == "container", Canaries()
+    workers, fresh, canaries = options.worker_count, options.isolation == "container", Canaries(observer.message)
     pool: Pool | Apart = (
         Apart(backend, workers, seconds, fresh=fresh, canaries=canaries)
         if apart

@@ -1,16 +1,13 @@
-"""Decide which answers of a sandbox are valid: those confirmed by later canaries in the same sandbox.
+"""Check sandboxes with canaries: one right and one wrong program before a sandbox's first job and after its last one.
 
-Canaries run in pairs, a right and a wrong program, at random places among the jobs and after the last job. An answer is
-held until both programs of a pair after it were judged correctly: a sandbox that passes everything judges the right one
-correctly. If a canary is misjudged, all held answers are discarded, and their jobs run once more in a new sandbox. If
-that one misjudges a canary, too, these jobs are unscored. Neither the place of a canary nor its consequences depend on
-a verdict.
+A pair also runs after many jobs, and in a run when answers have waited for some seconds. The answers of a run are held
+until both programs of a pair after them were judged as expected. If a canary is misjudged, the held answers are
+discarded, and their jobs run once more in another sandbox. If that one misjudges a canary, too, they are unscored. A
+pool has no end and gives its answers at once: it only says how many may be wrong.
 """
 
 from __future__ import annotations
 
-import collections
-import random
 import threading
 import time
 from collections import Counter
@@ -19,47 +16,53 @@ from typing import TYPE_CHECKING
 from grader.results import CanaryProvenance
 from grader.sandbox import canaries
 from grader.sandbox.interface import length_of
-from grader.sandbox.tickets import Ticket
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.canaries import Canary, Kind
+    from grader.sandbox.canaries import Canary
     from grader.sandbox.interface import Answer
+    from grader.sandbox.tickets import Ticket
 
-MOST_JOBS = 512
-"""Maximum number of jobs between two pairs of canaries; the number is drawn each time."""
+MOST_JOBS = 1000
+"""Number of jobs after which a pair of canaries runs."""
 MOST_SECONDS = 5.0
-"""About the maximum time that an answer waits for a canary, because an interrupted run loses held answers."""
+"""About the maximum time that an answer is held, because an interrupted run loses held answers."""
 MOST_CHARACTERS = 8 << 20
 """About the maximum size of the held answers."""
 PATIENCE = 2
 """Number of canaries in a row that may be starved; one more is misjudged."""
 # Why the jobs have no verdict that `void` and `gone` return as unscored.
-MISJUDGED = "two sandboxes misjudged a program with a known verdict that ran after it; run grade doctor"
+MISJUDGED = "two sandboxes misjudged a program with a known verdict that ran beside it; run grade doctor"
 LOST = "its sandbox misjudged a program with a known verdict, and the one after that was lost"
+GIVEN = (
+    "A sandbox misjudged a program with a known verdict ({what}). Up to {count} results that it has given since the "
+    "last check may be wrong, and they are not recalled. It was replaced; run grade doctor."
+)
 
 
 class Canaries:
-    """The canaries of a run's sandboxes, and counts of their results."""
+    """Counts of the canaries of all sandboxes. `say` gets a message if a pool has given results that may be wrong."""
 
-    def __init__(self, draw: random.Random | None = None) -> None:
-        self.draw = draw or random.SystemRandom()
+    def __init__(self, say: Callable[[str], object] = bool) -> None:
+        self.say = say
         self._lock = threading.Lock()
-        self._counts = Counter[str]()
-        self._misjudged = Counter[str]()
+        self._counts, self._misjudged = Counter[str](), Counter[str]()
 
     def count(self, what: str, more: int = 1) -> None:
         """Count `right` canaries, jobs that run `again`, and jobs that stay `unscored`."""
         with self._lock:
             self._counts[what] += more
 
-    def misjudged(self, canary: Canary) -> None:
-        """Count a misjudged canary."""
+    def misjudged(self, canary: Canary, given: int) -> None:
+        """Count a misjudged canary. `given`: number of answers that its sandbox has given since the last check."""
+        what = f"{canary.kind}: a {'right' if canary.is_right else 'wrong'} program"
         with self._lock:
-            self._misjudged[f"{canary.kind}: a {'right' if canary.is_right else 'wrong'} program"] += 1
+            self._misjudged[what] += 1
+        if given:
+            self.say(GIVEN.format(what=what, count=given))
 
     def described(self) -> CanaryProvenance:
         """Return the counts for a report."""
@@ -73,33 +76,30 @@ class Canaries:
 
 
 class CanaryCheck:
-    """One worker's answers in one phase, held until a right and a wrong canary confirm them."""
+    """The canaries of one worker's sandboxes, and the answers that they have not confirmed yet."""
 
-    def __init__(self, all_: Canaries | None, *, fresh: bool, seconds: float = MOST_SECONDS) -> None:
+    def __init__(self, all_: Canaries | None, *, fresh: bool = False, holds: bool = True) -> None:
         """`all_`: None means no canaries, and every answer is valid. `fresh`: a sandbox runs only one job.
 
-        `seconds`: about the maximum time that an answer waits for a canary.
+        `holds`: whether an answer is held until canaries confirm it.
         """
-        self._checks = all_ is not None
-        self._seconds = seconds
-        self._canaries, self._fresh = all_ or Canaries(), fresh
-        self._again = collections.deque[Ticket]()
+        self._checks, self._canaries = all_ is not None, all_ or Canaries()
+        self._fresh, self._holds = fresh, holds
         self._begin()
 
     def _begin(self) -> None:
         """Begin with a new sandbox."""
         self._held: list[tuple[Ticket, Answer]] = []
-        self._characters = 0
-        """Total size of the held answers."""
+        self._characters = self._given = 0
+        """Total size of the held answers; number of those that were given since the last pair."""
         self._confirmed = {True: 0, False: 0}
         """The number of held answers, from the first, that a right and a wrong program have confirmed."""
         self._last: Job | None = None
-        """The last job sent; None if none was sent."""
+        """The last job sent, or the first before it is sent; None if there was none."""
         self._jobs, self._since = 0, 0.0
-        """Number of jobs since the last pair of canaries, and the time of the first of them."""
-        self._gap = self._canaries.draw.randint(1, MOST_JOBS)
+        """Number of jobs since the last pair, and the time of the first of them."""
         self._pair: list[bool] = []
-        """The programs of a pair that are not sent yet: right, wrong."""
+        """The programs of a pair that are not sent yet."""
         self._starved = 0
 
     @property
@@ -112,16 +112,19 @@ class CanaryCheck:
         """Number of answers that wait for a canary."""
         return len(self._held)
 
-    def next(self) -> Ticket | None:
-        """Return the next job that must run once more; None if there is none."""
-        return self._again.popleft() if self._again else None
+    def begins(self, job: Job) -> bool:
+        """Whether canaries must come before this job, because it is the first of a sandbox."""
+        if not self._is_checked(job) or self._last is not None:
+            return False
+        self._last, self._pair = job, [False, True]
+        return True
 
-    def _kind(self, job: Job | None) -> Kind | None:
-        return canaries.kind_of(job) if self._checks and job is not None else None
+    def _is_checked(self, job: Job) -> bool:
+        return self._checks and canaries.kind_of(job) is not None
 
     def sent(self, ticket: Ticket) -> None:
         """Record that a job was sent."""
-        if self._kind(ticket.job) is not None:
+        if self._is_checked(ticket.job):
             self._last = ticket.job
             self._since = self._since if self._jobs else time.monotonic()
             self._jobs += 1
@@ -133,17 +136,19 @@ class CanaryCheck:
         if not self._pair:
             if not (at_end or self._is_due()):
                 return None
-            self._pair = self._canaries.draw.sample((True, False), 2)
-            self._jobs, self._gap = 0, self._canaries.draw.randint(1, MOST_JOBS)
-        return canaries.like(self._last, self._canaries.draw, is_right=self._pair.pop())
+            self._jobs, self._pair = 0, [False, True]
+        return canaries.like(self._last, is_right=self._pair.pop())
 
     def _is_due(self) -> bool:
-        waited = time.monotonic() - self._since
-        return self._fresh or self._jobs >= self._gap or waited > self._seconds or self._characters > MOST_CHARACTERS
+        is_late = self._holds and time.monotonic() - self._since > MOST_SECONDS
+        return self._fresh or self._jobs >= MOST_JOBS or is_late or self._characters > MOST_CHARACTERS
 
     def hold(self, ticket: Ticket, answer: Answer) -> bool:
-        """Hold an answer; return False if no canary can confirm this kind of job: its answer is valid at once."""
-        if self._kind(ticket.job) is None:
+        """Hold an answer; return False if it is given at once."""
+        if not self._is_checked(ticket.job):
+            return False
+        if not self._holds:
+            self._given += 1
             return False
         self._held.append((ticket, answer))
         self._characters += length_of(answer)
@@ -159,6 +164,7 @@ class CanaryCheck:
         """Process a canary that was judged correctly; return the answers that are valid now."""
         self._canaries.count("right")
         self._starved = 0
+        self._given *= canary.is_right
         self._confirmed[canary.is_right] = len(self._held)
         count = min(self._confirmed.values())
         counting, self._held = self._held[:count], self._held[count:]
@@ -166,23 +172,21 @@ class CanaryCheck:
         self._characters -= sum(length_of(answer) for _, answer in counting)
         return counting
 
-    def void(self, canary: Canary, unfinished: Iterable[Ticket]) -> list[Ticket]:
-        """Process a misjudged canary; return the jobs that stay unscored. The others will run again.
+    def void(self, canary: Canary, unfinished: Iterable[Ticket]) -> tuple[list[Ticket], list[Ticket]]:
+        """Process a misjudged canary; return the jobs that run again, and those that stay unscored.
 
         `unfinished`: jobs that the sandbox has not answered. The caller must discard the sandbox.
         """
-        self._canaries.misjudged(canary)
+        self._canaries.misjudged(canary, self._given)
         tickets = [*(ticket for ticket, _ in self._held), *unfinished]
         self._begin()
         unscored = [ticket for ticket in tickets if ticket.voided]
         again = [ticket for ticket in tickets if not ticket.voided]
         for ticket in again:
             ticket.voided = True
-        # Their first runs were in the discarded sandbox, so in a new one they run as if for the first time.
-        self._again.extend(again)
         self._canaries.count("again", len(again))
         self._canaries.count("unscored", len(unscored))
-        return unscored
+        return again, unscored
 
     def gone(self) -> tuple[list[tuple[Ticket, Answer]], list[Ticket]]:
         """Process the loss of a sandbox, after which no canary can confirm its answers; return the valid ones.

@@ -6,7 +6,6 @@ import itertools
 from functools import partial
 from typing import TYPE_CHECKING
 
-from grader.sandbox.canary_check import MOST_SECONDS, CanaryCheck
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import Source, Ticket
@@ -37,7 +36,6 @@ class Pool:
         *,
         fresh: bool = False,
         canaries: Canaries | None = None,
-        canary_seconds: float = MOST_SECONDS,
         window: int = WINDOW,
         losses: Losses | None = None,
     ) -> None:
@@ -45,7 +43,6 @@ class Pool:
 
         `fresh`: every program gets a new supervisor, and so a new sandbox.
         `canaries`: they decide which answers are valid; None: every answer is valid.
-        `canary_seconds`: about the maximum time that an answer waits for a canary.
         `window`: number of jobs that a supervisor has at a time; with 2, the next one is there while it runs one.
         `losses`: counts lost supervisors.
         """
@@ -60,7 +57,7 @@ class Pool:
             fresh=fresh,
             window=1 if fresh else window,
             losses=losses or Losses(),
-            canary_check=lambda: CanaryCheck(canaries, fresh=fresh, seconds=canary_seconds),
+            canaries=canaries,
         )
         self._last: Crew | None = None
         self._fresh = fresh

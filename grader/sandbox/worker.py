@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import collections
 import threading
-from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from grader.sandbox.canary_check import LOST, MISJUDGED, CanaryCheck
+from grader.sandbox.canary_check import LOST, MISJUDGED, Canaries, CanaryCheck
 from grader.sandbox.interface import SupervisorLostError
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import Ticket, Verdict, was_starved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from grader.sandbox.canaries import Canary
     from grader.sandbox.interface import Answer
@@ -62,8 +61,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     supervisors: Supervisors
     answer_seconds: float
     """Time without an answer after which a supervisor is lost."""
-    canary_check: Callable[[], CanaryCheck]
-    """Returns what holds a worker's answers until canaries confirm them."""
+    canaries: Canaries | None
+    """None: every answer is valid."""
     fresh: bool
     """Whether every program gets a new supervisor, and so a new sandbox."""
     window: int
@@ -73,7 +72,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     starved: list[Ticket]
     """The jobs that will run again alone."""
     waits: bool = False
-    """Whether callers wait for single verdicts, and not for the end of all jobs."""
+    """Whether callers wait for single verdicts, and not for the end of all jobs. So no answer waits for a canary."""
 
 
 class Worker:
@@ -84,7 +83,9 @@ class Worker:
         self._index, self._work, self._give = index, work, give
         self._source, self._supervisors = work.source, work.supervisors
         self._outstanding: collections.deque[Ticket] = collections.deque()
-        self._canary_check = work.canary_check()
+        self._waiting: Ticket | None = None
+        """The first job of a sandbox, while canaries come before it."""
+        self._canary_check = CanaryCheck(work.canaries, fresh=work.fresh, holds=not work.waits)
 
     @property
     def held(self) -> int:
@@ -108,9 +109,14 @@ class Worker:
     def _fill(self) -> bool:
         """Send jobs until the window is full; return False if nothing is left to do."""
         while len(self._outstanding) < self._work.window:
-            ticket = self._canary() or self._canary_check.next() or self._next()
+            ticket = self._canary() or self._waiting or self._next()
             if ticket is None:
                 break
+            if ticket.canary is None:
+                is_first = self._canary_check.begins(ticket.job)
+                self._waiting = ticket if is_first else None
+                if is_first:
+                    continue
             # A job may leave traces that no cleaning finds, so a job that could use them needs another sandbox.
             if ticket.needs_new and self._supervisors.has_run(self._index, ticket.task):
                 self._source.again([ticket])
@@ -131,10 +137,6 @@ class Worker:
 
     def _next(self) -> Ticket | None:
         """Return a job, or a canary after the last one. If answers are outstanding, do not wait for a job."""
-        if self._work.waits:
-            # Nobody knows when the next job comes, so canaries confirm the answers as soon as there is none.
-            ticket = self._source.next(wait=False) or self._canary(at_end=True)
-            return ticket or (None if self._outstanding else self._source.next(wait=True))
         ticket = self._source.next(wait=not self._outstanding)
         return self._canary(at_end=True) if ticket is None and self._source.is_over else ticket
 
@@ -154,7 +156,7 @@ class Worker:
             self._work.starved.append(ticket)
         elif not self._canary_check.hold(ticket, answer):
             self._give(Verdict(key=ticket.key, answer=answer))
-        if "retired" in answer or (self._work.fresh and not self._canary_check.is_open):
+        if "retired" in answer or (self._work.fresh and not (self._waiting or self._canary_check.is_open)):
             # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
             self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)
@@ -169,9 +171,12 @@ class Worker:
     def _void(self, canary: Canary) -> None:
         """Discard a supervisor that misjudged a canary, and repeat all jobs since the last canary that was right."""
         unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
-        self._outstanding = collections.deque()
-        self._unscore(self._canary_check.void(canary, unfinished), MISJUDGED)
+        unfinished += [] if self._waiting is None else [self._waiting]
+        self._outstanding, self._waiting = collections.deque(), None
+        again, unscored = self._canary_check.void(canary, unfinished)
+        self._unscore(unscored, MISJUDGED)
         self._supervisors.discard(self._index)
+        self._source.again(again)
 
     def _discard(self) -> None:
         """Discard a supervisor whose answers no further canary can confirm."""
