@@ -12,6 +12,7 @@ from grader.errors import InfrastructureError, UsageError, first_line
 from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
+from grader.predictions.record import counted
 from grader.results import READINGS, Outcome, ReadingName
 from grader.sandbox import choice
 from grader.scorers import declarations, registry
@@ -138,7 +139,7 @@ def _of_references(declared: Benchmark, options: Options, place: str, observer: 
     passed = {qid: [Outcome.PASSED] for qid in references}
     tested = _compared(dict.fromkeys(READINGS, passed), grading.grade(file, options, observer).report, place)
     without = len(tasks) - len(references)
-    notes = filter(None, (tested.note, f"{without} tasks have no reference solution" if without else ""))
+    notes = filter(None, (tested.note, f"{counted(without, 'task')} without reference solution" if without else ""))
     return msgspec.structs.replace(tested, note="; ".join(notes))
 
 
@@ -170,8 +171,9 @@ def in_words(tested: Tested) -> str:
         return f"{line}not graded: {tested.problem}"
     note = f" ({tested.note})" if tested.note else ""
     if not tested.different:
-        return f"{line}{tested.samples} samples as expected{note}"
+        return f"{line}{counted(tested.samples, 'sample')} as expected{note}"
     shown = "; ".join(tested.different[:SHOWN])
     more = len(tested.different) - SHOWN
     rest = f"; and {more} more" if more > 0 else ""
-    return f"{line}{len(tested.different)} outcomes of {tested.samples} samples DIFFER{note}: {shown}{rest}"
+    differ = f"{counted(len(tested.different), 'outcome')} of {counted(tested.samples, 'sample')} DIFFER"
+    return f"{line}{differ}{note}: {shown}{rest}"

@@ -135,8 +135,7 @@ grade_options = options.group(
     options.judge_options,
     options.gate_options,
     click.option("--report", "reports", type=options.FILE, multiple=True, metavar="FILE",
-                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html "
-                      "(with decision in its name: one printed sheet); repeatable."),
+                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html; repeatable."),
 )
 """Grading."""
 # fmt: on

@@ -237,8 +237,7 @@ gate_options = group(
 
 output_option = click.option(
     "-o", "--output", "outputs", type=FILE, multiple=True, metavar="FILE",
-    help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html (with decision in its name: one printed "
-         "sheet), or `-`; repeatable.")
+    help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, or `-` (JSON); repeatable.")
 """Reports."""
 # fmt: on
 

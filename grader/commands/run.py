@@ -47,8 +47,8 @@ UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not 
 def run_command(predictions: tuple[str, ...], **given: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
-    Several files are graded one after the other, as a loop in a shell would do it. The exit code is that of the worst
-    file: 130 is the worst, then 2, 3, 1, 4, 0.
+    Several files are graded one after the other, as a loop in a shell would do it. The exit code is then that of the
+    worst file (130 is the worst, then 2, 3, 1, 4, 0).
     """
     from grader.options import Options
 

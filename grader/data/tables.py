@@ -39,8 +39,6 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """For users and reports: the file's name, or hub id and revision."""
     digest: str
     """A hash of the used columns; two runs are comparable only if it is the same."""
-    whole: str = ""
-    """A hash of these and of the reference solutions; empty: as `digest`."""
     place: str = ""
     """For messages: the path as the user gave it; empty if the rows are not from a file."""
     columns: list[str] = []
