@@ -13,10 +13,12 @@ from grader.data import download
 from grader.data.checks import absent_columns
 from grader.data.load import Wanted, column_names, rows_of
 from grader.data.tables import Rows
-from grader.errors import InputError, UsageError
+from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.files.given import real
 from grader.files.replacing import replacing
 from grader.observer import Silent
 from grader.predictions import outcomes
+from grader.predictions.contradictions import check_evidence
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
@@ -43,6 +45,9 @@ AnyRun = Run[Any, Any]
 
 NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
+
+
+CARRIED = "The prediction file is its own data: the questions, options and gold answers are those that it carries."
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,10 +180,12 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
             raise InputError([f"{rows.origin}: no rows"])
         predicted = [record.qid for record in file.records]
         tasks, made = scorer.complete(declared, scorer.tasks(declared, split, rows), predicted)
+        tasks = _without_conflicts(tasks, file)
+        said = [CARRIED] if rows.is_carried else check_evidence(tasks, file, declared, rows.origin)
         predictions, notes = select(
             tasks, file, options, declared.unit, whole_units=scorer.whole_units, date=declared.columns.date
         )
-    notes = [*notes, *scorer.notes(declared, rows), *made]
+    notes = [*notes, *scorer.notes(declared, rows), *made, *said]
     notes += _absent_columns(declared, rows)
     run = Run(
         benchmark=declared,
@@ -196,13 +203,32 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
 
 
 def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFile, options: Options) -> Rows:
-    """Return the benchmark's rows: given, declared, or those that came with the predictions."""
-    place = declared.splits[split]
-    if options.data is None and not (place.data or place.hub or download.kept(declared, split)):
+    """Return the benchmark's rows: given, declared, or those that came with the predictions.
+
+    The file is its own data if it is named as `--data`, or if there is no other on this machine.
+    """
+    place, protocol = declared.splits[split], declared.check_protocol(options.protocol)
+    is_own = options.data is not None and file.path is not None and real(options.data) == real(file.path)
+    is_here = place.data or place.hub or download.kept(declared, split)
+    if is_own or (options.data is None and not is_here):
         carried = scorer.carried(file, declared)
         if carried is not None:
             return carried
-    return rows_of(declared, split, declared.check_protocol(options.protocol), options.data, scorer)
+    try:
+        return rows_of(declared, split, protocol, options.data, scorer)
+    except DataUnavailableError:
+        carried = None if options.data is not None else scorer.carried(file, declared)
+        if carried is None:
+            raise
+        return carried
+
+
+def _without_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:
+    """Return the tasks; those with records that answer different questions are broken."""
+    broken = {qid: f"the file has different questions with this id: {said}" for qid, said in file.conflicts.items()}
+    return tasks | {
+        qid: msgspec.structs.replace(tasks[qid], broken=why, gold=None) for qid, why in broken.items() if qid in tasks
+    }
 
 
 def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:

@@ -42,6 +42,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with the row, so that no reply to it can be judged; empty if nothing is."""
 
     @property
+    def golds(self) -> tuple[str, ...]:
+        """The answers that are right; empty if none is known."""
+        return () if self.gold is None else (self.gold,)
+
+    @property
     def observation(self) -> str:
         """The observation to which it belongs."""
         return self.unit or self.id

@@ -13,7 +13,7 @@ import msgspec
 
 from grader.data import checks as data_checks
 from grader.data import download
-from grader.data.tables import Row, Rows, Table, read_json, read_table
+from grader.data.tables import Row, Rows, Table, read_json, read_table, read_workbook
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import near_file
 from grader.files.json_text import quoted
@@ -182,8 +182,8 @@ def _found(
     )
 
 
-def read(path: Path, wanted: Wanted) -> Table:
-    """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), parquet, or a folder written by `datasets`.
+def read(path: Path, wanted: Wanted) -> Table:  # noqa: PLR0911 - one line a format
+    """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), .xlsx, parquet, or a folder written by `datasets`.
 
     Raises InputError, UsageError.
     """
@@ -203,10 +203,12 @@ def read(path: Path, wanted: Wanted) -> Table:
                 return read_table(path, ",", wanted)
             case ".parquet":
                 return _parquet([path], wanted)
+            case ".xlsx":
+                return read_workbook(path)
             case _:
                 raise UsageError(
                     f"--data {path}: unknown format; grade reads .jsonl, .json, .tsv, .csv (also with .gz), "
-                    ".parquet, or a folder written by `datasets`."
+                    ".xlsx, .parquet, or a folder written by `datasets`."
                 )
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error

@@ -17,6 +17,7 @@ from grader.errors import InputError
 from grader.files.given import unpacked
 from grader.files.json_records import BLANK, JsonText, Problems
 from grader.files.json_text import line_of, quoted, shown
+from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -124,6 +125,19 @@ def _bytes(path: Path) -> bytes:
         return unpacked(path.read_bytes())
     except ValueError as error:
         raise InputError([f"{path}: {error}"]) from error
+
+
+def read_workbook(path: Path) -> Table:
+    """Read the first sheet of a workbook that has more than one column. Raises InputError."""
+    try:
+        sheet = read_sheet(_bytes(path), lambda names: sum(map(bool, names)) > 1, "two columns")
+    except WorkbookError as error:
+        raise InputError([f"{path}:{error.row}: {error.message}"]) from error
+    columns = [name for name in sheet.header if name]
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise InputError([f"{path}:1: the column {quoted(name)} is a duplicate" for name in twice])
+    return Table(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
 
 
 def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 UNPACKED_LIMIT = 2 << 30
 """Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
 GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
 _CHUNK = 1 << 22
 _NEIGHBOURS = 2000
 """At most so many files beside a missing one are looked at."""
@@ -90,3 +91,26 @@ def unpacked(data: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"is not a readable gzip file ({error}); was it cut off?") from error
     return out.getvalue()
+
+
+def unzipped(data: bytes) -> bytes:
+    """Return the only file of a zip archive of one file, and other data unchanged; raises ValueError with the reason.
+
+    Workbooks and logs are zip archives of several files, which are read as they are.
+    """
+    if not data.startswith(ZIP):
+        return data
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            files = [entry for entry in archive.infolist() if not entry.is_dir() and "__MACOSX" not in entry.filename]
+            if len(files) != 1 or files[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                return data
+            with archive.open(files[0]) as packed:
+                found = packed.read(UNPACKED_LIMIT + 1)
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+        return data  # the reader of workbooks says what is wrong with it
+    if len(found) > UNPACKED_LIMIT:
+        raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
+    return found

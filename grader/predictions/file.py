@@ -63,7 +63,10 @@ def _text(value: object) -> str:
     return "" if value is None or value is False else str(value)
 
 
-Format = Literal["grade", "jsonl", "executed", "vlmevalkit", "lmms-eval", "mr-ben", "evalplus", "csv", "inspect_ai"]
+Format = Literal[
+    "grade", "jsonl", "executed", "csv", "vlmevalkit", "lmms-eval", "lm-evaluation-harness", "inspect_ai", "evalplus",
+    "mr-ben", "mmlu-pro", "mmmu-pro", "mathvista", "bbh",
+]  # fmt: skip
 
 
 class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -78,6 +81,8 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One entry per prediction (None if its record had no `prompt`); None if no record had one."""
     endings: list[Ending] | None = None
     """How each prediction ended; None if no record has this information."""
+    filters: list[str] | None = None
+    """The harness' filter that made each prediction; None if the record does not say."""
     where: str = ""
     """Position of its first record, for example `preds.json:12`."""
 
@@ -94,6 +99,10 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """One per qid, in the order of the qids' first appearance."""
     merged: dict[str, int] = {}
     """qid -> number of file records merged into one, if more than one."""
+    is_numbered: bool = False
+    """Whether the qids are numbers of rows that the tool counted, not ids."""
+    conflicts: dict[str, str] = {}
+    """qid -> why nobody knows which task its records answer."""
     warnings: list[str] = []
     """Warnings about unusual content, one line each."""
     judge_replies: dict[str, str] = {}

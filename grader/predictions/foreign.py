@@ -24,10 +24,11 @@ from grader.predictions.tables import ID_COLUMNS, TEXT_COLUMN
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-ForeignFormat = Literal["vlmevalkit", "lmms-eval", "evalplus"]
+ForeignFormat = Literal["vlmevalkit", "lmms-eval", "lm-evaluation-harness", "evalplus"]
 
 _QID_FIELDS = ("question_id", "index", "qid", "task_id")
 _WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+")
+_OF_LM_EVAL = frozenset(("filter", "prompt_hash", "target_hash"))
 _NESTED_TEXTS = 2
 """`resps` is [[text]] or [text] or text; deeper lists are log-likelihood pairs."""
 
@@ -35,12 +36,19 @@ _NESTED_TEXTS = 2
 def recognise(row: Row) -> ForeignFormat | None:
     """Return the tool that wrote a record, or None if the record is in grade's format or unknown."""
     if "doc_id" in row and ("resps" in row or "filtered_resps" in row):
-        return "lmms-eval"
+        return "lm-evaluation-harness" if _is_lm_eval(row) else "lmms-eval"
     if "index" in row and "prediction" in row:
         return "vlmevalkit"
     if "task_id" in row and any(name in row for name in _CODE_FIELDS):
         return "evalplus"
     return None
+
+
+def _is_lm_eval(row: Row) -> bool:
+    """Whether lm-evaluation-harness wrote a sample: it names the filter; lmms-eval logs the arguments in one list."""
+    arguments = row.get("arguments")
+    is_nested = isinstance(arguments, dict) or (isinstance(arguments, list) and isinstance((arguments or [0])[0], list))
+    return is_nested or not _OF_LM_EVAL.isdisjoint(row)
 
 
 # VLMEvalKit
@@ -102,7 +110,20 @@ def convert_lmms_eval(row: Row) -> PredictionRecord | list[Flaw]:
     `resps` is the model's output; it is omitted if the filters changed nothing. Since 0.4 the list around a single
     request is omitted, too, and so is `doc` (`lmms_eval/loggers/evaluation_tracker.py`).
     """
-    source = "resps" if "resps" in row else "filtered_resps"
+    return _convert_logged(row, "resps" if "resps" in row else "filtered_resps")
+
+
+def convert_lm_eval(row: Row) -> PredictionRecord | list[Flaw]:
+    """Return the record of one sample of lm-evaluation-harness: the text that it judged, which a filter has made."""
+    judged = _texts(row.get("filtered_resps"), _NESTED_TEXTS)
+    record = _convert_logged(row, "filtered_resps" if judged else "resps")
+    name = row.get("filter")
+    if isinstance(record, list) or not isinstance(name, str) or not judged:
+        return record
+    return msgspec.structs.replace(record, filters=[name] * len(record.predictions))
+
+
+def _convert_logged(row: Row, source: str) -> PredictionRecord | list[Flaw]:
     if source not in row or "doc_id" not in row:
         return [Flaw(path=(), message='expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"')]
     texts = _texts(row[source], _NESTED_TEXTS)

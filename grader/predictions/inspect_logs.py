@@ -48,6 +48,9 @@ class _Error(msgspec.Struct):
 class _Sample(msgspec.Struct):
     id: int | str
     epoch: int = 1
+    input: str | list[_Message] = ""
+    choices: list[str] | None = None
+    target: str | list[str] = ""
     output: _Output = msgspec.field(default_factory=_Output)
     error: _Error | None = None
     attachments: dict[str, str] = {}
@@ -58,9 +61,17 @@ class _Sample(msgspec.Struct):
         found = self.output.completion
         if found is None:
             found = _text(self.output.choices[0].message.content) if self.output.choices else ""
-        if found.startswith(_ATTACHMENT):
-            return self.attachments.get(found.removeprefix(_ATTACHMENT), found)
-        return found
+        return self._whole(found)
+
+    @property
+    def doc(self) -> Row:
+        """The task that the sample answers."""
+        asked = self.input if isinstance(self.input, str) else "\n".join(_text(part.content) for part in self.input)
+        return {"question": self._whole(asked), "options": self.choices, "answer": self.target}
+
+    def _whole(self, text: str) -> str:
+        """Return a text that may be stored as an attachment."""
+        return self.attachments.get(text.removeprefix(_ATTACHMENT), text) if text.startswith(_ATTACHMENT) else text
 
     @property
     def stop_reason(self) -> str:
@@ -168,6 +179,7 @@ def _rows(samples: Iterable[_Sample], model: str) -> Iterator[Row]:
     for qid, epochs in found.items():
         ordered = [epochs[number] for number in sorted(epochs)]
         row: Row = {"qid": qid, "predictions": [sample.text for sample in ordered], "model": model}
+        row["doc"] = ordered[0].doc
         row["finish_reasons"] = [sample.stop_reason for sample in ordered]
         if any(sample.trouble for sample in ordered):
             row["errors"] = [sample.trouble for sample in ordered]

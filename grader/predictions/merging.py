@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.files.json_text import quoted
+from grader.predictions.evidence import plain, row_of
 from grader.predictions.file import NOTHING, PredictionRecord, endings
 from grader.predictions.record import counted, names
 
@@ -47,9 +49,21 @@ class Merger:
             return list(self._first.values())
         return [_joined([first, *self._more.get(qid, ())]) for qid, first in self._first.items()]
 
+    def conflicts(self) -> dict[str, str]:
+        """Return the qids whose records answer different questions, and how they differ."""
+        found = {}
+        for qid, more in self._more.items():
+            first, *others = ((_question(record), record.where) for record in (self._first[qid], *more))
+            other = next((each for each in others if each[0] and first[0] and plain(each[0]) != plain(first[0])), None)
+            if other is not None:
+                found[qid] = f"{quoted(first[0])} ({first[1]}) and {quoted(other[0])} ({other[1]})"
+        return found
+
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
         """Yield warnings about the samples, one line each."""
         merged = self.merged()
+        if any(len(set(record.filters or ())) > 1 for record in records):
+            return  # of one output, two filters can leave the same text
         joined = [qid for qid in merged if _repeats([self._first[qid], *self._more[qid]])]
         if joined:
             some = counted(len(joined), "qid")
@@ -72,6 +86,11 @@ class Merger:
             yield f"Tasks have different numbers of samples: {listed} ({qids} {names(odd)})"
 
 
+def _question(record: PredictionRecord) -> str:
+    question = row_of(record).get("question")
+    return question if isinstance(question, str) else ""
+
+
 def _joined(records: list[PredictionRecord]) -> PredictionRecord:
     first = records[0]
     if len(records) == 1:
@@ -83,7 +102,10 @@ def _joined(records: list[PredictionRecord]) -> PredictionRecord:
     if any(record.endings is not None for record in records):
         ended = list(chain.from_iterable(r.endings or [NOTHING] * len(r.predictions) for r in records))
     texts = [text for record in records for text in record.predictions]
-    return msgspec.structs.replace(first, predictions=texts, prompts=prompts, endings=ended)
+    filters = None
+    if all(record.filters is not None for record in records):
+        filters = list(chain.from_iterable(record.filters or () for record in records))
+    return msgspec.structs.replace(first, predictions=texts, prompts=prompts, endings=ended, filters=filters)
 
 
 def _repeats(records: list[PredictionRecord]) -> bool:

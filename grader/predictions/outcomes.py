@@ -42,6 +42,8 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
     broken: dict[str, BrokenRow] = {}
     """By qid."""
 
+    filters: dict[Place, str] = {}
+    """The harness' filter that made a prediction, if several filters made predictions of one output."""
     failures: dict[Place, ServerFailure] = {}
     truncated: frozenset[Place] = frozenset()
     empty: int = 0
@@ -77,7 +79,13 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
         for qid in predictions
         if (task := tasks[qid]).broken
     }
-    return Oddities(broken=broken, failures=failures, truncated=frozenset(truncated), empty=empty)
+    filters = {
+        (record.qid, number): name
+        for record in file.records
+        if record.filters is not None and len(set(record.filters)) > 1
+        for number, name in enumerate(record.filters)
+    }
+    return Oddities(filters=filters, broken=broken, failures=failures, truncated=frozenset(truncated), empty=empty)
 
 
 def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:

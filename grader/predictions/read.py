@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.errors import InputError
-from grader.files.given import GZIP, near_file, read_given, unpacked
+from grader.files.given import GZIP, near_file, read_given, unpacked, unzipped
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import Flaw, kind, quoted
+from grader.files.workbook import CELL_LIMIT, is_zip
 from grader.observer import Silent
-from grader.predictions import foreign, inspect_logs, tables
+from grader.predictions import foreign, inspect_logs, published, tables
 from grader.predictions.file import Format, PredictionFile, PredictionRecord
 from grader.predictions.merging import Merger
 from grader.predictions.record import (
@@ -86,6 +87,8 @@ def refusal(data: bytes) -> str:
 
 
 _BOM = b"\xef\xbb\xbf"
+_CONFLICTS = 0.05
+"""Maximum share of qids whose records answer different questions."""
 _LARGE = 1 << 23
 """Minimum size, in bytes, from which reading is slow enough to show its progress."""
 _STEP = 4096
@@ -127,8 +130,9 @@ class _Reading:
         self._warnings: list[str] = []
         self._scored = foreign.ScoredFile()
         self._is_table = False
+        self._is_numbered = False
         self._filter: object = None
-        """The first filter of a log of lm-evaluation-harness, which repeats every output for each of its filters."""
+        """The first filter of a log of lm-evaluation-harness."""
         self._merger = Merger(label)
 
     def result(self) -> PredictionFile:
@@ -139,13 +143,16 @@ class _Reading:
         if not self._merger:
             raise self._refused(f"has no records; {EXPECTED}")
         records = self._merger.records()
+        conflicts = self._conflicts(len(records))
         return PredictionFile(
             name=self._path.name if self._path else self._label,
             path=self._path,
             format=self._format,
             records=records,
             merged=self._merger.merged(),
-            warnings=[*self._warnings, *self._cut_cells(records), *self._merger.warnings(records)],
+            is_numbered=self._is_numbered,
+            conflicts=conflicts,
+            warnings=[*self._warnings, *_filters(records), *self._cut_cells(records), *self._merger.warnings(records)],
             judge_replies=self._scored.judge_replies,
             rows=self._scored.rows,
         )
@@ -153,12 +160,12 @@ class _Reading:
     def _read(self) -> None:
         """Read the records; the start of the file decides how they are separated."""
         try:
-            self._data = unpacked(self._data)
+            self._data = unzipped(unpacked(self._data))
         except ValueError as error:
             raise self._refused(str(error)) from error
         if inspect_logs.is_archive(self._data):
             return self._add_log(self._data)
-        if tables.is_workbook(self._data):
+        if is_zip(self._data):
             return self._add_table()
         return self._read_text()
 
@@ -219,6 +226,10 @@ class _Reading:
         if inspect_logs.is_log(entry.value):
             self._add_log(entry.value)
             return
+        found = published.rows_of_object(entry.value)
+        if found is not None:
+            yield from (Entry(row, entry.line) for row in found[1])
+            return
         scored = foreign.read_scored(entry.value)
         if scored is None:
             self._problems.add(object_message(entry.value, self._label), entry.line)
@@ -251,19 +262,29 @@ class _Reading:
                 self._add_flaws(entry, [Flaw(path=(), message=found)])
                 continue
             self._convert = self._convert or self._converter(entry.value)
-            if self._filter is not None and self._filter != entry.value.get("filter", self._filter):
-                continue
             record = self._convert(entry.value)
+            if self._is_repeated(entry.value, record):
+                continue
             flaws = record if isinstance(record, list) else tidy_fields(record.fields)
             self._add_flaws(entry, flaws)
             if not flaws and isinstance(record, PredictionRecord):
                 self._merger.add(entry.line, record)
+
+    def _is_repeated(self, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
+        """Whether a log of lm-evaluation-harness repeats an output, for a filter whose text it does not have."""
+        if self._format != "lm-evaluation-harness":
+            return False
+        self._filter = row.get("filter") if self._filter is None else self._filter
+        return isinstance(record, PredictionRecord) and record.filters is None and row.get("filter") != self._filter
 
     def _converter(self, first: Row) -> Convert:
         """Choose the format by the first record."""
         if self._is_table:
             self._format = "vlmevalkit" if "index" in first else "csv"
             return foreign.convert_table_row
+        if not is_own(first) and (whose := published.recognise(first)) is not None:
+            self._format = whose
+            return published.converter(whose)
         match None if is_own(first) else foreign.recognise(first):
             case "vlmevalkit":
                 self._format = "vlmevalkit"
@@ -271,13 +292,16 @@ class _Reading:
             case "evalplus":
                 self._format = "evalplus"
                 return foreign.convert_evalplus
-            case "lmms-eval":
-                self._format, self._filter = "lmms-eval", first.get("filter")
+            case "lmms-eval" | "lm-evaluation-harness" as name:
+                self._format = name
                 if not foreign.has_own_id(first):
+                    self._is_numbered = True
+                    tool = "lmms-eval's" if name == "lmms-eval" else "The"
+                    log = "the log" if name == "lmms-eval" else "the log of lm-evaluation-harness"
                     self._warnings.append(
-                        "lmms-eval's row numbers (doc_id) are used as qids, because the log does not name the questions"
+                        f"{tool} row numbers (doc_id) are used as qids, because {log} does not name the questions"
                     )
-                return foreign.convert_lmms_eval
+                return foreign.convert_lmms_eval if name == "lmms-eval" else foreign.convert_lm_eval
         if is_executed(first):
             self._format = "executed"
         return convert_own
@@ -286,13 +310,45 @@ class _Reading:
         for flaw in flaws:
             self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
 
+    def _conflicts(self, records: int) -> dict[str, str]:
+        """Return the qids of foreign records that answer several questions; raises InputError if these are many."""
+        if self._format in ("grade", "jsonl", "executed", "csv"):
+            return {}
+        conflicts = self._merger.conflicts()
+        if len(conflicts) <= _CONFLICTS * records:
+            return conflicts
+        qid, questions = next(iter(conflicts.items()))
+        number = f"{len(conflicts):,} of {counted(records, 'id')} stand for different questions"
+        raise InputError(
+            [
+                f"{self._label}: $: {number}. Id {quoted(qid)} stands for {questions}. Row numbers that begin at 0 in "
+                "every subject, or files of several subjects in one, are no ids of the whole: grade each subject's "
+                "file alone, with its own data (--data)"
+            ]
+        )
+
     def _cut_cells(self, records: list[PredictionRecord]) -> Iterator[str]:
-        if tables.is_workbook(self._data):
-            limit = tables.EXCEL_CELL_LIMIT
+        if is_zip(self._data):
+            limit = CELL_LIMIT
             cut = [record.qid for record in records if any(len(text) == limit for text in record.predictions)]
             if cut:
                 yield f"{counted(len(cut), 'prediction')} cut off at Excel's {limit} characters a cell: {names(cut)}"
 
 
+def _filters(records: list[PredictionRecord]) -> Iterator[str]:
+    """Yield what was graded of a log of lm-evaluation-harness."""
+    found = dict.fromkeys(name for record in records for name in record.filters or ())
+    log = "The log of lm-evaluation-harness has the"
+    if len(found) == 1:
+        yield f"{log} text that its filter {names(found)} judged: this text is graded"
+    elif found:
+        yield (
+            f"{log} texts that {len(found)} filters judged: each is graded as a sample of its own, in this order: "
+            f"{names(found)}. The metrics of one filter are those of the group filter=NAME"
+        )
+
+
 def _is_record(value: object) -> bool:
-    return isinstance(value, dict) and (is_own(value) or foreign.recognise(value) is not None)
+    return isinstance(value, dict) and any(
+        (is_own(value), foreign.recognise(value) is not None, published.recognise(value) is not None)
+    )

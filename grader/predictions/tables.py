@@ -6,32 +6,23 @@ import csv
 import io
 import re
 import sys
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.files.json_text import quoted
+from grader.files.workbook import WorkbookError, is_zip, read_sheet
 
 if TYPE_CHECKING:
     from _csv import Reader
     from collections.abc import Iterator
-    from zipfile import ZipInfo
 
     from grader.predictions.record import Row
 
-EXCEL_CELL_LIMIT = 32767
-"""Maximum characters of a cell; Excel writers cut or drop the rest."""
 ID_COLUMNS = ("index", "qid")
 """Possible names of the id column: in VLMEvalKit, and in grade's own records."""
 TEXT_COLUMN = "prediction"
-_UNPACKED_LIMIT = 2 << 30
-"""Maximum unpacked size of a workbook, in bytes: a few kilobytes of zip can claim terabytes."""
-_METHODS = (0, 8)
-"""How a workbook's parts may be packed: not at all, or with deflate."""
-_EXCEL_ROWS = 1 << 20
 _SEPARATORS = {"\t": "tab", ",": "comma"}
 _NAME = re.compile(r"[^\W\d][\w -]{0,40}")
 """What a column may be called."""
-_EXCEL_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
 
 class TableRow(NamedTuple):
@@ -47,11 +38,6 @@ class TableFault(Exception):  # noqa: N818 - a place in a file, found on purpose
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line, self.message = line, message
-
-
-def is_workbook(data: bytes) -> bool:
-    """Whether the bytes are a zip archive, as `.xlsx` files are."""
-    return data.startswith(b"PK\x03\x04")
 
 
 def separator(data: bytes) -> str | None:
@@ -82,7 +68,7 @@ def not_named(head: bytes) -> str:
 
 def read_table(data: bytes) -> Iterator[TableRow]:
     """Yield the rows of a workbook or of a table of text; raises `TableFault`."""
-    return _workbook_rows(data) if is_workbook(data) else _text_rows(data)
+    return _workbook_rows(data) if is_zip(data) else _text_rows(data)
 
 
 def _text_rows(data: bytes) -> Iterator[TableRow]:
@@ -131,71 +117,10 @@ def _has_columns(header: list[str]) -> bool:
 
 
 def _workbook_rows(data: bytes) -> Iterator[TableRow]:
-    import zipfile
-
     try:
-        with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(data)) as archive:
-            warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions, which affect no score
-            _check_entries(archive.infolist())
-            yield from _sheet_rows(data)
-    except TableFault:
-        raise
-    except (
-        Exception
-    ) as error:  # openpyxl and zipfile raise anything at all on damaged archives: TypeError, zlib.error, ...
-        reason = str(error) or type(error).__name__
-        raise TableFault(1, f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
-
-
-def _check_entries(entries: list[ZipInfo]) -> None:
-    if sum(entry.file_size for entry in entries) > _UNPACKED_LIMIT:
-        raise TableFault(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
-    # Python unpacks other methods without a limit, whatever size is announced.
-    if any(entry.compress_type not in _METHODS for entry in entries):
-        raise TableFault(1, "the workbook is compressed in a way that workbooks never are")
-
-
-def _sheet_rows(data: bytes) -> Iterator[TableRow]:
-    """Yield the rows of the first sheet that has the two columns."""
-    from openpyxl import load_workbook
-
-    # data_only would return a cell's cached result. For a text such as "=A", written by pandas, this is nothing.
-    book = load_workbook(io.BytesIO(data), read_only=True, data_only=False)
-    try:
-        seen = []
-        for sheet in book.worksheets:
-            sheet.reset_dimensions()  # what a file says of its own size may be wrong
-            rows = _bounded(sheet.iter_rows(values_only=True))
-            header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
-            if _has_columns(header):
-                _check_header(header)
-                yield from _filled_rows(header, rows)
-                return
-            seen.append(", ".join(name for name in header if name) or "nothing")
-        raise TableFault(
-            1, f"no sheet has the columns index and prediction in its first row (found: {'; '.join(seen)})"
-        )
-    finally:
-        book.close()
-
-
-def _bounded(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
-    """Yield rows; raises TableFault for more than a sheet can have, because a row can have any number."""
-    for number, row in enumerate(rows, 1):
-        if number > _EXCEL_ROWS:
-            raise TableFault(number, f"a sheet has at most {_EXCEL_ROWS:,} rows")
-        yield row
-
-
-def _filled_rows(header: list[str], rows: Iterator[tuple[object, ...]]) -> Iterator[TableRow]:
-    for number, cells in enumerate(rows, 2):
-        if any(cell is not None for cell in cells):
-            named = zip(header, (*cells, *[None] * len(header)), strict=False)
-            yield TableRow(number, {name: _excel_text(cell) for name, cell in named if name})
-
-
-def _excel_text(cell: object) -> object:
-    """Undo `_x000D_`: a workbook writes control characters in this form, and openpyxl does not decode it."""
-    if isinstance(cell, str):
-        return _EXCEL_CONTROL.sub(lambda found: chr(int(found[1], 16)), cell) if "_x00" in cell else cell
-    return cell if cell is None or isinstance(cell, int | float) else str(cell)
+        sheet = read_sheet(data, _has_columns, "the columns index and prediction")
+    except WorkbookError as error:
+        raise TableFault(error.row, error.message) from error
+    _check_header(sheet.header)
+    for number, cells in sheet.rows:
+        yield TableRow(number, cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,13 +12,15 @@ from grader.predictions.outcomes import TRUNCATED
 from grader.results import Outcome, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from grader.benchmark import Columns
     from grader.predictions.outcomes import Oddities
     from grader.results import SampleResult
     from grader.task import Task
 
+FILTER = "filter"
+"""The group of samples that one filter of a harness made."""
 SERVER_FAILURE = "server_failure"
 """The rule of a reading that is unscored because the model's server failed."""
 
@@ -41,6 +44,9 @@ def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleRe
 
 def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     place = sample.qid, sample.sample
+    if place in oddities.filters:
+        groups = sample.groups if isinstance(sample.groups, Mapping) else {}
+        sample = msgspec.structs.replace(sample, groups={**groups, FILTER: oddities.filters[place]})
     broken = oddities.broken.get(sample.qid)
     if broken is not None:
         careful = Reading(outcome=Outcome.UNSCORED, credit=0, detail=broken.reason, rule=BROKEN_ROW)

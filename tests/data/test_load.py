@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -329,3 +330,21 @@ def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -
         data.load(own, "s", "p", None, ["qid"])
     with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not on this machine\."):
         data.load(own, "empty", "p", None, ["qid"])
+
+
+def test_a_workbook_is_data(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["a note"])
+    sheet = book.create_sheet("Sheet2")
+    for row in (["index", "question", "A", None], [1, "Which?", "None"], [], [2, "=A", 3.5]):
+        sheet.append(row)
+    book.save(tmp_path / "q.xlsx")
+    assert cells(tmp_path / "q.xlsx") == [
+        {"index": 1, "question": "Which?", "A": "None"},
+        {"index": 2, "question": "=A", "A": 3.5},
+    ]
+    assert data.read(tmp_path / "q.xlsx", data.ALL).lines == [2, 4]
+    (tmp_path / "q.xlsx").write_bytes(b"PK\x03\x04")
+    assert problems(tmp_path / "q.xlsx") == [
+        "q.xlsx:1: not a readable .xlsx workbook (File is not a zip file); was it cut off?"
+    ]

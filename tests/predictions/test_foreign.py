@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import InputError
+from grader.files.workbook import CELL_LIMIT
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
-from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.extraction import Rules
 
@@ -99,7 +99,7 @@ def test_a_workbook_needs_no_suffix_and_no_file() -> None:
 
 
 def test_a_cell_that_excel_cut_is_warned_about() -> None:
-    file = read(workbook([["index", "prediction"], [1, "x" * EXCEL_CELL_LIMIT], [2, "B"]]))
+    file = read(workbook([["index", "prediction"], [1, "x" * CELL_LIMIT], [2, "B"]]))
     assert file.warnings == ['1 prediction cut off at Excel\'s 32767 characters a cell: "1"']
 
 
@@ -114,7 +114,7 @@ def test_a_workbook_that_is_none_says_why() -> None:
 
 
 def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.predictions.tables._UNPACKED_LIMIT", 1 << 10)
+    monkeypatch.setattr("grader.files.workbook._UNPACKED_LIMIT", 1 << 10)
     assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
         "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
     ]
@@ -326,15 +326,74 @@ def test_samples_of_lmms_eval_before_0_4_name_their_question_in_doc() -> None:
     assert "target" in file.records[0].fields
 
 
-def test_samples_of_lm_evaluation_harness_take_the_tasks_id_and_are_read_once_for_all_filters() -> None:
-    logged = [
-        {"doc_id": number, "doc": {"task_id": f"HumanEval/{number}"}, "resps": [["    return 1"]], "filter": name}
-        for name in ("create_test", "other")
-        for number in (0, 1)
+def lm_eval(name: str, number: int, **more: object) -> dict[str, object]:
+    doc = {"task_id": f"HumanEval/{number}"}
+    return {"doc_id": number, "doc": doc, "resps": [["    return 1"]], "filter": name, **more}
+
+
+def test_the_text_that_lm_evaluation_harness_judged_is_graded_and_its_filter_is_named() -> None:
+    logged = [lm_eval("create_test", number, filtered_resps=[[f"def f{number}(): ..."]]) for number in (0, 1)]
+    file = read(lines(*logged))
+    assert answers(file) == {"HumanEval/0": ["def f0(): ..."], "HumanEval/1": ["def f1(): ..."]}
+    assert file.format == "lm-evaluation-harness"
+    assert file.warnings == [
+        'The log of lm-evaluation-harness has the text that its filter "create_test" judged: this text is graded'
     ]
+
+
+def test_of_several_filters_each_has_its_sample() -> None:
+    logged = [lm_eval(name, number, filtered_resps=[name]) for name in ("strict", "flexible") for number in (0, 1)]
+    file = read(lines(*logged))
+    assert answers(file) == {"HumanEval/0": ["strict", "flexible"], "HumanEval/1": ["strict", "flexible"]}
+    assert [record.filters for record in file.records] == [["strict", "flexible"]] * 2
+    (note,) = file.warnings
+    assert '2 filters judged: each is graded as a sample of its own, in this order: "strict", "flexible"' in note
+
+
+def test_an_output_without_a_judged_text_is_read_once_for_all_filters() -> None:
+    logged = [lm_eval(name, number) for name in ("create_test", "other") for number in (0, 1)]
     file = read(lines(*logged))
     assert answers(file) == {"HumanEval/0": ["    return 1"], "HumanEval/1": ["    return 1"]}
     assert file.warnings == []
+
+
+# benchmarks' own scripts
+
+OWN = {
+    "mmlu-pro": [{"question_id": 70, "question": "Which?", "options": ["x", "y"], "answer": "A", "pred": "A",
+                  "model_outputs": "The answer is (A)."}],
+    "mmmu-pro": [{"id": "test_Art_1", "question": "Which?", "options": "['x', 'y']", "answer": "B", "response": "B"}],
+    "mathvista": {"1": {"question": "How many?", "pid": "1", "answer": "2", "response": "Two.", "extraction": "2"},
+                  "2": {"question": "How many?", "pid": "2", "answer": "3"}},
+    "bbh": {"canary": "...", "outputs": [{"input": "Q: a?\nA: 1\n\nQ: b?\nA: Let's think step by step.",
+                                          "prediction": "So the answer is 2.", "target": "2"}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [("mmlu-pro", {"70": ["The answer is (A)."]}), ("mmmu-pro", {"test_Art_1": ["B"]}), ("mathvista", {"1": ["Two."]}),
+     ("bbh", {"0": ["So the answer is 2."]})],
+)  # fmt: skip
+def test_outputs_of_benchmarks_own_scripts_are_read(name: str, texts: dict[str, list[str]]) -> None:
+    content = json.dumps(OWN[name]).encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("outputs.json", content)
+    for written in (content, gzip.compress(content), packed.getvalue()):
+        file = read(written, "outputs.json")
+        assert (file.format, answers(file)) == (name, texts)
+    if name == "bbh":
+        assert file.records[0].fields["question"] == "b?"
+
+
+def test_an_output_that_is_null_is_empty_and_another_object_is_an_error() -> None:
+    row = {"question_id": 1, "generated_text": None}
+    assert answers(read(lines(row, {**row, "question_id": 2, "generated_text": "x"}))) == {"1": [""], "2": ["x"]}
+    assert refusal(lines(row, {**row, "question_id": 2.5}, {"question_id": 3, "generated_text": 4}), "a.jsonl") == [
+        "a.jsonl:2: $.question_id: expected an id, found the number 2.5",
+        "a.jsonl:3: $.generated_text: expected a string, found the integer 4",
+    ]
 
 
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:

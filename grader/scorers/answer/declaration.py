@@ -85,3 +85,8 @@ class AnswerTask(Task, frozen=True, kw_only=True):
     """Name of a grouping -> the questions with which it belongs together."""
     counted_in: str = ""
     """The grouping in each of whose groups the question counts once."""
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """The accepted answers."""
+        return self.accepted

@@ -24,6 +24,7 @@ from grader.results import (
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import Kind
 from grader.scorers.means import Observation, combine, each_task, metric, metric_rows, weighted
+from grader.scorers.oddities import FILTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,8 @@ def metrics(samples: list[SampleResult]) -> list[Metric]:
     facts = {sample.qid: _facts(sample) for sample in samples}
     rows = _counted_rows(samples, "accuracy", each_task)
     most = max((sample.sample for sample in samples), default=0) + 1
-    if most > 1:
+    has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
+    if most > 1 and not has_filters:  # the texts of two filters are no two answers
         rows += _counted_rows(samples, f"maj@{most}", majority)
     for name in dict.fromkeys(name for fact in facts.values() for name in fact.together):
         sets = {qid: fact.together[name] for qid, fact in facts.items()}

@@ -20,6 +20,7 @@ from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProt
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
+from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.careful.wordings import REFUSED
 from grader.scorers.choice.declaration import letters_problem
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grader.data.tables import Row, Rows
+    from grader.predictions.file import PredictionFile
     from grader.results import Metric, ReadingName, Report
 
 _UNREAD = "The rule found no answer."
@@ -114,6 +116,10 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         own = named(columns.answer, columns.kind, columns.options, columns.letter)
         together = (column for sets in declared.together.values() for column in sets.columns)
         return [*(super().columns(declared, split) or []), *own, *together]
+
+    def carried(self, file: PredictionFile, declared: AnswerBenchmark) -> Rows | None:
+        """Return the questions of a table or log that has them beside its predictions."""
+        return carried_rows(file, declared, options=declared.columns.options or "")
 
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
         """Turn rows into tasks; raises InputError that names every row without an answer."""

@@ -10,6 +10,7 @@ from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
+from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes
@@ -18,7 +19,7 @@ from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
-from grader.scorers.choice.tables import carried_rows, write_submission
+from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
@@ -72,8 +73,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return named(*single, *columns.groups, *letters, columns.cluster)
 
     def carried(self, file: PredictionFile, declared: ChoiceBenchmark) -> Rows | None:
-        """Return the questions of a VLMEvalKit result table."""
-        return carried_rows(file, declared)
+        """Return the questions of a table or log that has them beside its predictions."""
+        letters = "" if declared.options_in_text else declared.letters
+        return carried_rows(file, declared, letters=letters, options=declared.columns.options or "")
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
         """Turn rows into items; raises InputError that names every invalid row."""

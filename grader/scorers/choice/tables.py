@@ -1,44 +1,24 @@
-"""VLMEvalKit's tables: questions that a result table carries, and the submission of test splits.
+"""The submission of test splits: a table of VLMEvalKit.
 
 A submission has VLMEvalKit's columns: all but the image, plus `prediction`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from grader.data.tables import Rows
 from grader.files.replacing import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.predictions.file import PredictionFile
-    from grader.scorers.choice.declaration import ChoiceBenchmark
 
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MAX_CELL = 32_767
 _PREDICTION = "prediction"
-
-
-def carried_rows(file: PredictionFile, benchmark: ChoiceBenchmark) -> Rows | None:
-    """Return the questions that a VLMEvalKit result table has beside its predictions; None if it has none.
-
-    pandas has lost options such as "None" in such a table, so local data is better.
-    """
-    columns = benchmark.columns
-    needed = {*benchmark.letters[:2], columns.answer}
-    if file.format != "vlmevalkit" or not all(needed <= record.fields.keys() for record in file.records):
-        return None
-    rows = [{columns.id: record.qid, **record.fields} for record in file.records]
-    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
-    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)
 
 
 def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index") -> Path:

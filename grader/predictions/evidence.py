@@ -1,0 +1,150 @@
+"""What a prediction file says of the task that a record answers: its question, its options in order, its gold answers.
+
+Logs and tables of other tools carry them beside the model's text. Foreign readers leave the task's row where it is, in
+the record's fields or as the object `doc` in them; here it becomes one form, whatever the tool calls the parts.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.files.json_text import as_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from grader.benchmark import Benchmark
+    from grader.predictions.file import PredictionFile, PredictionRecord
+
+_QUESTIONS = ("question", "query", "problem", "input", "text", "goal")
+_OPTIONS = ("options", "choices", "endings")
+_GOLDS = ("answer", "target", "gold", "label", "answerKey")
+_NOT_FOREIGN = frozenset(("grade", "jsonl", "executed", "csv"))
+"""Formats in which `answer` may be what the model said."""
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a task that a record carries; empty where it carries none."""
+
+    question: str = ""
+    prompt: str = ""
+    """A text that contains the question and other things."""
+    options: dict[str, str] = {}
+    """Letter -> text."""
+    labels: tuple[str, ...] = ()
+    """The names of the options, if they are no letters."""
+    golds: tuple[str, ...] = ()
+
+    @property
+    def gold_letter(self) -> str:
+        """The letter of the gold option; the gold answer as it is if it names none; empty if there is none."""
+        for gold in self.golds:
+            bare = gold.strip().strip("().")
+            if bare in self.options:
+                return bare
+            if bare in self.labels:
+                return list(self.options)[self.labels.index(bare)]
+            named = [letter for letter, text in self.options.items() if text.strip() == gold.strip()]
+            if len(named) == 1:
+                return named[0]
+            if bare.isdecimal() and int(bare) < len(self.options):
+                return list(self.options)[int(bare)]
+        return self.golds[0] if self.golds else ""
+
+
+def row_of(record: PredictionRecord) -> Mapping[str, object]:
+    """Return the row of the task that a record carries."""
+    doc = record.fields.get("doc")
+    return doc if isinstance(doc, dict) else record.fields
+
+
+def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark | None = None) -> Evidence:
+    """Return what a record carries; the names of the benchmark's columns come first."""
+    row, fields = row_of(record), record.fields
+    is_doc = row is not fields
+    columns = benchmark.columns if benchmark is not None else None
+    declared = {name: getattr(columns, name, None) for name in ("question", "prompt", "options", "letter", "answer")}
+    code = (declared["prompt"], "prompt") if is_doc else ()
+    options, labels = _options(row, (declared["options"], *_OPTIONS), benchmark)
+    golds: object = None
+    if file.format not in _NOT_FOREIGN:
+        golds = _first(row, (declared["letter"], declared["answer"], *_GOLDS))
+        golds = _first(fields, ("target",)) if golds is None else golds
+    return Evidence(
+        question=_text(_first(row, (declared["question"], *_QUESTIONS, *code))),
+        prompt=_prompt(fields) if file.format not in _NOT_FOREIGN else "",
+        options=options,
+        labels=labels,
+        golds=_texts(golds),
+    )
+
+
+def _first(row: Mapping[str, object], names: Iterable[str | None]) -> object:
+    """Return the first of these cells that is not empty; None if all are."""
+    return next((row[name] for name in names if name and row.get(name) not in (None, "", [])), None)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return the texts of a cell with one gold answer or a list of them; nothing for other objects."""
+    value = as_list(value)
+    values = value if isinstance(value, list) else [value]
+    return tuple(_cell(each) for each in values if isinstance(each, str | int | float))
+
+
+def _cell(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _options(
+    row: Mapping[str, object], names: Iterable[str | None], benchmark: Benchmark | None
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    together = as_list(_first(row, names))
+    if isinstance(together, dict) and set(together) == {"text", "label"}:
+        return _lettered(together["text"]), tuple(str(label) for label in together["label"])
+    if isinstance(together, dict):
+        return {str(name): _cell(text) for name, text in together.items() if text not in (None, "")}, ()
+    if isinstance(together, list):
+        return _lettered(together), ()
+    other = benchmark.also_named if benchmark is not None else {}
+    apart = {letter: _first(row, (letter, other.get(letter))) for letter in string.ascii_uppercase}
+    found = {letter: _cell(text) for letter, text in apart.items() if isinstance(text, str | int | float)}
+    return (found if len(found) > 1 else {}), ()
+
+
+def _lettered(texts: object) -> dict[str, str]:
+    if not isinstance(texts, list) or not all(isinstance(text, str | int | float) for text in texts):
+        return {}
+    return dict(zip(string.ascii_uppercase, map(_cell, texts), strict=False))
+
+
+def _prompt(fields: Mapping[str, object]) -> str:
+    """Return the prompt that a harness logged: `input`, or the first of the `arguments` of its first request."""
+    if isinstance(given := fields.get("input"), str):
+        return given
+    value = fields.get("arguments")
+    while isinstance(value, list | dict) and value:
+        value = next(iter(value.values())) if isinstance(value, dict) else value[0]
+    return _text(value)
+
+
+# --- comparing --------------------------------------------------------------------------------------------------
+
+_PLACEHOLDER = re.compile(
+    r"<image[^<>]{0,20}>|\[image[^\[\]]{0,20}\]|<\|[^<>|]{1,30}\|>|!\[[^\]]{0,40}\]\([^)]{0,200}\)", re.I
+)
+
+
+def plain(text: str) -> str:
+    """Return what is left of a text without what tools change: case, blanks, punctuation, marks for images."""
+    import unicodedata
+
+    text = unicodedata.normalize("NFKC", _PLACEHOLDER.sub("", text)).casefold()
+    return "".join(filter(str.isalnum, text))

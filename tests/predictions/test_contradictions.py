@@ -1,0 +1,155 @@
+"""What a file carries of its tasks is compared with the data: contradictions are found, honest differences are none."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grader
+from grader.errors import InputError
+from grader.predictions.contradictions import Difference, compare
+from grader.predictions.evidence import Evidence, evidence_of
+from grader.predictions.file import PredictionFile, PredictionRecord
+from grader.results import Report
+from grader.scorers import declarations
+from grader.task import Task
+
+MMSTAR: Any = declarations.load("mmstar")
+ASKED = "Which colour has the third ball from the left?"
+TASK = Task(id="1", text=ASKED, options={"A": "red", "B": "blue", "C": "dark green", "D": "None"}, gold="B")
+NUMBER = Task(id="2", text="Tom has 5 apples and gets 7 more. How many?", gold="12")
+
+
+def differs(task: Task, said: Evidence) -> list[str]:
+    return [found.part for found in compare(task, said, MMSTAR) if isinstance(found, Difference)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Evidence(
+            question=f"<image 1>\nHint: look.\nQuestion: {ASKED.upper()}\nOptions:\nA. red\nAnswer with a letter."
+        ),
+        Evidence(question="Which colour has the third ball from the l..."),
+        Evidence(question="Which  colour has\u00a0the third ball\nfrom the left ?"),
+        Evidence(prompt="Q: Other one? A: x\nQ: Which colour has the third ball (from the left)?\nA:"),
+        Evidence(options={"A": "A. red", "B": "B. Blue.", "C": "C. dark\u00a0green", "D": "D. None"}),
+        Evidence(options={"A": "red", "B": "blue", "C": "dark green"}),
+        Evidence(golds=("(B)",)),
+        Evidence(golds=("blue",)),
+        Evidence(golds=("1",)),
+        Evidence(golds=("2",)),
+        Evidence(golds=("check(f)",)),
+        Evidence(options={"A": "red", "B": "blue", "C": "dark green"}, labels=("1", "2", "3"), golds=("2",)),
+        Evidence(),
+    ],
+)
+def test_honest_differences_contradict_nothing(said: Evidence) -> None:
+    assert differs(TASK, said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        (Evidence(question="Which colour has the first ball from the left?"), ["the question"]),
+        (Evidence(prompt="Q: How many wheels does a tandem bicycle need? A:"), ["the question"]),
+        (Evidence(options={"A": "blue", "B": "red", "C": "dark green", "D": "None"}), ["the options"]),
+        (Evidence(options={"A": "red", "B": "blue", "C": "dark green", "D": "grey"}), ["the options"]),
+        (Evidence(options={"A": "red", "B": "blue", "C": "dark green", "D": "None", "E": "white"}), ["the options"]),
+        (Evidence(golds=("C",)), ["the gold answer"]),
+        (Evidence(golds=("dark green",)), ["the gold answer"]),
+        (Evidence(options={"A": "blue", "B": "red"}, golds=("B",)), ["the options", "the gold answer"]),
+    ],
+)
+def test_contradictions_are_found(said: Evidence, parts: list[str]) -> None:
+    assert differs(TASK, said) == parts
+
+
+@pytest.mark.parametrize(
+    ("golds", "is_same"),
+    [(("5+7=12\n#### 12",), True), (("12.0",), True), (("11", "12"), True), (("twelve",), True), (("13",), False)],
+)
+def test_answers_are_compared_by_what_they_mean(golds: tuple[str, ...], *, is_same: bool) -> None:
+    assert (differs(NUMBER, Evidence(golds=golds)) == []) is is_same
+
+
+def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_one() -> None:
+    text = (
+        "A farm has 3 barns. In each barn live 30 hens, and each lays one egg a day. How many eggs do they lay a day?"
+    )
+    task = Task(id="1", text=text)
+    assert not differs(task, Evidence(question=text.replace("barns", "barnes")))
+    assert differs(task, Evidence(question=text.replace("30", "40"))) == ["the question"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields", "said"),
+    [
+        ("lmms-eval", {"doc": {"text": "Which?"}, "target": "A"}, Evidence(question="Which?", golds=("A",))),
+        ("lmms-eval", {"input": "<image>Which?", "target": "A"},
+         Evidence(question="<image>Which?", prompt="<image>Which?", golds=("A",))),
+        ("lm-evaluation-harness", {"arguments": {"gen_args_0": {"arg_0": "Which?"}}, "target": 0},
+         Evidence(prompt="Which?", golds=("0",))),
+        ("lm-evaluation-harness",
+         {"doc": {"question": "Which?", "choices": {"text": ["x", "y"], "label": ["1", "2"]}, "answerKey": "2"}},
+         Evidence(question="Which?", options={"A": "x", "B": "y"}, labels=("1", "2"), golds=("2",))),
+        ("vlmevalkit", {"question": "Which?", "A": "x", "B": 2.0, "C": None, "answer": "B"},
+         Evidence(question="Which?", options={"A": "x", "B": "2"}, golds=("B",))),
+        ("mmmu-pro", {"question": "Which?", "options": "['x', 'y']", "answer": "A"},
+         Evidence(question="Which?", options={"A": "x", "B": "y"}, golds=("A",))),
+        ("grade", {"question": "Which?", "prompt": "...", "answer": "what it said"}, Evidence(question="Which?")),
+    ],
+)  # fmt: skip
+def test_every_tool_names_the_parts_in_its_own_way(tool: Any, fields: dict[str, object], said: Evidence) -> None:
+    record = PredictionRecord(qid="1", predictions=["A"], fields=fields)
+    assert evidence_of(record, PredictionFile(name="f", path=None, format=tool, records=[record]), MMSTAR) == said
+
+
+def log(folder: Path, changed: int, *, subjects: int = 1) -> Report:
+    """Grade a log of lm-evaluation-harness with ten questions, some of which are not those of the data."""
+    rows = [{"question": f"How much is {n} times 3?", "answer": f"#### {3 * n}"} for n in range(10)]
+    (folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    docs = [
+        row if n >= changed else {"question": f"Who is number {n}?", "answer": f"#### {n}"}
+        for n, row in enumerate(rows)
+    ]
+    docs += [{"question": f"Subject {s} asks {n}?", "answer": "#### 1"} for s in range(1, subjects) for n in range(10)]
+    lines = [{"doc_id": n % 10, "doc": doc, "target": doc["answer"], "filtered_resps": [doc["answer"][5:]],
+              "resps": [[doc["answer"]]], "filter": "none"} for n, doc in enumerate(docs)]  # fmt: skip
+    (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return grader.grade(folder / "samples.jsonl", benchmark="gsm8k", data=folder / "q.jsonl")
+
+
+def test_a_file_of_other_tasks_is_refused_with_an_example_and_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        log(tmp_path, changed=5)
+    (problem, *_) = caught.value.problems
+    assert "samples.jsonl:1: 5 of 10 tasks that samples.jsonl describes differ from the data (q.jsonl)" in problem
+    assert 'the question is "Who is number 0?" in the file and "How much is 0 times 3?" in the data' in problem
+    assert "begin at 0 in every subject" in problem
+    assert f"--data {tmp_path / 'samples.jsonl'}" in problem
+
+
+def test_a_file_is_its_own_data_if_it_is_named_as_data(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        log(tmp_path, changed=10)
+    file = tmp_path / "samples.jsonl"
+    report = grader.grade(file, benchmark="gsm8k", data=file)
+    assert report.metric("accuracy").value == 100  # type: ignore[union-attr]
+    assert any("its own data" in note for note in report.notes)
+
+
+def test_a_few_rows_that_differ_are_named(tmp_path: Path) -> None:
+    (note,) = [note for note in log(tmp_path, changed=2).notes if "differ" in note]
+    assert note == (
+        '2 of 10 tasks that samples.jsonl describes differ from the data: "0" (the question), "1" (the question). '
+        "They are graded by the data."
+    )
+
+
+def test_row_numbers_that_begin_again_in_every_subject_are_no_ids(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="10 of 10 ids stand for different questions"):
+        log(tmp_path, changed=0, subjects=2)
+    with pytest.raises(InputError, match="10 of 10 ids stand for different questions"):
+        grader.grade(tmp_path / "samples.jsonl", benchmark="gsm8k", data=tmp_path / "samples.jsonl")
