@@ -158,11 +158,14 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
     else:
         words += ["--unshare-user", "--cap-drop", "ALL"]
     # bubblewrap creates the parent folders of a mount without access for other users, but programs are other users.
-    parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents} | {Path("/tmp")}  # noqa: S108
+    parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents}
     for folder in sorted(parents - {Path("/")}):
         words += ["--perms", "0755", "--dir", str(folder)]
     for path in present:
         words += ["--ro-bind", str(path), str(path)]
+    if not any(folder.is_relative_to("/tmp") for folder in parents):  # noqa: S108 - inside
+        # Each program's own folder, in which it starts.
+        words += ["--symlink", "/proc/self/cwd", "/tmp"]  # noqa: S108
     for path in installed(present):
         words += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):

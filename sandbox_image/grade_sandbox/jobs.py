@@ -145,6 +145,8 @@ class Job(TypedDict):
     timed_out: NotRequired[str]
     failed_prefix: NotRequired[str]
     """The texts of the official run if it times out, and before what it says if it fails otherwise."""
+    file: NotRequired[bool]
+    """Whether `__file__` is defined in the official run."""
     lint: NotRequired[bool]
     """If the linter has messages, nothing more is done."""
     record: NotRequired[Task]

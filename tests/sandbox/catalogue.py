@@ -265,6 +265,34 @@ found = solution('to ann@home')
 assert found and found.group(1) == 'ann' and found.span() == (3, 11)
 assert found.groups() == ('ann', 'home')
 assert not solution('nothing')
+=== database-in-a-file
+import sqlite3
+def solution(x):
+    for name in ('numbers.db', '/tmp/numbers.db', ':memory:'):
+        base = sqlite3.connect(name)
+        base.execute('create table if not exists t (n integer)')
+        base.executemany('insert into t values (?)', [(n,) for n in x])
+        base.commit()
+        total = base.execute('select sum(n) from t').fetchone()[0]
+        base.execute('delete from t')
+        base.commit()
+        base.close()
+    return total
+---
+assert solution([1, 2]) == 3
+assert solution([5]) == 5
+assert solution([5, 6]) == 11
+=== lock-of-a-file
+import fcntl, tempfile
+def solution(x):
+    with open('/tmp/lock', 'w') as one, tempfile.TemporaryFile() as other:
+        fcntl.flock(one, fcntl.LOCK_EX)
+        fcntl.lockf(other, fcntl.LOCK_EX)
+        one.write(x)
+    return open('/tmp/lock').read()
+---
+assert solution('a') == 'a'
+assert solution('bc') == 'bc'
 """
 """Each program with its name, the key of its signature in parentheses, its source, and what its tests state."""
 

@@ -29,6 +29,12 @@ def test_a_message_is_cut_and_half_of_a_character_is_replaced(message: str, text
     assert (result["result"], result["kind"]) == (text, "ValueError")
 
 
+@pytest.mark.parametrize(("file", "result"), [(True, "passed"), (False, "name '__file__' is not defined")])
+def test_a_program_is_a_file_unless_the_published_evaluator_runs_a_text(file: bool, result: str) -> None:
+    said = phases.do("run", head="__file__", test="", failed_prefix="", timed_out="timed out", file=file)
+    assert said["result"] == result
+
+
 def test_what_a_program_prints_is_swallowed_and_bounded() -> None:
     program = "import sys\nfor _ in range(300):\n    print('x' * 100_000)\n    sys.stderr.write('y')\nassert sys.stdout.tell() < 2_000_000"
     assert official(program) == {"result": "passed", "kind": ""}

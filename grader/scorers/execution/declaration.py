@@ -85,6 +85,8 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     """That of the careful reading, for example `near:1e-6`; empty: as `compare`, but blanks make no difference."""
     python: str = ""
     """Python version of the official environment, for example `3.12`."""
+    has_file: bool = True
+    """Whether `__file__` is defined in the official run; published evaluators execute a text that is no file."""
     timed_out: str = ""
     failed_prefix: str = ""
     lint_prefix: str = ""

@@ -183,6 +183,7 @@ def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> 
         "test": attempt.task.tests,
         "timed_out": protocol.timed_out,
         "failed_prefix": protocol.failed_prefix,
+        "file": protocol.has_file,
     }
 
 

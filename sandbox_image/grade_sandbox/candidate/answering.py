@@ -45,7 +45,7 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
     if "seed" in spec and "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(spec["seed"])
     printed = sys.stdout = process.Streams()
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"__file__": process.FILE}
     try:
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         originals = instances.declared(spec["classes"], namespace)

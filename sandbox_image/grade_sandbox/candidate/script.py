@@ -28,7 +28,6 @@ MAX_PRINTED = 4_000_000
 """Maximum size of the output of one run in bytes; the rest is cut. In JSON, it is at most six times as large."""
 MAX_SHOWN = 2000
 """Bytes at the end of the standard error of one run, of which the last line is reported."""
-NAME = "main.py"
 
 
 def script(spec: "dict[str, Any]", channel_fd: int) -> None:
@@ -37,7 +36,7 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
     # What a run leaves becomes a child of this process, which can then wait for its end.
     process.prctl(process.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        code = compile(spec["source"], NAME, "exec", dont_inherit=True)
+        code = compile(spec["source"], process.FILE, "exec", dont_inherit=True)
     except BaseException as error:
         wire.send(channel.send, {"failed": wire.clip(f"{type(error).__name__}: {error}")})
         return
@@ -47,8 +46,8 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
     process.close_all_but((channel_fd,))
     _open_streams()
     main = types.ModuleType("__main__")
-    main.__dict__.update(__builtins__=builtins, __file__=NAME)
-    sys.modules["__main__"], sys.argv = main, [NAME]
+    main.__dict__.update(__builtins__=builtins, __file__=process.FILE)
+    sys.modules["__main__"], sys.argv = main, [process.FILE]
     gc.collect()
     gc.freeze()
     wire.send(channel.send, {"compiled": True})

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import NoReturn
 
+FILE = "main.py"
+"""The name of a program's file, which `__file__` tells it; there is no such file."""
 MAX_FILE_BYTES = 16 << 20
 MAX_PROCESSES = 64
 MAX_OPEN_FILES = 256
@@ -89,23 +91,26 @@ _REFUSED: dict[str, tuple[int, int | None]] = {
     # A program could leave or read traces in the page cache of files that all sandboxes share, so it may not use these.
     "fadvise64": (221, 223), "readahead": (187, 213), "mincore": (27, 232), "cachestat": (451, 451),
     "preadv2": (327, 286),
-    # The same holds for locks and watches on them. A pidfd's number counts the processes of the whole machine.
-    "flock": (73, 32), "inotify_init": (253, None), "pidfd_open": (434, 434),
+    # The same holds for watches on them. A pidfd's number counts the processes of the whole machine.
+    "inotify_init": (253, None), "pidfd_open": (434, 434),
     # Data in a socket's buffer is memory that no process is charged for, so buffers may not grow.
     "setsockopt": (54, 208),
 }  # fmt: skip
 """System call -> its number on x86-64 and on ARM; None: the call does not exist there."""
 _ARCH = {
-    # machine: (audit architecture, column of refused calls, clone, clone3, socket, fcntl, prlimit64)
-    "x86_64": (0xC000003E, 0, 56, 435, 41, 72, 302),
-    "aarch64": (0xC00000B7, 1, 220, 435, 198, 25, 261),
+    # machine: (audit architecture, column of refused calls, clone, clone3, socket, fcntl, flock, prlimit64)
+    "x86_64": (0xC000003E, 0, 56, 435, 41, 72, 73, 302),
+    "aarch64": (0xC00000B7, 1, 220, 435, 198, 25, 32, 261),
 }
 _LD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 # New namespaces, and a pidfd for the child.
 _CLONE_FLAGS = 0x7E020080 | 0x1000
-# GETLK, SETLK, SETLKW, the same for open files (OFD), SETLEASE, GETLEASE, NOTIFY.
-_FCNTL_COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
+# GETLK, SETLK, SETLKW, and the same for open files (OFD). Locks on files that all sandboxes share would be traces, and
+# nobody else uses a program's own files. So these calls do nothing and succeed: without locks, SQLite opens no file.
+_LOCKS = (5, 6, 7, 36, 37, 38)
+# SETLEASE, GETLEASE, NOTIFY.
+_FCNTL_REFUSED = (1024, 1025, 1026)
 _AF_UNIX = 1
 
 
@@ -116,8 +121,9 @@ def seccomp_program(machine: str) -> bytes | None:
     """
     if machine not in _ARCH:
         return None
-    arch, column, clone, clone3, socket, fcntl, prlimit = _ARCH[machine]
-    eperm, enosys = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS
+    arch, column, clone, clone3, socket, fcntl, flock, prlimit = _ARCH[machine]
+    eperm, enosys, done = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS, _ERRNO
+    answers = [(command, done) for command in _LOCKS] + [(command, eperm) for command in _FCNTL_REFUSED]
     code = [
         (_LD, 0, 0, 4),
         (_JEQ, 1, 0, arch),
@@ -145,9 +151,11 @@ def seccomp_program(machine: str) -> bytes | None:
         (_JEQ, 0, 1, 0),
         (_RET, 0, 0, _ALLOW),
         (_RET, 0, 0, eperm),
-        (_JEQ, 0, 2 + 2 * len(_FCNTL_COMMANDS), fcntl),
+        (_JEQ, 0, 1, flock),
+        (_RET, 0, 0, done),
+        (_JEQ, 0, 2 + 2 * len(answers), fcntl),
         (_LD, 0, 0, 24),
-        *(line for command in _FCNTL_COMMANDS for line in ((_JEQ, 0, 1, command), (_RET, 0, 0, eperm))),
+        *(line for command, answer in answers for line in ((_JEQ, 0, 1, command), (_RET, 0, 0, answer))),
         (_RET, 0, 0, _ALLOW),
     ]
     for number in sorted(number for numbers in _REFUSED.values() if (number := numbers[column]) is not None):

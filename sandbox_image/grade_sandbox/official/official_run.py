@@ -41,15 +41,22 @@ def _on_alarm(_number: int, _frame: object) -> "NoReturn":
 def official(spec: "dict[str, Any]", result_fd: int) -> None:
     """Run program and tests in one process; report the official result text."""
     result = _Result(result_fd)
-    unsafe_execute(spec["program"], result, spec["failed_prefix"], spec["timed_out"])
+    unsafe_execute(
+        spec["program"],
+        result,
+        spec["failed_prefix"],
+        spec["timed_out"],
+        {"__file__": process.FILE} if spec["file"] else {},
+    )
 
 
-def unsafe_execute(check_program: str, result: _Result, prefix: str, timed_out: str) -> None:
+def unsafe_execute(
+    check_program: str, result: _Result, prefix: str, timed_out: str, exec_globals: "dict[str, Any]"
+) -> None:
     """Mirror the official function of this name, so that programs that inspect their callers find the same `result`."""
     try:
         process.swallow_output()
         signal.signal(signal.SIGALRM, _on_alarm)
-        exec_globals: dict[str, Any] = {}
         exec(check_program, exec_globals)
         result.append("passed")
     except TimeoutException:

@@ -109,7 +109,8 @@ class Supervisor:
     def _run(self, job: Job) -> dict[str, Any]:
         """Do the single-process run; see official_run.py."""
         program = job["head"] + job["test"]
-        spec = {"program": program, "failed_prefix": job["failed_prefix"], "timed_out": job["timed_out"]}
+        spec = {"program": program, "file": job.get("file", False)}
+        spec |= {"failed_prefix": job["failed_prefix"], "timed_out": job["timed_out"]}
         with _pipe() as (read_end, handed_over):
             fds, numeric = [handed_over.fileno()], needs_numpy([program])
             pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], numeric=numeric)

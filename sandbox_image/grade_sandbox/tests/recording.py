@@ -85,7 +85,7 @@ class Recording:
         try:
             if self._broken is not None:
                 raise self._broken
-            namespace: dict[str, Any] = {}
+            namespace: dict[str, Any] = {"__file__": process.FILE}
             exec(self._signature, namespace)
             classes, stubs = test_run.classes_and_stubs(self._spec, namespace)
             tested = [stub for stub in stubs.values() if isinstance(stub, type)]

@@ -11,6 +11,7 @@ import random
 import re
 import sys
 
+from grade_sandbox.confine import process
 from grade_sandbox.tests import executing
 from grade_sandbox.values import instances, receiving, remote_objects, standing_in, wire
 from grade_sandbox.values.call_context import CallContext
@@ -89,6 +90,7 @@ class TestRun:
         make_repeatable()
         text = self.spec["signature"] + self.spec["test"]
         namespace = executing.namespace(self.note, text, (self._signature, self._tests), self.trusted)
+        namespace["__file__"] = process.FILE
         exec(self._signature, namespace)
         classes, self.stubs = classes_and_stubs(self.spec, namespace)
         self.replies, self.context = Replies(classes, self.note, self.called, self._recent), CallContext(self.refusal)

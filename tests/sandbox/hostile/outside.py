@@ -74,7 +74,7 @@ def solution(x):
 import os
 def solution(x):
     got = []
-    for folder in ("/", "/tmp", "/var/tmp", "/etc", "/usr", "/usr/local", "/opt/grade", "/opt/grade-site", "/root",
+    for folder in ("/", "/var/tmp", "/etc", "/usr", "/usr/local", "/opt/grade", "/opt/grade-site", "/root",
                    "/home", "/dev", "/run", "/sys", "/sys/fs/cgroup", "/proc", "/proc/sys/kernel", "/mnt"):
         path = os.path.join(folder, "grade-hostile-file")
         try:
