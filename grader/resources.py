@@ -62,7 +62,7 @@ def load_plugin(group: str, name: str) -> Any:
 
 @cache
 def version() -> str:
-    """Return the version: the repository's tag when it was installed; "unknown" if grade is not installed."""
+    """Return the installed version; "unknown" if grade is not installed."""
     # Imported late: it takes longer than everything else that `grade --help` needs.
     from importlib import metadata
 
