@@ -13,9 +13,6 @@ from grader.errors import InfrastructureError, InterruptedRunError, UsageError
 from grader.predictions.record import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
     from grader.inference.options import InferOptions
     from grader.inference.session import Prepared, Result
@@ -25,10 +22,6 @@ EXIT_CODES = (
     "those); 130 interrupted (the same command continues). With --grade, the exit codes of `grade` as well."
 )
 _LISTED = 10
-MOST_PROBLEMS = 50
-"""Of lines in a file of replies."""
-_BATCH_BYTES = 200_000_000
-"""The size limit of one file at batch services."""
 
 
 @click.command("infer", short_help="Ask a model for predictions.", epilog=EXIT_CODES)
@@ -37,7 +30,6 @@ _BATCH_BYTES = 200_000_000
 @infer_options.sampling_options
 @infer_options.prompt_options
 @infer_options.run_options
-@infer_options.batch_options
 @infer_options.grade_options
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="With --grade: also show the evidence for every verdict.")
@@ -57,10 +49,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     if given["dry_run"]:
         _show_dry_run(session.look(prepared), run_options)
         return 0
-    if given["batch_file"] is not None:
-        _show_batch(session.write_batch(prepared, given["batch_file"]), given["batch_file"])
-        return 0
-    result = _taken(prepared, given["from_batch"]) if given["from_batch"] is not None else _run(prepared, quiet=quiet)
+    result = _run(prepared, quiet=quiet)
     if result is None:
         return InterruptedRunError.exit_code
     _show(result, run_options, quiet=quiet)
@@ -84,33 +73,6 @@ def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
         )
         say(f"Interrupted. {note}; the same command asks for {'the other' if done else 'all'} {total - done}.")
         return None
-
-
-def _taken(prepared: Prepared, path: Path) -> Result:
-    from grader.files.json_text import shown
-    from grader.inference import session
-
-    taken, result = session.take_batch(prepared, path)
-    for problem in shown(taken.problems, MOST_PROBLEMS):
-        say(problem)
-    say(f"{path}: {_took(taken)}.")
-    return result
-
-
-def _took(taken: Taken) -> str:
-    parts = [f"took {taken.replies} replies"]
-    parts += [f"{taken.failures} failed requests"] if taken.failures else []
-    parts += [f"{taken.known} that were already known"] if taken.known else []
-    parts += [f"{len(taken.problems)} lines that could not be used"] if taken.problems else []
-    return ", ".join(parts)
-
-
-def _show_batch(written: Written, path: Path) -> None:
-    say(f"Wrote {path}: {written.requests} requests, {written.bytes / 1e6:.1f} MB.")
-    if written.bytes > _BATCH_BYTES:
-        say("Batch services accept at most 200 MB per file: use --limit or --id for parts, or --max-image-pixels.")
-    if written.later:
-        say(f"{written.later} more requests need these replies: use --from-batch, then write a batch file again.")
 
 
 def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:

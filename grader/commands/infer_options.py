@@ -67,9 +67,6 @@ model_options = options.group(
     click.option("-o", "--output", type=options.PATH, required=True, metavar="PREDICTIONS",
                  help="The prediction file to write (.json or .jsonl)."),
     click.option("--coder-model", metavar="M", help="HumanEval-V, --mode v2t2c: use another model to write the code."),
-    click.option("--coder-base-url", metavar="U", help="URL of the coder model's server (default: --base-url)."),
-    click.option("--coder-api-key-env", metavar="NAME",
-                 help="Environment variable of its API key (default: --api-key-env, if the server is the same)."),
 )
 """The models and their servers."""
 
@@ -121,13 +118,6 @@ run_options = options.group(
 )
 """The run."""
 
-batch_options = options.group(
-    click.option("--batch-file", type=options.PATH, metavar="OUT",
-                 help="Send nothing; write the requests as an OpenAI batch file (`vllm run-batch` reads it)."),
-    click.option("--from-batch", type=options.PATH, metavar="IN", help="Read the replies from a batch's output file."),
-)
-"""Batch files."""
-
 grade_options = options.group(
     click.option("--grade", is_flag=True, help="Also grade the predictions; the options below are for grading."),
     options.MISSING,
@@ -145,10 +135,6 @@ def check(context: click.Context) -> None:
     """Raise UsageError for options that cannot be combined."""
     given = context.params
     _refuse_without_grade(context)
-    if given["dry_run"] + (given["batch_file"] is not None) + (given["from_batch"] is not None) > 1:
-        raise UsageError("--dry-run, --batch-file and --from-batch: give one of them.")
-    if given["coder_model"] is None and (given["coder_base_url"] or given["coder_api_key_env"]):
-        raise UsageError("--coder-base-url and --coder-api-key-env need --coder-model.")
     if given["coder_model"] is not None and given["mode"] != "v2t2c":
         raise UsageError("--coder-model needs --mode v2t2c: only this mode has a second model that writes the code.")
 
@@ -180,21 +166,14 @@ def parsed(given: dict[str, Any]) -> InferOptions:
     from grader.inference.options import InferOptions, ModelAt
     from grader.models.client import Patience
 
-    coder = None
-    if given["coder_model"] is not None:
-        same = given["coder_base_url"] is None
-        # A key is only sent to the server that it was given for.
-        variable = given["coder_api_key_env"] or (given["api_key_env"] if same else None)
-        coder = ModelAt(
-            name=given["coder_model"],
-            base_url=given["base_url"] if same else given["coder_base_url"],
-            key_variable=variable,
-        )
+    def at(name: str) -> ModelAt:
+        return ModelAt(name=name, base_url=given["base_url"], key_variable=given["api_key_env"])
+
     taken = InferOptions.__struct_fields__
     plain = {name: value for name, value in given.items() if name in taken and name not in {"model", "coder", "seed"}}
     return InferOptions(
-        model=ModelAt(name=given["model"], base_url=given["base_url"], key_variable=given["api_key_env"]),
-        coder=coder,
+        model=at(given["model"]),
+        coder=None if given["coder_model"] is None else at(given["coder_model"]),
         seed=0 if given["seed"] is _unset() else given["seed"],
         patience=Patience(attempts=given["attempts"], seconds=given["retry_time"]),
         **plain,

@@ -1,5 +1,5 @@
 """Predictions from a model on a server. Every sample is requested once, and no reply is lost.
 
-`plan` lists the requests, `log` writes every reply at once, `engine` sends the missing requests, `output` builds the
-prediction file from the log, and `batch` uses files of requests and replies instead of a connection.
+`plan` lists the requests, `log` writes every reply at once, `engine` sends the missing requests, and `output` builds
+the prediction file from the log.
 """

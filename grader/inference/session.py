@@ -12,7 +12,7 @@ from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
 from grader.data.load import ALL, rows_of
 from grader.errors import GradeError, InfrastructureError, UsageError
-from grader.inference import batch, conversations, dry_run, output, resume
+from grader.inference import conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen, Pictures
 from grader.inference.engine import Engine, what_is_kept
 from grader.inference.log import Log, free_name, peek
@@ -29,7 +29,6 @@ from grader.scorers import declarations, registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
     from grader.inference.engine import Watcher
     from grader.inference.options import ModelAt
@@ -42,8 +41,8 @@ _WORDINGS: dict[Role, Wording] = {
     "coder": Wording(
         who="The coder model",
         model_option="--coder-model",
-        address_option="--coder-base-url",
-        key_option="--coder-api-key-env",
+        address_option="--base-url",
+        key_option="--api-key-env",
     ),
 }
 
@@ -139,20 +138,6 @@ def status(prepared: Prepared) -> tuple[int, int]:
     replies = peek(prepared.options.log)
     done = sum(not resume.missing(each, replies) for each in prepared.selected)
     return done, len(prepared.selected)
-
-
-def write_batch(prepared: Prepared, path: Path) -> Written:
-    """Write the missing requests as a batch file. Raises UsageError, OSError."""
-    with _opened(prepared) as (log, _):
-        return batch.write(path, prepared.plan, prepared.selected, log)
-
-
-def take_batch(prepared: Prepared, path: Path) -> tuple[Taken, Result]:
-    """Read a batch's replies and write the prediction file. Raises UsageError, InputError, OSError."""
-    with _opened(prepared) as (log, set_aside):
-        taken = batch.take(path, prepared.plan, prepared.selected, log)
-        written = _write(prepared, log)
-        return taken, Result(summary=summarize(prepared.selected, log), written=written, set_aside=set_aside)
 
 
 @contextlib.contextmanager

@@ -47,7 +47,7 @@ def test_help_loads_nothing_heavy():
 
 
 OTHERS = re.compile(
-    r"^\s*(\$ )?(vllm|pip|docker|podman|apt-get|python3?|make|pytest) |vllm run-batch|^    - pip|OpenRLHF"
+    r"^\s*(\$ )?(vllm|pip|docker|podman|apt-get|python3?|make|pytest) |^    - pip|OpenRLHF"
     r"|\bray start|tests/bench/"
 )
 """A line with a command of another program."""

@@ -190,24 +190,6 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
     assert (said.returncode, said.stdout, said.stderr) == (0, "", "0 requests to m (10 already have a reply).\n")
 
 
-def test_a_batch_file_and_its_replies_make_the_same_prediction_file(tmp_path: Path) -> None:
-    with ModelServer.playing(say("A")) as server:
-        assert infer(server, output="online.json").returncode == 0
-        said = infer(server, "--batch-file", "in.jsonl")
-        assert (said.returncode, len(server.asked)) == (0, 10)
-        replies = [
-            {
-                "custom_id": json.loads(line)["custom_id"],
-                "response": {"status_code": 200, "body": json.loads(say("A").body)},
-            }
-            for line in (tmp_path / "in.jsonl").read_text().splitlines()
-        ]
-        (tmp_path / "out.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
-        assert infer(server, "--from-batch", "out.jsonl", "--grade").returncode == 0
-    assert (tmp_path / "m.json").read_bytes() == (tmp_path / "online.json").read_bytes()
-    assert (tmp_path / "m_results.json").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -216,7 +198,6 @@ def test_a_batch_file_and_its_replies_make_the_same_prediction_file(tmp_path: Pa
         (["--coder-model", "c"], "--coder-model needs --mode v2t2c"),
         (["--extra-body", '{"n": 2}'], "n cannot be set here"),
         (["--temperature", "warm"], "'warm' is neither a number nor `none`"),
-        (["--dry-run", "--batch-file", "x.jsonl"], "give one of them"),
         (["--prompt", "none.jinja"], "none.jinja: cannot be read"),
     ],
 )

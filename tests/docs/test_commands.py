@@ -5,7 +5,6 @@ stand in for what a test machine does not have: the sample's data where a comman
 small server where a command asks a model.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -77,10 +76,8 @@ def test_a_command_runs(command: Command, tmp_path: Path, server: ModelServer, e
     allowed = {0, 1, 3, 4} if GATES & set(words) else {0}
     assert done.returncode in allowed, done.stderr
     assert "Traceback" not in done.stderr
-    # With --batch-file, the predictions come later, from the replies of the batch.
-    outputs = {"--batch-file"} if "--batch-file" in words else {"-o", "--report"}
     for at, word in enumerate(words[:-1]):
-        if word in outputs and "--dry-run" not in words:
+        if word in {"-o", "--report"} and "--dry-run" not in words:
             assert (tmp_path / words[at + 1]).is_file()
 
 
@@ -105,8 +102,6 @@ def prepared(command: Command, folder: Path, earlier: Path) -> list[str]:
         path = folder / word
         if before == "--baseline" or word.endswith("_results.json"):
             copy(earlier, path)
-        elif before == "--from-batch":
-            write_replies(path, command, folder)
         elif before == "--data" and not path.exists():
             copy(sample_of(command.benchmark) / DATA[command.benchmark], path)
         elif at == 0 and path.suffix in {".json", ".jsonl", ".xlsx"} and not path.exists():
@@ -121,15 +116,3 @@ def prepared(command: Command, folder: Path, earlier: Path) -> list[str]:
 def of_the_hub(benchmark: str) -> list[str]:
     """What stands in for data that a command would load from the hub."""
     return ["--data", str(sample_of(benchmark) / DATA[benchmark])]
-
-
-def write_replies(path: Path, command: Command, folder: Path) -> None:
-    """Answer the requests of a batch file as a batch service does."""
-    at = command.words.index("--from-batch")
-    asking = [*command.words[:at], "--batch-file", "requests.jsonl", *of_the_hub(command.benchmark)]
-    made = grade(*asking, cwd=folder)
-    assert made.returncode == 0, made.stderr
-    requests = [json.loads(line) for line in (folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
-    body = json.loads(say("A").body)
-    replies = [{"custom_id": r["custom_id"], "response": {"status_code": 200, "body": body}} for r in requests]
-    path.write_text("".join(json.dumps(reply) + "\n" for reply in replies), encoding="utf-8")
