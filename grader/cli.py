@@ -185,7 +185,7 @@ def _variables(command: click.Command, prefix: str) -> Iterator[tuple[str, str]]
 
 
 def _check_variables() -> None:
-    """Print a warning for every unknown variable. Raises UsageError for one that is probably a misspelled option."""
+    """Print a warning for every unknown variable."""
     from grader.commands import defaults
 
     commands = main.commands.values()
