@@ -321,7 +321,7 @@ def _rescore(
     report = _earlier_report(stem, declared, split, protocol)
     if report is not None:
         _check_unchanged(path, report)
-        _check_data(options, declared, scorer, report)
+        _check_data(path, options, declared, scorer, report)
     if destination is not None:
         destination.begin(target, report.part if report is not None else part, path.name, judged=True)
     scored = scorer.rescore(
@@ -393,12 +393,12 @@ def _check_unchanged(path: Path, report: Report) -> None:
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
 
 
-def _check_data(options: Options, declared: Benchmark, scorer: AnyScorer, report: Report) -> None:
+def _check_data(path: Path, options: Options, declared: Benchmark, scorer: AnyScorer, report: Report) -> None:
     """Raise UsageError if other data is given than the report was made with: its verdicts are of those."""
     graded = report.provenance.data_digest
     if options.data is None or graded is None:
         return
-    if rows_of(declared, report.split, report.protocol, options.data, scorer).digest != graded:
+    if _rows(declared, scorer, report.split, read_predictions(path), options).digest != graded:
         raise UsageError(
             f"--data {options.data} is not the data that was graded ({report.provenance.data}). Grade again without "
             "--score-only; or leave out --data, to compute the metrics of the earlier verdicts again."

@@ -148,7 +148,7 @@ place_options = group(
                  shell_complete=complete_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     _SPLIT,
     click.option("--data", type=PATH, metavar="PATH",
-                 help="Local copy of the data (JSON Lines, JSON, TSV, CSV, parquet, `datasets` folder)."),
+                 help="Local copy of the data (JSON Lines, JSON, TSV, CSV, .xlsx, parquet, `datasets` folder)."),
     _PROTOCOL,
 )
 """The benchmark and its data."""

@@ -20,7 +20,7 @@ from grader.predictions.evidence import evidence_of, plain
 from grader.predictions.record import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.benchmark import Benchmark
     from grader.predictions.evidence import Evidence
@@ -55,16 +55,15 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark, origin: str) -> list[str]:
     """Return a note on the rows that differ from the data; raises InputError if most do."""
+    carried = {record.qid: evidence_of(record, file, benchmark) for record in file.records if record.qid in tasks}
+    first_number = _first_number(carried.values())
     compared, differing = 0, {}
-    for record in file.records:
-        task = tasks.get(record.qid)
-        if task is None:
-            continue
-        parts = compare(task, evidence_of(record, file, benchmark), benchmark)
+    for qid, said in carried.items():
+        parts = compare(tasks[qid], said, benchmark, first_number)
         compared += bool(parts)
         found = [part for part in parts if isinstance(part, Difference)]
         if found:
-            differing[record.qid] = found[0]
+            differing[qid] = found[0]
     if not differing:
         return []
     number = f"{len(differing):,} of {counted(compared, 'task')} that {file.name} describes differ from the data"
@@ -77,17 +76,30 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
     ids = " Its ids are row numbers of a log, which begin at 0 in every subject." if file.is_numbered else ""
     raise InputError(
         [
-            f"{where}: {number} ({origin}). In task {quoted(qid)}, {first.part} is {quoted(first.file, 120)} in the "
-            f"file and {quoted(first.data, 120)} in the data.{ids} The file is about other tasks, another release of "
-            "them, or options in another order: give the data that it answers with --data. If the file has the "
-            f"questions and gold answers of all its tasks, it can be its own data: --data {file.path or 'FILE'}"
+            f"{where}: {number} ({origin}). Task {quoted(qid)}, {first.part}: the file has {quoted(first.file, 120)}, "
+            f"the data has {quoted(first.data, 120)}.{ids} The file is about other tasks, another release of them, or "
+            "options in another order: give the data that it answers with --data. If the file has the questions and "
+            f"gold answers of all its tasks, it can be its own data: --data {file.path or 'FILE'}"
         ]
     )
 
 
-def compare(task: Task, said: Evidence, benchmark: Benchmark) -> list[Difference | bool]:
-    """Return one entry for each part that can be compared: True, or how it differs."""
-    parts = (_question(task, said, benchmark), _options(task, said), _gold(task, said))
+def _first_number(carried: Iterable[Evidence]) -> int | None:
+    """Return the number that golds of a file have for the first option; None if they do not tell."""
+    numbers = {(int(gold), len(said.options)) for said in carried for gold in said.golds if gold.isdecimal()}
+    if any(number == 0 for number, _ in numbers):
+        return 0
+    return 1 if any(number == options for number, options in numbers) else None
+
+
+def compare(
+    task: Task, said: Evidence, benchmark: Benchmark, first_number: int | None = None
+) -> list[Difference | bool]:
+    """Return one entry for each part that can be compared: True, or how it differs.
+
+    `first_number`: the number of the first option in the file's gold answers; None: 0 or 1.
+    """
+    parts = (_question(task, said, benchmark), _options(task, said), _gold(task, said, first_number))
     return [part for part in parts if part is not None]
 
 
@@ -160,33 +172,34 @@ def _listed(options: Mapping[str, str]) -> str:
     return ", ".join(f"{letter} {text}" for letter, text in options.items())
 
 
-def _gold(task: Task, said: Evidence) -> Difference | bool | None:
+def _gold(task: Task, said: Evidence, first_number: int | None) -> Difference | bool | None:
     if not task.golds or not said.golds:
         return None
-    is_same = _same_option(task, said) if task.options else _same_answer(task, said)
+    is_same = _same_option(task, said, first_number) if task.options else _same_answer(task, said)
     if is_same is False:
         return Difference(part="the gold answer", file=" or ".join(said.golds), data=" or ".join(task.golds))
     return is_same
 
 
-def _same_option(task: Task, said: Evidence) -> bool | None:
+def _same_option(task: Task, said: Evidence, first_number: int | None) -> bool | None:
     """Whether a gold answer of the file can mean the gold option; None if it names no option."""
     right = task.options.get(task.gold or "")
     options = said.options or task.options
-    meant = [text for gold in said.golds for text in _meant(gold.strip(), options, said.labels)]
+    meant = [text for gold in said.golds for text in _meant(gold.strip(), options, said.labels, first_number)]
     if right is None or not meant:
         return None
     return any(_is_same_text(right, text) for text in meant)
 
 
-def _meant(gold: str, options: Mapping[str, str], labels: tuple[str, ...]) -> list[str]:
+def _meant(gold: str, options: Mapping[str, str], labels: tuple[str, ...], first_number: int | None) -> list[str]:
     """Return the options that a gold answer can name: by letter, label, text, or number from 0 or 1."""
     bare, texts = gold.strip("(). "), list(options.values())
     found = [options[bare]] if bare in options else []
     found += [texts[labels.index(bare)]] if bare in labels[: len(texts)] else []
     found += [text for text in texts if _is_same_text(text, gold)]
     if not found and bare.isdecimal():
-        found = [texts[at] for at in (int(bare), int(bare) - 1) if 0 <= at < len(texts)]
+        numbers = (0, 1) if first_number is None else (first_number,)
+        found = [texts[at] for first in numbers if 0 <= (at := int(bare) - first) < len(texts)]
     return found
 
 

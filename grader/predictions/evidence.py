@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile, PredictionRecord
 
 _QUESTIONS = ("question", "query", "problem", "input", "text", "goal")
+_OWN_QUESTIONS = ("question", "query", "problem")
+"""Names in records that are no row of a data set: their `text` or `input` may be anything."""
 _OPTIONS = ("options", "choices", "endings")
 _GOLDS = ("answer", "target", "gold", "label", "answerKey")
 _NOT_FOREIGN = frozenset(("grade", "jsonl", "executed", "csv"))
@@ -69,18 +71,25 @@ def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Bench
     columns = benchmark.columns if benchmark is not None else None
     declared = {name: getattr(columns, name, None) for name in ("question", "prompt", "options", "letter", "answer")}
     code = (declared["prompt"], "prompt") if is_doc else ()
+    asked = (declared["question"], *_QUESTIONS, *code) if file.format not in _NOT_FOREIGN else _OWN_QUESTIONS
     options, labels = _options(row, (declared["options"], *_OPTIONS), benchmark)
     golds: object = None
     if file.format not in _NOT_FOREIGN:
         golds = _first(row, (declared["letter"], declared["answer"], *_GOLDS))
         golds = _first(fields, ("target",)) if golds is None else golds
     return Evidence(
-        question=_text(_first(row, (declared["question"], *_QUESTIONS, *code))),
+        question=_text(_first(row, asked)),
         prompt=_prompt(fields) if file.format not in _NOT_FOREIGN else "",
         options=options,
         labels=labels,
         golds=_texts(golds),
     )
+
+
+def question_of(record: PredictionRecord) -> str:
+    """Return the question that a foreign record carries, or what stands for it in a log without questions."""
+    fields = record.fields
+    return _text(_first(row_of(record), (*_QUESTIONS, "prompt"))) or _text(fields.get("doc_hash")) or _prompt(fields)
 
 
 def _first(row: Mapping[str, object], names: Iterable[str | None]) -> object:
@@ -110,7 +119,8 @@ def _options(
     if isinstance(together, dict) and set(together) == {"text", "label"}:
         return _lettered(together["text"]), tuple(str(label) for label in together["label"])
     if isinstance(together, dict):
-        return {str(name): _cell(text) for name, text in together.items() if text not in (None, "")}, ()
+        named = {str(name): _cell(text) for name, text in together.items() if text not in (None, "")}
+        return (named if all(name in string.ascii_uppercase for name in named) else {}), ()
     if isinstance(together, list):
         return _lettered(together), ()
     other = benchmark.also_named if benchmark is not None else {}

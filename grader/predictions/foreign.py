@@ -2,6 +2,7 @@
 
 - VLMEvalKit result tables (`.xlsx`, `.tsv`, or a JSON list of row objects): columns `index` and `prediction`.
 - lmms-eval sample logs (`*_samples_*.jsonl`): `doc_id` with `resps` or `filtered_resps`.
+- lm-evaluation-harness sample logs (`samples_*.jsonl`): the same, and the filter that made `filtered_resps`.
 - EvalPlus samples (JSON Lines with `task_id` and `completion` or `solution`): one program per line.
 - Tables of text with `qid` and `prediction`.
 - Mr-Ben's own scored results, which have questions, answers and judgements together.

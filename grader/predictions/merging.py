@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.files.json_text import quoted
-from grader.predictions.evidence import plain, row_of
+from grader.predictions.evidence import plain, question_of
 from grader.predictions.file import NOTHING, PredictionRecord, endings
 from grader.predictions.record import counted, names
 
@@ -53,7 +53,7 @@ class Merger:
         """Return the qids whose records answer different questions, and how they differ."""
         found = {}
         for qid, more in self._more.items():
-            first, *others = ((_question(record), record.where) for record in (self._first[qid], *more))
+            first, *others = ((question_of(record), record.where) for record in (self._first[qid], *more))
             other = next((each for each in others if each[0] and first[0] and plain(each[0]) != plain(first[0])), None)
             if other is not None:
                 found[qid] = f"{quoted(first[0])} ({first[1]}) and {quoted(other[0])} ({other[1]})"
@@ -84,11 +84,6 @@ class Merger:
             odd = [record.qid for record in records if len(record.predictions) != usual]
             qids = "qid" if len(odd) == 1 else "qids"
             yield f"Tasks have different numbers of samples: {listed} ({qids} {names(odd)})"
-
-
-def _question(record: PredictionRecord) -> str:
-    question = row_of(record).get("question")
-    return question if isinstance(question, str) else ""
 
 
 def _joined(records: list[PredictionRecord]) -> PredictionRecord:

@@ -51,7 +51,8 @@ def _row(
             row[options] = [*said.options.values()]
     if question and question not in row:
         row[question] = said.question or said.prompt or None
-    if answer and answer not in row:
+    is_number = isinstance(row.get(answer or ""), int) and letters and getattr(benchmark, "answer_from", None) is None
+    if answer and (answer not in row or is_number):
         row[answer] = said.gold_letter or None
     has_answer = not answer or answer in row_of(record) or row[answer] is not None
     return row, options_there and has_answer and bool(not question or row[question] or letters)

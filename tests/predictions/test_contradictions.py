@@ -8,7 +8,7 @@ import pytest
 
 import grader
 from grader.errors import InputError
-from grader.predictions.contradictions import Difference, compare
+from grader.predictions.contradictions import Difference, check_evidence, compare
 from grader.predictions.evidence import Evidence, evidence_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.results import Report
@@ -74,6 +74,24 @@ def test_answers_are_compared_by_what_they_mean(golds: tuple[str, ...], *, is_sa
     assert (differs(NUMBER, Evidence(golds=golds)) == []) is is_same
 
 
+@pytest.mark.parametrize(("numbers", "note"), [("012", ""), ("123", ""), ("120", "3 of 3"), ("031", "2 of 3")])
+def test_golds_that_are_numbers_of_options_count_from_the_same_number_in_a_file(
+    tmp_path: Path, numbers: str, note: str
+) -> None:
+    options = {"A": "red", "B": "blue", "C": "green", "D": "grey"}
+    tasks = {str(n): Task(id=str(n), options=options, gold="ABC"[n]) for n in range(3)}
+    records = [
+        PredictionRecord(qid=str(n), predictions=[""], fields={"doc": {"choices": [*options.values()]}, "target": gold})
+        for n, gold in enumerate(numbers)
+    ]
+    file = PredictionFile(name="f", path=None, format="lm-evaluation-harness", records=records)
+    if not note:
+        assert check_evidence(tasks, file, MMSTAR, "q") == []
+        return
+    with pytest.raises(InputError, match=f"{note} tasks"):
+        check_evidence(tasks, file, MMSTAR, "q")
+
+
 def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_one() -> None:
     text = (
         "A farm has 3 barns. In each barn live 30 hens, and each lays one egg a day. How many eggs do they lay a day?"
@@ -126,7 +144,7 @@ def test_a_file_of_other_tasks_is_refused_with_an_example_and_a_remedy(tmp_path:
         log(tmp_path, changed=5)
     (problem, *_) = caught.value.problems
     assert "samples.jsonl:1: 5 of 10 tasks that samples.jsonl describes differ from the data (q.jsonl)" in problem
-    assert 'the question is "Who is number 0?" in the file and "How much is 0 times 3?" in the data' in problem
+    assert 'Task "0", the question: the file has "Who is number 0?", the data has "How much is 0 times 3?".' in problem
     assert "begin at 0 in every subject" in problem
     assert f"--data {tmp_path / 'samples.jsonl'}" in problem
 

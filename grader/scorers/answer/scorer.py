@@ -24,7 +24,7 @@ from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.careful.wordings import REFUSED
 from grader.scorers.choice.declaration import letters_problem
-from grader.scorers.choice.items import cell, lettered, official_reader, unknown_reader, verdict
+from grader.scorers.choice.items import cell, groups_of, lettered, official_reader, unknown_reader, verdict
 from grader.scorers.interface import (
     Observe,
     Run,
@@ -203,9 +203,7 @@ def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
         together = {name: _set_of(qid, row, sets) for name, sets in declared.together.items()}
     except ValueError as error:
         raise ValueError(f"{qid}: {error}") from None
-    groups: dict[str, str | list[str]] = {
-        name: label for name in columns.groups if (label := cell(row.get(name))) is not None
-    }
+    groups = groups_of(row, columns.groups)
     if isinstance(several := groups.get(declared.counted_in), str):
         groups[declared.counted_in] = list(dict.fromkeys(label.strip() for label in several.split(",")))
     text = str(row.get(columns.question or "") or "")

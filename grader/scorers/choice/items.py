@@ -281,12 +281,20 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
     return {}
 
 
-def _groups(row: Row, benchmark: ChoiceBenchmark) -> dict[str, str | list[str]]:
+def groups_of(row: Row, names: Iterable[str]) -> dict[str, str | list[str]]:
+    """Return column -> label, or labels if a row has a list of them."""
     groups: dict[str, str | list[str]] = {}
-    for name in benchmark.columns.groups:
-        label = cell(row.get(name))
-        if label is not None:
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, list):
+            groups[name] = list(dict.fromkeys(label for each in value if (label := cell(each)) is not None))
+        elif (label := cell(value)) is not None:
             groups[name] = label
+    return groups
+
+
+def _groups(row: Row, benchmark: ChoiceBenchmark) -> dict[str, str | list[str]]:
+    groups = groups_of(row, benchmark.columns.groups)
     for name, derived in benchmark.derived.items():
         label = derived.values.get(str(groups.get(derived.source)))
         if label is not None:
