@@ -176,23 +176,22 @@ for _command in (run_command, look.check_command):
     _name_variables(_command, "GRADE")
 
 
-def _variables(command: click.Command, prefix: str) -> Iterator[tuple[str, str]]:
+def _variables(command: click.Command, prefix: str) -> Iterator[str]:
     """Yield each option's variable, and the one with click's own name for the option, which click reads as well."""
     for option in option_names(command).values():
-        yield str(option.envvar), f"{prefix}_{(option.name or '').upper()}"
+        yield str(option.envvar)
+        yield f"{prefix}_{(option.name or '').upper()}"
     for part in command.commands.values() if isinstance(command, click.Group) else ():
         yield from _variables(part, f"{prefix}_{(part.name or '').upper()}")
 
 
 def _check_variables() -> None:
-    """Print a warning for every unknown variable."""
+    """Raise UsageError for unknown variables."""
     from grader.commands import defaults
 
     commands = main.commands.values()
-    pairs = [pair for command in commands for pair in _variables(command, f"GRADE_{(command.name or '').upper()}")]
-    options, own_names = zip(*pairs, strict=True)
-    for warning in defaults.check(os.environ, options, own_names):
-        say(warning)
+    known = {name for command in commands for name in _variables(command, f"GRADE_{(command.name or '').upper()}")}
+    defaults.check_variables(os.environ, known)
 
 
 # --- the config file ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Where defaults come from: the config file, and `GRADE_` variables, of which an unknown one is named."""
+"""Where defaults come from: the config file, and `GRADE_` variables, of which an unknown one is an error."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from grader.errors import InputError
+from grader.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 PREFIX = "GRADE_"
-OTHERS = frozenset({"GRADE_POOL", "GRADE_SERVE_TOKEN"})
-"""Variables that are not options: the rewards and the server read them."""
+OTHERS = frozenset({"GRADE_POOL", "GRADE_SERVE_TOKEN", "GRADE_VERSION"})
+"""Variables that are not options: the rewards and the server read them; pipelines pin our version in one."""
 _PRIVATE = re.compile(r"GRADE_TEST_|.*_(KEY|TOKEN|SECRET|PASSWORD)$")
 """The tests' own variables, and keys with a name that the user chooses (`--api-key-env`)."""
 _SERVICE = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
@@ -24,22 +24,18 @@ _ADDRESS = re.compile(r"(tcp|udp|sctp)://")
 """Kubernetes sets such variables in every pod beside a service with the name `grade`."""
 
 
-def check(environment: Mapping[str, str], options: Collection[str], read: Collection[str]) -> list[str]:
-    """Return a warning for every unknown variable.
-
-    `options`: the documented variables; `read`: all variables that the command line reads.
-    """
-    known = OTHERS.union(options)
+def check_variables(environment: Mapping[str, str], known: Collection[str]) -> None:
+    """Raise UsageError for unknown `GRADE_` variables: a misspelled one could drop a gate."""
     unknown = [
         name
         for name, value in sorted(environment.items())
-        if name.startswith(PREFIX) and value and name not in known and name not in read and not _foreign(name, value)
+        if name.startswith(PREFIX) and value and name not in OTHERS.union(known) and not _foreign(name, value)
     ]
-    return [
-        f"WARNING: the environment variable {name} is ignored: it is not the name of an option "
-        "(`grade run --help` lists the options)."
-        for name in unknown
-    ]
+    if unknown:
+        raise UsageError(
+            f"unknown environment variable: {', '.join(unknown)}. Variables with the prefix {PREFIX} set options, and "
+            "no option has this name. `grade run --help` lists the options. Correct or unset it."
+        )
 
 
 def _foreign(name: str, value: str) -> bool:

@@ -10,7 +10,6 @@ import click
 from grader.commands import infer_options, options
 from grader.commands.console import emit, say
 from grader.errors import InfrastructureError, InterruptedRunError, UsageError
-from grader.predictions.record import counted
 
 if TYPE_CHECKING:
     from grader.inference.dry_run import DryRun
@@ -62,6 +61,7 @@ def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
     """Run the requests; if interrupted, say how to continue and return None."""
     from grader.commands.progress import request_watcher
     from grader.inference import session
+    from grader.predictions.record import counted
 
     try:
         with request_watcher(quiet=quiet) as watching:
@@ -76,6 +76,8 @@ def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
 
 
 def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
+    from grader.predictions.record import counted
+
     if look.first is not None:
         emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
     more = " more" if look.requests else ""
@@ -127,6 +129,8 @@ def _truncation(stage: str, count: int, of: int, limit: int | None) -> str:
 
 
 def _show_missing(result: Result, run_options: InferOptions) -> None:
+    from grader.predictions.record import counted
+
     summary = result.summary
     failed = summary.failed
     for lost in failed[:_LISTED]:

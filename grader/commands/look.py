@@ -14,11 +14,6 @@ import click
 from grader.commands import options
 from grader.commands.output_files import put
 from grader.errors import GradeError, UsageError
-from grader.grading import load_tasks
-from grader.predictions.record import counted
-from grader.results import READINGS
-from grader.scorers import declarations
-from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +53,7 @@ def _list(width: int) -> str:
     """Return the table of the bundled benchmarks, the defaults first."""
     from grader.reports import terminal
     from grader.reports.document import Column, Table, cells
+    from grader.scorers import declarations
 
     rows = [[benchmark.id, benchmark.name, *_splits_and_protocols(benchmark)] for benchmark in declarations.bundled()]
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
@@ -200,6 +196,10 @@ def check_command(predictions: tuple[str, ...], **given: Any) -> None:
 
 def describe(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
+    from grader.grading import load_tasks
+    from grader.predictions.record import counted
+    from grader.scorers import declarations
+
     declared = declarations.load(options.benchmark)
     splits, protocols = _splits_and_protocols(declared)
     lines = [
@@ -217,6 +217,8 @@ def describe(options: Options) -> list[str]:
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
+    from grader.grading import load_tasks
+
     declared, tasks = load_tasks(options)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)
@@ -243,7 +245,9 @@ def described(image: Image) -> str:
 def _sample_in_words(run_options: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
     from grader.reports import material
+    from grader.scorers import declarations
     from grader.scorers.earlier import read_report
+    from grader.scorers.registry import scorer_of
 
     report = read_report(results)
     declared = declarations.load(run_options.benchmark)
@@ -272,6 +276,7 @@ def _question(task: Task) -> Iterator[tuple[str, str]]:
 def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, str]]:
     """Yield each reading's outcome and why."""
     from grader.reports.why import outcome, reason
+    from grader.results import READINGS
 
     for name in READINGS:
         reading = sample.reading(name)

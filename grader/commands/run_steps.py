@@ -12,7 +12,6 @@ from grader.commands import github, output_files
 from grader.commands.console import AGAIN, say, show_table, writing
 from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
-from grader.predictions.record import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -243,6 +242,8 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
 
 def _silent_judge(report: Report) -> str:
     """Return what happened if a judge answered none of its questions, with the last reason; else an empty text."""
+    from grader.predictions.record import counted
+
     judge = report.provenance.judge
     if judge is None or judge.questions == 0 or judge.questions > judge.failed:
         return ""

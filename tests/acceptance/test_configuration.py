@@ -87,12 +87,13 @@ def test_a_bad_value_is_said_to_come_from_the_environment(project, monkeypatch):
     assert said.stderr.endswith("(from the environment: GRADE_LIMIT)\n")
 
 
-def test_an_unknown_variable_is_named_also_by_a_quiet_run(project, monkeypatch):
+def test_a_misspelled_variable_cannot_drop_a_gate(project, monkeypatch):
     path, data = project
     monkeypatch.setenv("GRADE_FAIL_UNDR", "accuracy=99")
     said = grade(path, "-b", "vstar", "--data", data, "-q")
-    assert said.returncode == 0
-    assert "WARNING: the environment variable GRADE_FAIL_UNDR is ignored" in said.stderr
+    assert said.returncode == 2
+    assert "unknown environment variable: GRADE_FAIL_UNDR" in said.stderr
+    assert not path.with_name("predictions_results.json").exists()
     for words in (["run", "--help"], ["--version"], ["list"]):
         other = grade(*words)
         assert (other.returncode, other.stderr) == (0, ""), words

@@ -1,11 +1,11 @@
-"""Variables that look like an option's: what is unknown is named, what belongs to others is left alone."""
+"""Variables that look like an option's: an unknown one is an error, what belongs to others is left alone."""
 
 from pathlib import Path
 
 import pytest
 
-from grader.commands.defaults import Config, Kind, check, check_values, find
-from grader.errors import InputError
+from grader.commands.defaults import Config, Kind, check_values, check_variables, find
+from grader.errors import InputError, UsageError
 
 OPTIONS = {
     "GRADE_FAIL_UNDER",
@@ -15,20 +15,17 @@ OPTIONS = {
     "GRADE_SERVE_HOST",
     "GRADE_IMAGE_BUILD_BASE",
 }
-READ = {"GRADE_RUN_LINES"}
 
 
-def test_an_unknown_name_is_a_warning() -> None:
-    assert check({"GRADE_THRESHOLD": "75"}, OPTIONS, READ) == [
-        "WARNING: the environment variable GRADE_THRESHOLD is ignored: it is not the name of an option "
-        "(`grade run --help` lists the options)."
-    ]
+def test_every_unknown_name_is_in_the_error() -> None:
+    with pytest.raises(UsageError, match="unknown environment variable: GRADE_FAIL_UNDR, GRADE_THRESHOLD"):
+        check_variables({"GRADE_THRESHOLD": "75", "GRADE_FAIL_UNDR": "a=1", "GRADE_K": "1"}, OPTIONS)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *((name, "1") for name in sorted(OPTIONS | READ)),
+        *((name, "1") for name in sorted(OPTIONS)),
         ("GRADE_FAIL_UNDR", ""),
         ("GRADES", "1"),
         ("_GRADE_COMPLETE", "bash_source"),
@@ -41,7 +38,7 @@ def test_an_unknown_name_is_a_warning() -> None:
     ],
 )
 def test_options_and_the_variables_of_others_are_no_concern(name: str, value: str) -> None:
-    assert check({name: value}, OPTIONS, READ) == []
+    check_variables({name: value}, OPTIONS)
 
 
 KNOWN: dict[str, Kind] = {"split": "value", "id": "list", "limit": "value", "quiet": "flag"}
