@@ -209,11 +209,12 @@ _YES_NO = {"true": "yes", "false": "no"}
 def _same_answer(task: Task, said: Evidence) -> bool | None:
     """Whether an answer of the file is an accepted one; None if their forms cannot be compared."""
     ours, theirs = ([_final(text) for text in texts] for texts in (task.golds, said.golds))
-    pairs = [(plain(first), plain(second)) for first in ours for second in theirs]
-    if any(a in b or b in a for a, b in pairs if a and b) and not all(map(_number, (*ours, *theirs))):
-        return True
     if any(_is_same_text(first, second) for first in ours for second in theirs):
         return True
+    if any(_number(text) is None for text in (*ours, *theirs)):
+        pairs = [(plain(first), plain(second)) for first in ours for second in theirs]
+        if any(first in second or second in first for first, second in pairs):
+            return True
     for of_a_kind in (_number, _yes_or_no, _WORDS.fullmatch):
         if all(of_a_kind(text) is not None for text in (*ours, *theirs)):
             return False

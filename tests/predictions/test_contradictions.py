@@ -68,7 +68,15 @@ def test_contradictions_are_found(said: Evidence, parts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("golds", "is_same"),
-    [(("5+7=12\n#### 12",), True), (("12.0",), True), (("11", "12"), True), (("twelve",), True), (("13",), False)],
+    [
+        (("5+7=12\n#### 12",), True),
+        (("12.0",), True),
+        (("11", "12"), True),
+        (("twelve",), True),
+        (("13",), False),
+        (("112",), False),
+        (("So it is 12 apples",), True),
+    ],
 )
 def test_answers_are_compared_by_what_they_mean(golds: tuple[str, ...], *, is_same: bool) -> None:
     assert (differs(NUMBER, Evidence(golds=golds)) == []) is is_same
