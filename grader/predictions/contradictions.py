@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile
     from grader.task import Task
 
-_MOST = 0.5
-"""Share of the compared rows: if so many differ, the file is about other tasks (two shuffled options: half)."""
+_MOST, _ORDERS = 1 / 2, 1 / 3
+"""Share of the compared tasks from which on the file is about other tasks: of all that differ, and of those whose
+options are in another order. (Shuffling leaves half of the tasks with two options, and all that have none.)"""
 _SHORT = 4
 """Texts with fewer letters and digits are contained in others by accident."""
 _LONG = 20
@@ -51,6 +52,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     part: str
     file: str
     data: str
+    is_order: bool = False
+    """Whether the file has the options of the data in another order."""
 
 
 def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark, origin: str) -> list[str]:
@@ -67,7 +70,8 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
     if not differing:
         return []
     number = f"{len(differing):,} of {counted(compared, 'task')} that {file.name} describes differ from the data"
-    if len(differing) < _MOST * compared:
+    orders = sum(one.is_order for one in differing.values())
+    if len(differing) < _MOST * compared and orders < _ORDERS * compared:
         listed = ", ".join(f"{quoted(qid)} ({one.part})" for qid, one in islice(differing.items(), 5))
         more = f" and {len(differing) - 5:,} more" if len(differing) > 5 else ""
         return [f"{number}: {listed}{more}. They are graded by the data."]
@@ -144,7 +148,10 @@ def _options(task: Task, said: Evidence) -> Difference | bool | None:
     is_same = all(text.casefold() in _EMPTY for text in lone) and all(
         _is_same_text(ours[letter], theirs[letter]) for letter in ours.keys() & theirs.keys()
     )
-    return is_same or Difference(part="the options", file=_listed(said.options), data=_listed(task.options))
+    is_order = sorted(map(plain, ours.values())) == sorted(map(plain, theirs.values()))
+    return is_same or Difference(
+        part="the options", file=_listed(said.options), data=_listed(task.options), is_order=is_order
+    )
 
 
 def _bare(options: Mapping[str, str]) -> dict[str, str]:
@@ -183,8 +190,8 @@ def _gold(task: Task, said: Evidence, first_number: int | None) -> Difference | 
 
 def _same_option(task: Task, said: Evidence, first_number: int | None) -> bool | None:
     """Whether a gold answer of the file can mean the gold option; None if it names no option."""
-    right = task.options.get(task.gold or "")
-    options = said.options or task.options
+    right = _bare(task.options).get(task.gold or "")
+    options = _bare(said.options or task.options)
     meant = [text for gold in said.golds for text in _meant(gold.strip(), options, said.labels, first_number)]
     if right is None or not meant:
         return None

@@ -1,6 +1,7 @@
 """What a file carries of its tasks is compared with the data: contradictions are found, honest differences are none."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def differs(task: Task, said: Evidence) -> list[str]:
         Evidence(question="Which  colour has\u00a0the third ball\nfrom the left ?"),
         Evidence(prompt="Q: Other one? A: x\nQ: Which colour has the third ball (from the left)?\nA:"),
         Evidence(options={"A": "A. red", "B": "B. Blue.", "C": "C. dark\u00a0green", "D": "D. None"}),
+        Evidence(options={"A": "A. red", "B": "B. blue", "C": "C. dark green"}, golds=("B",)),
         Evidence(options={"A": "red", "B": "blue", "C": "dark green"}),
         Evidence(golds=("(B)",)),
         Evidence(golds=("blue",)),
@@ -98,6 +100,22 @@ def test_golds_that_are_numbers_of_options_count_from_the_same_number_in_a_file(
         return
     with pytest.raises(InputError, match=f"{note} tasks"):
         check_evidence(tasks, file, MMSTAR, "q")
+
+
+@pytest.mark.parametrize(("turned", "is_error"), [(3, False), (4, True)])
+def test_options_in_another_order_in_a_third_of_the_tasks_are_an_error(turned: int, *, is_error: bool) -> None:
+    tasks = {str(n): Task(id=str(n), options={"A": "red", "B": "blue"}, gold="A") for n in range(10)}
+    records = [
+        PredictionRecord(
+            qid=str(n),
+            predictions=[""],
+            fields={"A": "blue" if n < turned else "red", "B": "red" if n < turned else "blue"},
+        )
+        for n in range(10)
+    ]
+    file = PredictionFile(name="f", path=None, format="vlmevalkit", records=records)
+    with pytest.raises(InputError) if is_error else nullcontext():
+        assert "3 of 10" in check_evidence(tasks, file, MMSTAR, "q")[0]
 
 
 def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_one() -> None:
