@@ -56,7 +56,7 @@ INITIAL = Pattern(
 )
 """Before a declaration: others replace it."""
 SUPPOSED = Pattern(
-    r"(?:\b(?:if|whether|unless|suppose|supposing|assum(?:e|ing)|wenn|falls|si|se|если|is|does|would)\b"
+    r"(?:\b(?:if|whether|unless|suppose|supposing|assum(?:e|ing)|wenn|falls|si|se|если)\b"
     r"(?:(?!\b(?:then|so)\b)[^.,;:!?\n]){0,40}|如果[^,。\n]{0,20}|\b(?:in|with|of) (?:your|an?|each|the) )$"
 )
 """Before a declaration: it only considers, asks, or speaks of a form ("in your answer: ...")."""
@@ -98,7 +98,8 @@ REFUSES = Pattern(
     r"\b(?:can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|(?:not possible|"
     r"impossible|difficult|hard) to|"
     r"don't|do not|does(?:n't| not)|didn't|did not|without)\s+(?:\w+\s+){0,4}?"
-    r"(?:help|assist|determine\w*|tell|identify|answer\w*|find|provid\w*|know\w*|say|process|view|access|contain|"
+    r"(?:help|assist|determine\w*|tell|see|read|make out|choose|select|identify|answer\w*|find|provid\w*|"
+    r"know\w*|say|process|view|access|contain|"
     r"confirm|conclude|decide|calculat\w*|comput\w*|solve|estimate|comply|discern|locate|specif\w*|"
     r"have (?:\w+ )?(?:enough|sufficient)|"
     r"information|context|(?:image|picture|figure|data|chart|graph|table)\b)"
@@ -130,6 +131,8 @@ COURTESY = Pattern(
     r"(?:sure|certainly|of course|absolutely|okay|ok|alright|great)\b(?=[,!.]* (?:i(?:'ll| can| will|'d)|let|"
     r"here|let's)\b|[!.]*\s*$)|"
     r"here(?:'s| is| are) (?:the|a|my|your|an|how)\b[^.]*:|"
+    r"i (?:can )?(?:see|understand|have looked at)(?: the| your| this)?(?: (?:image|picture|chart|graph|"
+    r"question|table))?(?: you \w+)?\W*$|"
     r"ich hoffe|viel erfolg|gern(?:e)? geschehen|wenn (?:du|sie) |j'espère|n'hésite|espero que|avísame|no dudes|"
     r"spero che|fammi sapere|"
     r"надеюсь|если у вас|обращайтесь|希望|如果(?:你|您)|如有|谢谢|請問|请问还|お役に立|ご質問|도움이|질문이)"

@@ -22,6 +22,7 @@ their values differ, there are several.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import deque
 from functools import cached_property
@@ -86,7 +87,8 @@ class Reply:
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
         """The sentences that can answer without a form, in order."""
-        return _framed(self.low, _sentences(self.text))
+        spans = _framed(self.low, _sentences(self.text))
+        return _without_rows(self.text, spans) or spans
 
 
 def own_words(raw: str, question: str = "") -> Reply:
@@ -147,7 +149,11 @@ def this_question(text: str, question: str) -> str:
     starts = [heading.start() for heading in headings] + [len(text)]
     asked = frozenset(_WORDS.findall(question.lower()))
     first, last = 0, starts[0]
-    repeated = [at for at, heading in enumerate(headings) if _is_asked(text[heading.end() : starts[at + 1]], asked)]
+    repeated = [
+        at
+        for at, heading in enumerate(headings)
+        if _is_asked(text[heading.end() : min(starts[at + 1], heading.end() + 2 * len(question) + 40)], asked)
+    ]
     if repeated:
         first, last = headings[repeated[0]].end(), starts[repeated[0] + 1]
     elif not any(not wordings.COURTESY.match(text.lower(), *span) for span in _sentences(text[:last])):
@@ -156,12 +162,17 @@ def this_question(text: str, question: str) -> str:
 
 
 def _is_asked(piece: str, asked: frozenset[str]) -> bool:
+    """Whether a piece begins with a question; "the second largest" is not "the largest"."""
     said = frozenset(_WORDS.findall(piece.lower()))
-    return bool(asked) and len(asked & said) >= _SAME_QUESTION * len(asked)
+    first = frozenset(_WORDS.findall(piece.lower().lstrip().partition("?" if "?" in piece else "\n")[0]))
+    return len(asked & said) >= _SAME_QUESTION * len(asked) > 0 and len(first & asked) >= _SAME_QUESTION * len(first)
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
 
+_LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
+_ROW = Pattern(r"[ \t]*(?:[-*+\u2022][ \t]|[^|\n]*\|)")
+"""A line of a list or a table."""
 _LIST_MARK = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+|\(?\d{1,2}[.)](?=[ \t*])[ \t]*){1,3}")
 
 
@@ -179,6 +190,18 @@ def _sentences(text: str) -> list[tuple[int, int]]:
         elif not mark or mark.end() < end:
             start = end
     return found
+
+
+def _without_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Leave out the sentences of lists and tables."""
+    kept, end, is_row = [], -1, False
+    for span in spans:
+        if span[0] > end:
+            line = text.rfind("\n", 0, span[0]) + 1
+            end = text.find("\n", span[0]) % (len(text) + 1)
+            is_row = _ROW.match(text, line) is not None
+        kept += [] if is_row else [span]
+    return kept
 
 
 def _framed(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -227,6 +250,8 @@ def _declarations(reply: Reply) -> Iterator[Claim]:
     for form in deque(wordings.DECLARES.finditer(low), _MOST):
         opened = _OPENS.match(low, form.end())
         start = opened.end() if opened else form.end()
+        if "\n" in low[form.end() : start] and _LIST_NUMBER.match(low, start):
+            continue  # "how I got the answer:", and a list
         stop = _END.search(low, start)
         end = len(reply.text[: stop.start() if stop else len(low)].rstrip(' \t*_"`'))
         rank, supposed = _rank(low, form.start())
@@ -279,7 +304,11 @@ class Settled(NamedTuple, Generic[Value]):
     several: bool = False
 
 
-def settle(found: Sequence[Claim], read: Callable[[Claim], Value | None]) -> Settled[Value] | None:
+def settle(
+    found: Sequence[Claim],
+    read: Callable[[Claim], Value | None],
+    is_same: Callable[[Value, Value], bool] = operator.eq,
+) -> Settled[Value] | None:
     """Return the claim that counts; None if no claim has a value."""
     for strength in (2, 1, 0):
         valued = [
@@ -291,5 +320,5 @@ def settle(found: Sequence[Claim], read: Callable[[Claim], Value | None]) -> Set
         if valued:
             highest = max(one.claim.rank for one in valued)
             last = [one for one in valued if one.claim.rank == highest]
-            return last[-1]._replace(several=any(one.value != last[-1].value for one in last))
+            return last[-1]._replace(several=not all(is_same(one.value, last[-1].value) for one in last))
     return None

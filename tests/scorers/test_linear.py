@@ -20,7 +20,6 @@ import pytest
 
 from grader.scorers.answer.careful import read_answer
 from grader.scorers.answer.official import RULES
-from grader.scorers.choice.careful.quantities import quantities_in
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
 from grader.scorers.execution.assembly import assemble
@@ -28,6 +27,7 @@ from grader.scorers.execution.careful_program import has_code
 from grader.scorers.execution.extraction import MAX_SOURCE
 from grader.scorers.mr_ben import judge_decision, reading
 from grader.scorers.mr_ben.official import read_official
+from grader.scorers.numbers import numbers_in, simplified
 from grader.scorers.patterns import Pattern
 from grader.scorers.places import claims, own_words
 from tests import growth
@@ -83,7 +83,7 @@ def vlmevalkit(text: str) -> None:
 
 def answer(text: str) -> None:
     read_answer(text, "Which one?", "number")
-    list(quantities_in(text[:100_000]))
+    list(numbers_in(simplified(text[:100_000])))
 
 
 def answer_official(text: str) -> None:
@@ -101,7 +101,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     ),
     "places": (lambda text: claims(own_words(text, "what is it")), ("places", "place_wordings", "containers")),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),
-    "answer": (answer, ()),
+    "answer": (answer, ("numbers", "yes_no", "answer.careful")),
     "answer, official": (answer_official, ("answer.official",)),
     "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.judge_decision", "mr_ben.official")),
     "mr_ben, code": (mr_ben(CODE), ("mr_ben.step", "mr_ben.judge_decision")),

@@ -1,37 +1,29 @@
-"""The careful reading of short answers: the statement with which a reply answers, never a guess.
+"""The careful reading of short answers: what stands in an answer's place, whole or not at all, never a guess.
 
-The same principles as for options: an answer in the form of one beats the last sentence; answers to a next question
-and what follows a loop do not count. Where no rule finds an answer, the outcome is `no_answer`.
+Where no claim is one of the kind, the sentences that can answer are read: numbers that the question states are
+repeated, not answered; if the last sentence has one other number, that is the answer, else the first. Where no rule
+finds an answer, the outcome is `no_answer`.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import re
+import unicodedata
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.predictions.reasoning import hide_reasoning
-from grader.scorers.choice.careful.options import tokens
-from grader.scorers.choice.careful.quantities import Quantity, quantities_in, quantity
-from grader.scorers.choice.careful.read import LONGEST_WITH_REASONING
-from grader.scorers.choice.careful.spelling import folded
-from grader.scorers.choice.careful.yes_no import polarity
-from grader.scorers.containers import find_wrapped
+from grader.scorers.numbers import Number, number, numbers_in, simplified
 from grader.scorers.patterns import Pattern
-from grader.scorers.places import end_turn, this_question, without_loop
+from grader.scorers.places import claims, own_words, settle
 from grader.scorers.plain_text import plain, without_markup
+from grader.scorers.yes_no import polarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from grader.scorers.answer.declaration import Kind
     from grader.scorers.answer.expressions import Comparer
-
-_FORM = Pattern(r"(?:\b(?:final )?answer\b(?: is|:| =)|####)[ \t*]*:?[ \t*]*(?:about |approximately |that )?", 2)
-_END = Pattern(r"[\n!?;]|\.(?=\s|$)")
-_RESULT = Pattern(r"=|\b(?:so|thus|hence|therefore|equals)\b", 2)
-_DENIED = Pattern(r"\bnot\s+$", 2)
-_LONGEST = 200_000
-_MOST = 50
+    from grader.scorers.places import Claim, Reply
 
 
 class Said(NamedTuple):
@@ -43,57 +35,129 @@ class Said(NamedTuple):
 
 def read_answer(text: str, question: str, kind: Kind) -> Said:
     """Return the answer of a reply as it is written."""
-    cleaned, unclosed = hide_reasoning(plain(text[-LONGEST_WITH_REASONING:]))
-    if unclosed:
-        return Said(None, "unclosed_reasoning")
-    cleaned = without_loop(end_turn(cleaned)[-_LONGEST:])
-    cleaned = this_question(cleaned, question).strip()
-    if not cleaned:
-        return Said(None, "empty")
-    for rule, content in _candidates(cleaned):
-        answer = _part(content, question, kind, whole=rule != "final_statement")
-        if answer:
-            return Said(answer, rule)
-    return Said(None, "nothing_read")
+    reply = own_words(text, question)
+    if reply.problem:
+        return Said(None, reply.problem)
+    found = settle(claims(reply), partial(_content, reply, question, kind), partial(is_same, kind=kind))
+    if found is None:
+        answer = _undeclared(reply, question, kind)
+        return Said(answer, "sentence") if answer else Said(None, "nothing_read")
+    result = _number_of(reply, question, found.claim.end) if kind == "number" else None
+    if found.several or (result is not None and not is_same(result, found.value, kind)):
+        return Said(None, "several_answers")
+    return Said(found.value, found.claim.rule)
 
 
-def _candidates(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (rule, content) of what can be the answer, the strongest first."""
-    wrapped = find_wrapped(text)
-    if wrapped:
-        yield wrapped[-1].rule, text[slice(*wrapped[-1].inner)]
-    shown = without_markup(text).replace("\\$", "$")
-    for form in reversed(deque(_FORM.finditer(shown), _MOST)):
-        end = _END.search(shown, form.end())
-        yield "declaration", shown[form.end() : end.start() if end else len(shown)]
-    yield "bare_text", shown
-    paragraphs = shown.rstrip().rpartition("\n")
-    yield "final_statement", paragraphs[2]
-
-
-def _part(content: str, question: str, kind: Kind, *, whole: bool) -> str:
-    """Return the answer in a piece of a reply; empty if there is none, or several."""
-    content = without_markup(content).strip("{} \t\n") if kind == "text" else content
-    content = content.strip(" \t\n*").rstrip(" \t\n.*")
-    if kind == "number" or (kind == "expression" and not whole):
-        return _number(content, whole=whole)
+def _content(reply: Reply, question: str, kind: Kind, claim: Claim) -> str | None:
+    """Return the answer in a claim; None if it is not one of the kind, or not whole."""
+    content = reply.text[claim.start : claim.end].strip(" \t\n*_")
+    if kind == "number":
+        content = simplified(_LABEL.sub("", content) if claim.form == "line" else content)
+        if number(content) or claim.form == "line":
+            return content if number(content) else None
+        is_near = "\n" not in reply.text[claim.whole[0] : claim.start]
+        return _first_or_only(content, question, is_near=is_near)
+    if claim.form == "line":
+        return None
     if kind == "yes_no":
-        answer = polarity(content.lower(), question.lower())
-        return "" if answer is None else "yes" if answer else "no"
-    return content if whole and len(content) <= 200 and "\n" not in content else ""
+        return _said(polarity(without_markup(content).lower(), ""))
+    opened = _OPENED.search(reply.text, 0, claim.start) if claim.form == "declaration" else None
+    return _OPTION.sub("", (opened[0] if opened else "") + content) or None
 
 
-def _number(content: str, *, whole: bool) -> str:
-    if len(content) < 100 and quantity(content) is not None:
-        return content
-    if len(content) > 1000 or (whole and "\n" in content):
-        return ""
-    spans = [span for span in quantities_in(content) if not _DENIED.search(content, max(0, span[0] - 8), span[0])]
-    # "18 - 6 = 12", "so 12 are left of 18": a sentence with several other numbers does not say which one it means.
-    results = [result.end() for result in _RESULT.finditer(content)][-1:]
-    spans = [span for span in spans if results and span[0] >= results[0]][:1] or spans
-    return content[slice(*spans[0][:2])] if len(spans) == 1 else ""
+_LABEL = Pattern(r"^A(?:ns)?:", 2)
+_OPENED = Pattern(r"[(\[{]+$")
+_OPTION = Pattern(r"^\([A-Z]\)\s*(?=\S)")
 
+
+def _undeclared(reply: Reply, question: str, kind: Kind) -> str | None:
+    """Return the answer of the sentences that can answer."""
+    if kind == "yes_no":
+        own = "\n".join(reply.shown[start:end] for start, end in reply.sentences) or reply.shown
+        return _said(polarity(own.strip().lower(), question.lower()))
+    return _text(reply) if kind == "text" else _number_of(reply, question)
+
+
+def _said(agrees: bool | None) -> str | None:
+    return None if agrees is None else "yes" if agrees else "no"
+
+
+def _text(reply: Reply) -> str | None:
+    """Return a reply of one line; of several, the only line that is nothing but a list, or emphasized as a whole."""
+    lines = [line for line in reply.text.strip().split("\n") if line.strip()]
+    if len(lines) > 1:
+        lines = [line for line in lines if _ALONE.fullmatch(line)]
+    return lines[0].strip(" \t*_`.") if len(lines) == 1 else None
+
+
+_ALONE = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def _first_or_only(content: str, question: str, *, is_near: bool) -> str | None:
+    """Return the number with which a content begins; else its result, or its only number, which may be an echo."""
+    found = [*numbers_in(content)]
+    if found and _LEAD.fullmatch(content[: found[0].start]):
+        return found[0].text
+    return _the_one(content, found, _stated(question)) or (_the_one(content, found, ()) if is_near else None)
+
+
+_LEAD = Pattern(r"(?:[\W_]|\b(?:that|it|about|approximately|around|roughly|minus|negative|usd|eur|is|equal|to)\b)*", 2)
+
+
+def _number_of(reply: Reply, question: str, after: int | None = None) -> str | None:
+    """Return the number of the sentence that concludes, or of that with most words of the question.
+
+    `after`: only sentences that conclude, and stand behind this place.
+    """
+    asked, stated = _words(question), _stated(question)
+    best: tuple[float, str] | None = None
+    for start, end in reply.sentences:
+        concludes = _CONCLUDES.match(reply.text, start) is not None
+        if after is not None and (start < after or not concludes):
+            continue
+        near = len(asked & _words(reply.text[start:end])) / (len(asked) or 1) + concludes
+        near += 0.3 * (_EMPHASIZED.search(reply.text, start, end) is not None)
+        near += 0.2 * (end == reply.sentences[-1][1])
+        if best is None or near > best[0] or near == best[0] > 1:
+            content = simplified(reply.text[start:end])
+            answer = _the_one(content, [*numbers_in(content)], stated)
+            best = (near, answer) if answer else best
+    return best and best[1]
+
+
+_EMPHASIZED = Pattern(r"\*\*\W{0,2}\d[^*\n]{0,40}\*\*")
+_CONCLUDES = Pattern(
+    r"\W{0,4}(?:(?:so|thus|hence|therefore|finally|in total|overall|in conclusion|consequently)\b|(?:a|ans):)", 2
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W\d_]{3,}", text.lower()))
+
+
+def _stated(question: str) -> list[Number]:
+    return [*numbers_in(simplified(plain(question)))]
+
+
+def _the_one(content: str, found: list[Number], stated: Sequence[Number]) -> str | None:
+    """Return the last result of a content, else its only number beside those stated and the bare word "one"."""
+    results = [one for one in found if _RESULT.search(content, max(0, one.start - 3), one.start)]
+    concluded = [at.end() for at in _SO.finditer(content)][-1:]
+    results = results[-1:] or [one for one in found if concluded and one.start >= concluded[0]][:1]
+    kept = results or [
+        one for one in found if one.text.lower() != "one" and not any(one.same_number(other) for other in stated)
+    ]
+    return kept[0].text if kept and all(one.same_number(kept[0]) for one in kept) else None
+
+
+_RESULT = Pattern(r"[=≈]\s*$")
+_SO = Pattern(r"(?<=\w)[,;]? \b(?:so|thus|hence|therefore|equals)\b", 2)
+
+
+# --- comparing -------------------------------------------------------------------------------------------------------
 
 _SIGNS = Pattern(r"[\d+=<>/^]")
 _FRAME = frozenset(
@@ -130,35 +194,54 @@ def is_accepted(
 
 def _says(answer: str, gold: str, question: str) -> bool | None:
     """Whether a sentence has the gold answer beside words of the question; None if it has other words, too."""
-    words, wanted, question_words = ([folded(word) for word in tokens(text)] for text in (answer, gold, question))
+    words, wanted, asked = (_WORD.findall(folded(text)) for text in (answer, gold, question))
+    if _ALONE.fullmatch(gold):
+        words, wanted = ([word for word in of if word != "and"] for of in (words, wanted))
+    elif _SIGNS.search(gold):
+        return False
     places = [at for at in range(len(words)) if wanted and words[at : at + len(wanted)] == wanted]
-    if not places or _SIGNS.search(gold):
+    if not places:
         return False
     rest = {*words[: places[0]], *words[places[0] + len(wanted) :]}
-    if rest <= _FRAME.union(question_words):
+    if rest <= _FRAME.union(asked):
         return True
     # "Paris. It lies on the Seine.": the first sentence answers, and what follows only explains.
     first, _, more = answer.partition(". ")
     return True if more and not _TURN.search(more) and _says(first, gold, question) else None
 
 
+_WORD = Pattern(r"\w+(?:[.']\w+)*")
+
+
+_BRITISH = (("grey", "gray"), ("colour", "color"), ("metre", "meter"), ("litre", "liter"), ("centre", "center"))
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case and American spelling, without accents and markup."""
+    decomposed = unicodedata.normalize("NFKD", without_markup(plain(text)).casefold())
+    for british, american in _BRITISH:
+        decomposed = decomposed.replace(british, american)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
 def is_number(text: str) -> bool:
     """Whether a text is a number, perhaps with a unit of measurement."""
-    read = quantity(text)
+    read = number(text)
     return read is not None and (not read.unit or read.is_measure)
 
 
 def is_same(answer: str, gold: str, kind: Kind) -> bool:
     """Whether two answers are the same number or text; expressions are not transformed."""
     if kind in ("number", "expression"):
-        stated, wanted = quantity(answer), quantity(gold)
+        stated, wanted = number(answer), number(gold)
         if kind == "number" or (stated is not None and wanted is not None):
-            return stated is not None and wanted is not None and _equal(stated, wanted)
-    mine, theirs = (" ".join(text.lower().split()).strip(" .") for text in (answer, gold))
-    return mine == theirs or (kind == "text" and not _SIGNS.search(theirs) and folded(mine) == folded(theirs))
+            return stated is not None and wanted is not None and stated.equals(wanted)
+    return _spelled(answer) == _spelled(gold)
 
 
-def _equal(stated: Quantity, wanted: Quantity) -> bool:
-    if stated.equals(wanted):
-        return True
-    return stated.same_number(wanted) and not (stated.unit and wanted.unit and stated.is_measure and wanted.is_measure)
+def _spelled(text: str) -> str:
+    """Return a text without what does not tell answers apart: case, blanks, markup, kinds of quotes, a full stop."""
+    return _LOOSE.sub(r"\1", " ".join(folded(text).replace("'", '"').split())).strip(" .")
+
+
+_LOOSE = Pattern(r" ?([\[\](){},:]) ?")

@@ -22,7 +22,6 @@ from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful.read import read_choice
-from grader.scorers.choice.careful.wordings import REFUSED
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import cell, groups_of, lettered, official_reader, unknown_reader, verdict
 from grader.scorers.interface import (
@@ -37,6 +36,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.means import each_task
 from grader.scorers.oddities import marked
+from grader.scorers.place_wordings import REFUSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -320,7 +320,7 @@ def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
     if right is None:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail)
-    if not right and task.kind == "text" and REFUSED.search(reading.answer.lower()):
+    if not right and task.kind == "text" and REFUSES.search(reading.answer.lower()):
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule="refusal")
     return _judged(reading.answer, reading.rule, right=right)
 

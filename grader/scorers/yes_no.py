@@ -1,0 +1,141 @@
+"""Replies to yes-or-no questions: a word ("Nope"), what is left of the question ("He isn't"), or a statement.
+
+Three principles decide whether a statement is an answer. In doubt, it is none.
+
+1. It says what was asked if one clause has the words of the question, in their order. Other words may be between
+   them. "The box is above the dog" does not say that the dog is above the box.
+2. A negation denies what follows it, and all of its clause if nothing follows. It answers the question only if it
+   governs the last word asked: "not wearing a scarf" and "not in the car" deny something else.
+3. What is not said is as in the question, if the reply says so: by a pronoun, or by ending where it would be repeated.
+"""
+
+from __future__ import annotations
+
+from grader.scorers.patterns import Pattern
+
+_YES = (
+    r"i (?:think|believe) so|(?:that|this|it)(?:'s| is) (?:right|correct|true)|yes|yep|yeah|yup|indeed|"
+    r"certainly|definitely|absolutely|undoubtedly|affirmative|of course|sure|true|correct|"
+    r"no doubt|without (?:a |any )?doubt|y(?=\W*$)|ja|oui|sí|sì|sim|да|نعم|हाँ|हां|はい|네|예|"
+    r"是的?|对|没错|有|[\U0001F44D\u2705\u2714]"
+)
+_NO = (
+    r"(?:absolutely|certainly|definitely|of course|surely|clearly|probably|most likely|likely|i think|"
+    r"really) not|not really|i (?:don't|do not) think so|(?:that|this|it)(?:'s| is) (?:not (?:right|correct|"
+    r"true|the case)|wrong|incorrect|false)|"
+    r"no|nope|nah|none|negative|not at all|never|false|incorrect|n(?=\W*$)|nein|non|nee|não|нет|لا|नहीं|いいえ|아니요?|"
+    r"不是?|没有|否|[\U0001F44E\u274C\u2718]"
+)
+_STOPS = r"(?=\s*(?:$|[.,;:!)\n。-]))"
+_FIRST_WORD = Pattern(
+    rf"\W*?(?:(?P<yes>{_YES})|(?P<no>{_NO}))"
+    rf"(?:{_STOPS}|\s+(?:there|it|it's|the|this|that|i|i'm|he|she|they|we|you|because|as|since)\b)"
+)
+"""Yes and no are words of their own before an article or a pronoun, too. In "no dog", "no" belongs to the dog."""
+_LATER_WORD = Pattern(
+    rf"(?:[.,;:!?\n]\s*|\b(?:so|thus|hence|therefore|is|say|think|actually|it's|but|with),?\s+)"
+    rf"(?:(?P<yes>yes)|(?P<no>no|none)){_STOPS}"
+)
+"""After its reason: "it is closed, so no"."""
+_RECONSIDERED = Pattern(r"\b(?:wait|actually|correction|hmm|sorry|oops|but|however|on second thoughts?|mistake)\b")
+_SINGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
+_NEGATION = Pattern(
+    r"\b(?:(?:no|without)(?! (?:a |any )?doubt\b)|not(?! only\b)|cannot|never|neither|none|nobody|nothing|nowhere|"
+    r"missing|absent|instead of|rather than)\b"
+)
+_OPEN = Pattern(r"\?|\b(?:if|whether|or|maybe|perhaps|(?:might|could)(?! not)|possibl\w+)\b")
+"""A clause with such a word says what may be, not what is."""
+_CLAUSES = Pattern(r",? \b(?:but|although|though|while|whereas|who|and (?:the|an?))\b|(?<=,)|[.:;!]")
+_ENDS_EARLY = Pattern(
+    r"\b(?:is|are|was|were|has|have|can|could|does|do|did|not|it|one|anything|nothing|nobody)[^\w,]*$"
+)
+"""The rest is as in the question: "he is", "the man does not", "she holds one"."""
+_PRONOUN = Pattern(r"\b(?:he|she|it|they|nobody|no one)\b")
+_PICTURE = Pattern(r"\b(?:(?:in|of|from|on) )?(?:the|this|that) (?:image|picture|photo)\b")
+"""A reply need not repeat it: "there is a dog" answers "Is there a dog in the image?"."""
+_WORD = Pattern(r"[^\W\d_]{2,}|\d+")
+_EMPTY = frozenset(
+    """is are was were be been do does did has have had can could will would re ca he she it they them the an and of to
+    so there here this that these those his her its their who which any anything anywhere one single object only like
+    not no cannot never none nobody nothing nowhere without true evidence see seen show shown depict display contain
+    include find visible present look seem appear think say""".split()  # noqa: SIM905
+)
+"""Words that do not tell statements about the picture from each other, such as auxiliaries and verbs of showing."""
+_LONGEST_STATEMENT = 1000
+
+
+def polarity(reply: str, question: str) -> bool | None:
+    """Return whether a lower-case reply agrees with what a question asks; None if it does not say."""
+    first = _FIRST_WORD.match(reply)
+    answers = [*([first] if first else []), *_LATER_WORD.finditer(reply, first.end() if first else 0)]
+    if not answers:
+        return _agrees(reply, question) if len(reply) <= _LONGEST_STATEMENT else None
+    if len({m.lastgroup for m in answers}) > 1 and not _RECONSIDERED.search(
+        reply, answers[-2].end(), answers[-1].end()
+    ):
+        return None
+    return answers[-1].lastgroup == "yes"
+
+
+def _agrees(reply: str, question: str) -> bool | None:
+    """Return whether a statement says what was asked or denies it; None if it does neither, or both."""
+    question, reply = _spelled_out(question.rpartition("?")[0] or question), _spelled_out(reply)
+    asked = _content(question)
+    if not asked or _NEGATION.search(question):
+        return None
+    answers: set[str] = set()
+    earlier: list[str] = []
+    pronoun = False
+    for clause in _CLAUSES.sub("\n", reply).splitlines():
+        words = _content(clause)
+        # A pronoun can mean what was named first: "the man is tall, and he wears a hat".
+        pronoun = pronoun or (_PRONOUN.search(clause) is not None and {*(earlier or words)[:1]} <= {*asked})
+        answers.add(_answer(clause, asked, earlier, pronoun=pronoun))
+        earlier += words
+    answers.discard("none")
+    return answers == {"yes"} if answers in ({"yes"}, {"no"}) else None
+
+
+def _answer(clause: str, asked: list[str], earlier: list[str], *, pronoun: bool) -> str:
+    """Return "yes", "no", "open", or "none" if the clause is not about what was asked."""
+    words, negations = _content(clause), [*_NEGATION.finditer(clause)]
+    if _OPEN.search(clause) or len(negations) > 1:
+        return "none" if {*asked}.isdisjoint(words) else "open"
+    is_part = words == [word for word in asked if word in words] and bool(words or pronoun)
+    is_rest = is_part and _ENDS_EARLY.search(clause)
+    adds_nothing = is_part and {*earlier} <= {*asked}
+    by_pronoun = (len(asked) if adds_nothing else 1) if pronoun else 0
+    if not negations:
+        return "yes" if is_rest or _is_all(words, asked, by_pronoun) else "none"
+    before, denied = _content(clause[: negations[0].start()]), _content(clause[negations[0].end() :])
+    is_governed = not denied or (denied[0] in asked and asked[-1] in denied)
+    subject = [word for word in before or earlier if word not in denied]
+    if is_rest or (adds_nothing and denied) or (is_governed and _is_all([*subject, *denied], asked, by_pronoun)):
+        return "no"
+    return "open" if asked[-1] in denied else "yes" if denied and _is_all(before, asked, 0) else "none"
+
+
+def _is_all(words: list[str], asked: list[str], by_pronoun: int) -> bool:
+    """Whether words have all that was asked, in its order; a pronoun stands for at most so many first words."""
+    shared = [word for word in words if word in asked]
+    missing = len(asked) - len(shared)
+    return bool(shared) and missing <= by_pronoun and shared == asked[missing:]
+
+
+def _spelled_out(text: str) -> str:
+    return _PICTURE.sub(" ", text.replace("n't", " not"))
+
+
+_ENDINGS = ("ing", "es", "ed", "s", "e")
+
+
+def stem(word: str) -> str:
+    """Cut the most common endings, so that "riding" matches "ride" and "dogs" matches "dog"."""
+    ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
+    return word.removesuffix(ending)
+
+
+def _content(text: str) -> list[str]:
+    """Return the words with a meaning of their own, in order, once each."""
+    words = (_SINGULAR.get(word, word) for word in _WORD.findall(text))
+    return [*dict.fromkeys(stem(word) for word in words if not {word, stem(word)} & _EMPTY)]
