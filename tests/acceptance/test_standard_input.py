@@ -143,16 +143,23 @@ CHECKED = {
 }
 
 
-def test_a_checker_accepts_other_right_outputs_and_one_that_raises_leaves_the_sample_unscored(tmp_path: Path) -> None:
+def test_a_checker_accepts_other_right_outputs_and_one_that_raises_rejects(tmp_path: Path) -> None:
     programs = ["print(1, int(input()) - 1)", "print(2, 2)", "print('boom')", "print(true)", "print('\\0' * 3_900_000)"]
     declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
     done, samples = graded(tmp_path, [CHECKED], {"halves": programs}, declaration=declaration)
     assert done.returncode == 0, done.stderr
     for reading in ("official", "careful"):
-        assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "unscored", "error", "failed"]
+        assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "failed", "error", "failed"]
     assert samples[1]["careful"]["detail"] == "input 2 of 2: the checker rejects the answer `2 2`"
+    assert samples[2]["careful"]["detail"] == "input 1 of 2: the checker rejects the answer `boom`"
+
+
+def test_a_checker_that_raises_on_the_expected_output_leaves_samples_unscored(tmp_path: Path) -> None:
+    declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
+    row = CHECKED | {"outputs": ["boom\n", "3 4\n"]}
+    done, samples = graded(tmp_path, [row], {"halves": ["print('boom')"]}, declaration=declaration)
     why = "task halves: the checker fails with the output for input 1: ValueError: boom"
-    assert samples[2]["careful"]["detail"] == why
+    assert (samples[0]["careful"]["outcome"], samples[0]["careful"]["detail"]) == ("unscored", why)
     assert "(the checker in the data failed)" in done.stderr
     assert 'The checker of 1 task failed, so samples are unscored. "halves": the checker fails with' in done.stderr
 

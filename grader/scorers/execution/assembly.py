@@ -147,7 +147,7 @@ def _without_program(prediction: str, completion: str) -> Program:
     """Return what runs officially. Code that is not Python is still the answer, and nothing at all is none."""
     if not has_code(prediction):
         return Program(completion=completion, recovered=None, lost="", is_missing=True)
-    is_lost = completion.strip() in {"", NOTHING.strip()} and prediction.strip() != completion.strip()
+    is_lost = not completion.strip() or completion == NOTHING
     code = unframed(prediction).strip()
     return Program(completion=completion, recovered=code if is_lost else None, lost=_NOT_FOUND, rebinds=is_lost)
 

@@ -159,6 +159,11 @@ def test_a_program_that_does_not_run_is_an_answer(reply: str) -> None:
     assert not made.is_missing
 
 
+def test_a_script_that_does_nothing_is_one() -> None:
+    made = assemble(block("pass\n"), "", "plain")
+    assert (made.completion, made.recovered, made.is_missing) == ("pass\n", None, False)
+
+
 def test_a_class_goes_on_with_methods_behind_blank_lines() -> None:
     signature = (
         'class Tally:\n    """Counts."""\n\n    def __init__(self):\n        self.n = 0\n\n    def add(self, x):\n'

@@ -16,6 +16,7 @@ import msgspec
 from grader.results import Outcome
 from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
+from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.inputs.judging import Output, printed
 from grader.scorers.execution.inputs.values import LARGE
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Answers, Executed
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
     from grader.scorers.execution.known import Spool
@@ -185,27 +185,58 @@ def _packed(texts: list[str]) -> str:
     return base64.b64encode(zlib.compress(json.dumps(texts).encode(), 1)).decode()
 
 
-def checked(
-    answering: Answering, candidate: Candidate, outputs: Sequence[Output], seconds: float, protocol: ExecutionProtocol
-) -> list[bool]:
-    """Return the checker's verdicts on a program's answers; raises CheckerError."""
-    count = sum(output.outcome is Outcome.PASSED for output in outputs)
-    key = key_of_checker(candidate)
-    if key in answering.lost:
-        raise CheckerError(f"the checker was not run: {answering.lost[key]}")
-    verdicts = iter(printed(answering.answers(key), count, seconds, protocol) if count else ())
-    return [
-        output.outcome is Outcome.PASSED and _verdict(next(verdicts), number)
-        for number, output in enumerate(outputs, 1)
-    ]
+def run_on_expected(qid: str, cases: Cases, number: int) -> tuple[Candidate, str, tuple[str, ...]]:
+    """Return the same for one expected output, as if a program had printed it."""
+    expected = (cases.outputs or ())[number]
+    texts = (_packed([cases.inputs[number], expected, expected]),)
+    return key_of_expected(qid, number), _CALLED.format(cases.checker), texts
 
 
-def _verdict(output: Output, number: int) -> bool:
-    if output.outcome is not Outcome.PASSED or output.value not in ("true", "false"):
+def key_of_expected(qid: str, number: int) -> Candidate:
+    """Return the name under which the checker's run on an expected output is kept."""
+    return Candidate(qid=qid, source=f"checker for the expected output {number}")
+
+
+class Checks:
+    """What checkers say of programs' answers.
+
+    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ).
+    """
+
+    def __init__(self, answering: Answering, seconds: float, protocol: ExecutionProtocol) -> None:
+        self._answering, self._seconds, self._protocol = answering, seconds, protocol
+
+    def right(self, candidate: Candidate, outputs: Sequence[Output]) -> list[bool]:
+        """Return the verdicts on a program's answers; raises CheckerError."""
+        said = self._said(candidate, outputs)
+        return [verdict is not None and self._is_right(candidate, verdict, n) for n, verdict in enumerate(said)]
+
+    def raised(self, candidate: Candidate, outputs: Sequence[Output]) -> list[int]:
+        """Return the numbers of the answers on which the checker raises; raises CheckerError."""
+        said = self._said(candidate, outputs)
+        return [n for n, verdict in enumerate(said) if verdict is not None and verdict.outcome is Outcome.ERROR]
+
+    def _said(self, candidate: Candidate, outputs: Sequence[Output]) -> list[Output | None]:
+        """Return what the checker printed for each answer; None where there is no answer."""
+        count = sum(output.outcome is Outcome.PASSED for output in outputs)
+        verdicts = iter(self._printed(key_of_checker(candidate), count) if count else ())
+        return [next(verdicts) if output.outcome is Outcome.PASSED else None for output in outputs]
+
+    def _printed(self, key: Candidate, count: int) -> list[Output]:
+        if key in self._answering.lost:
+            raise CheckerError(f"the checker was not run: {self._answering.lost[key]}")
+        return printed(self._answering.answers(key), count, self._seconds, self._protocol)
+
+    def _is_right(self, candidate: Candidate, verdict: Output, number: int) -> bool:
+        if verdict.outcome is Outcome.PASSED and verdict.value in ("true", "false"):
+            return bool(verdict.value == "true")
+        if verdict.outcome is Outcome.ERROR:
+            (expected,) = self._printed(key_of_expected(candidate.qid, number), 1)
+            if expected.outcome is Outcome.PASSED and expected.value == "true":
+                return False
         raise CheckerError(
-            f"the checker fails with the output for input {number}: {output.why or 'it ended without a verdict'}"
+            f"the checker fails with the output for input {number + 1}: {verdict.why or 'it ended without a verdict'}"
         )
-    return bool(output.value == "true")
 
 
 def key_of_checker(candidate: Candidate) -> Candidate:

@@ -15,9 +15,11 @@ from grader.scorers.execution.inputs import evalplus, judging, livecodebench, va
 from grader.scorers.execution.inputs.answering import (
     Answering,
     CheckerError,
+    Checks,
     Wanted,
-    checked,
     key_of_checker,
+    key_of_expected,
+    run_on_expected,
     runs_of_checker,
 )
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, near_values_of_kind, rule, same_values
@@ -111,6 +113,9 @@ class Inputs:
         self._tasks, self._limits, self._protocol = tasks, limits, protocol
         self._answering = Answering(settler, spool, limits)
         self._checking = Answering(settler.with_tests(), spool, limits)
+        self._checks = Checks(self._checking, limits.cpu_seconds, protocol)
+        self._asked: set[Candidate] = set()
+        """Checkers' runs on expected outputs."""
         self._references = references or References(settler.with_tests(), spool, limits)
         official = "lines" if protocol.compare == EVALPLUS else protocol.compare
         self._rules = rule(official), rule(protocol.compare_careful or CAREFUL.get(official, official))
@@ -181,7 +186,8 @@ class Inputs:
             checker = self._checking.stopped.get(key_of_checker(form))
             if (stopped := self._answering.stopped.get(form) or checker) is not None:
                 return stopped
-        return None
+        asked = (key for key in self._asked if key.qid == candidate.qid)
+        return next(filter(None, map(self._checking.stopped.get, asked)), None)
 
     def _cases(self, qid: str) -> Cases:
         cases = self._tasks[qid].cases
@@ -283,13 +289,25 @@ class Inputs:
 
     def _check(self, candidates: list[Candidate], seconds: Mapping[str, float]) -> None:
         """Let checkers decide about answers; no program is asked any more."""
-        wanted = []
-        for candidate in candidates:
-            if candidate not in self._answering.lost and candidate not in self._answering.stopped:
-                outputs = self._outputs(candidate.qid, self._answering.answers(candidate), seconds[candidate.qid])
-                name, source, texts = runs_of_checker(candidate, self._cases(candidate.qid), outputs)
-                limit = self._limits.cpu_seconds
-                wanted.append(Wanted(name, self._tasks[candidate.qid], source, texts, "", limit, limit))
+        answered = {
+            candidate: self._outputs(candidate.qid, self._answering.answers(candidate), seconds[candidate.qid])
+            for candidate in candidates
+            if candidate not in self._answering.lost and candidate not in self._answering.stopped
+        }
+        self._run_checkers(runs_of_checker(c, self._cases(c.qid), outputs) for c, outputs in answered.items())
+        raised = {
+            (candidate.qid, number)
+            for candidate, outputs in answered.items()
+            if key_of_checker(candidate) not in self._checking.lost | self._checking.stopped
+            for number in self._checks.raised(candidate, outputs)
+        }
+        open_ = [place for place in sorted(raised) if key_of_expected(*place) not in self._asked]
+        self._asked |= {key_of_expected(*place) for place in open_}
+        self._run_checkers(run_on_expected(qid, self._cases(qid), number) for qid, number in open_)
+
+    def _run_checkers(self, runs: Iterable[tuple[Candidate, str, tuple[str, ...]]]) -> None:
+        limit = self._limits.cpu_seconds
+        wanted = [Wanted(key, self._tasks[key.qid], source, texts, "", limit, limit) for key, source, texts in runs]
         self._checking.run("running checkers", [runs for runs in wanted if runs.calls])
 
     def _is_decided(self, candidate: Candidate) -> bool:
@@ -308,7 +326,7 @@ class Inputs:
         """Return for each reading whether the answers are right; raises CheckerError."""
         qid, expected = candidate.qid, known.answers
         if cases.checker:
-            return [checked(self._checking, candidate, outputs, self._limits.cpu_seconds, self._protocol)] * 2
+            return [self._checks.right(candidate, outputs)] * 2
         if self._protocol.compare == EVALPLUS:
             return _as_evalplus(qid, cases, expected, outputs)
         rules = (same_values, near_values) if cases.function else self._rules
