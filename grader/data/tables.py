@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
@@ -21,7 +22,6 @@ from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
-    from pathlib import Path
 
     from grader.task import Task
 
@@ -48,6 +48,11 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of each row, if the file has lines."""
     is_carried: bool = False
     """Whether the rows came with the predictions."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file has only texts in its cells: a list can only be written as a text."""
+        return Path(self.place or self.origin).suffix.lower() in {".csv", ".tsv", ".xlsx"}
 
     def where(self, number: int) -> str:
         """Return the position of row `number` (from 1): `path:line`, or `path: row n` if the file has no lines."""

@@ -132,7 +132,7 @@ def test_tests_that_do_not_parse_are_the_datas_fault_and_all_named_by_grade_and_
         seen.append(caught.value.problems)
     assert seen[0] == seen[1]
     assert [problem.partition(", so every program would fail")[0] for problem in seen[0]] == [
-        f'{given}:{n + 1}: task "q{n}": test_script is invalid Python' for n in (1, 2, 3)
+        f"{given}:{n + 1}: q{n}: test_script is invalid Python" for n in (1, 2, 3)
     ]
     assert seen[0][0].endswith(": its line 2: '(' was never closed")
 

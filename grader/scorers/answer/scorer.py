@@ -127,7 +127,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         if column and all(cell(row.get(column)) is None for row in rows.rows):
             place = rows.place or rows.origin
             raise InputError([f"{place}: no row has a value in column {column}, which should contain the questions"])
-        tasks, problems = rows.tasks(partial(_task, declared=declared))
+        tasks, problems = rows.tasks(partial(_task, declared=declared, has_lists=not rows.is_table))
         if problems:
             raise InputError(shown(problems))
         return tasks
@@ -184,8 +184,11 @@ class _NoGoldError(ValueError):
     """Raised for a row whose gold answer is missing or cannot be one."""
 
 
-def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
-    """Return a row's task; raises ValueError that says what is wrong with the row."""
+def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask:
+    """Return a row's task; raises ValueError that says what is wrong with the row.
+
+    `has_lists`: whether the data can have lists; otherwise a text can be one.
+    """
     columns = declared.columns
     qid = cell(row.get(columns.id))
     if qid is None:
@@ -195,7 +198,9 @@ def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
         options = _options(row, declared)
         kind = _kind(row, declared)
         try:
-            accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared)
+            accepted = (
+                [_letter(row, options, declared)] if options else _accepted(row, kind, declared, has_lists=has_lists)
+            )
         except _NoGoldError as error:
             accepted, broken = [], str(error)
         if kind == "text" and accepted and all(map(is_number, accepted)):
@@ -241,12 +246,12 @@ def _kind(row: Row, declared: AnswerBenchmark) -> Kind:
     return known[word]
 
 
-def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
+def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark, *, has_lists: bool) -> list[str]:
     column = declared.columns.answer
     answers = row.get(column)
     if isinstance(answers, dict):
         raise ValueError(f"the answer in column {column} is an object, not a text or a list of accepted texts")  # noqa: TRY004 - a problem of the row
-    listed = as_list(answers)
+    listed = answers if has_lists else as_list(answers)
     if isinstance(answers, str) and isinstance(listed, list) and all(isinstance(answer, str) for answer in listed):
         answers = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
     texts = [

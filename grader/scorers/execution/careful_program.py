@@ -56,6 +56,9 @@ def find(reply: str, wanted: Wanted) -> str | None:
 
 def has_code(reply: str) -> bool:
     """Return whether a reply contains code at all, in any language, valid or not."""
+    tree = tree_of(unframed(reply)[:MAX_SOURCE])
+    if tree is not None and any(not isinstance(node, ast.Expr) for node in tree.body if node not in prose(tree)):
+        return True
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
         for text in (unframed(reply), _apart(unframed(reply)))

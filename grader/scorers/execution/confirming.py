@@ -7,6 +7,7 @@ candidates run beside the tests.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -107,6 +108,12 @@ class Confirmation:
     def broken_references(self) -> dict[str, str]:
         """Tasks whose reference solution does not pass, and why."""
         return {qid: why for qid, why in (self.known.broken | self._beside).items() if why}
+
+    @property
+    def lacking(self) -> dict[str, str]:
+        """Tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
+        found = {qid: _MISSING.search(why) for qid, why in (self.unrecordable | self.broken_references).items()}
+        return {qid: match[1] for qid, match in found.items() if match is not None}
 
     def compared_calls(self, qid: str) -> int:
         """Return how many answers are compared with those of a task's reference solution; 0 without one."""
@@ -360,11 +367,16 @@ def _again(candidate: Candidate) -> Candidate:
     return msgspec.structs.replace(candidate, again=True)
 
 
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+
+
 def _why(confirmed: Confirmed | None) -> str:
     """Return why a reference solution does not pass."""
     split = None if confirmed is None else confirmed.split
     if split is None:
         return "it was not judged" if confirmed is None else confirmed.lost
+    if split.evidence.stopped in {"memory", "shared"} or split.evidence.oom or "MemoryError" in split.reason:
+        return "it needs more memory than the limit, so give more with --memory"
     return split.reason or f"it was stopped ({split.evidence.stopped or split.evidence.status})"
 
 

@@ -20,7 +20,7 @@ from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs
 from grader.scorers.execution.known import Spool
-from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample_result
+from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample_result, unscored
 from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
 
@@ -48,6 +48,10 @@ BROKEN = (
 WITHOUT = (
     "{tasks} judged without a reference solution, so more weakly: answers that satisfy the tests by accident may count "
     "as passed. Add a column with solutions: {named}."
+)
+LACKING = (
+    "{tasks} cannot be judged in this sandbox, so samples are unscored in both readings: the tests or the reference "
+    "solution need a module that it does not have: {named}."
 )
 FAILED = "{tasks} failed, so samples are unscored. {named}"
 
@@ -97,7 +101,7 @@ def executing(
         run = Phases(confirmation, protocol, limits, settler, inputs)
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
-        executions = _collect(samples, protocol)
+        executions = _collect(samples, protocol, confirmation.lacking)
         executions.notes = run.notes
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
@@ -200,8 +204,9 @@ class Phases:
         """Tasks whose verdicts are weaker, or whose samples are unscored, and why."""
         found, inputs = self._confirmation, self._inputs
         notes = [
-            (UNRECORDABLE, _with_reasons(found.unrecordable)),
-            (BROKEN, _with_reasons(found.broken_references)),
+            (LACKING, _with_reasons(found.lacking)),
+            (UNRECORDABLE, _with_reasons(_without(found.unrecordable, found.lacking))),
+            (BROKEN, _with_reasons(_without(found.broken_references, found.lacking))),
             (WITHOUT, found.without_reference),
         ]
         if inputs is not None:
@@ -278,12 +283,15 @@ class Phases:
             sample.ran, sample.not_run = ran.get(key), lost.get(key, "")
 
 
-def _collect(samples: list[Sample], protocol: ExecutionProtocol) -> Executions:
+def _collect(samples: list[Sample], protocol: ExecutionProtocol, lacking: Mapping[str, str]) -> Executions:
     executions = Executions()
     for sample in samples:
         attempt, executed = sample.attempt, sample.executed
         qid = attempt.task.id
         result = result_of(sample, protocol)
+        if qid in lacking:
+            lost = unscored(f"the sandbox has no module {lacking[qid]}, which the task needs")
+            result = msgspec.structs.replace(result, official=lost, careful=lost)
         executions.samples.append(result)
         executions.completions.setdefault(qid, []).append(attempt.program.completion)
         text = official_result(executed, protocol) if executed is not None else "unscored"
@@ -308,6 +316,10 @@ def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
         calls=judged.calls,
         facts=msgspec.UNSET if judged.base is None else write_facts(SampleFacts(base=judged.base)),
     )
+
+
+def _without(tasks: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    return {qid: why for qid, why in tasks.items() if qid not in others}
 
 
 def _with_reasons(tasks: Mapping[str, str]) -> list[str]:

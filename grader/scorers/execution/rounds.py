@@ -146,6 +146,8 @@ class Rounds:
 
     def _is_known(self, qid: str) -> bool:
         cases = self._tasks[qid].cases
+        if self._tasks[qid].broken:
+            return True
         if cases is None:
             return qid in self._known.calls
         return cases.outputs is not None or qid in self._references.candidates
@@ -166,6 +168,8 @@ class Rounds:
 
     def _refusal(self, request: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
         """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
+        if self._tasks[request.qid].broken:
+            return f"the task's row is broken: {self._tasks[request.qid].broken}", "task"
         if request.qid in lost:
             return f"the calls of its tests were not recorded: {lost[request.qid]}", "infrastructure"
         if why := self._references.broken.get(request.qid) or self._known.failing.get(request.qid):

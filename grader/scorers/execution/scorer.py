@@ -17,6 +17,7 @@ from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.inputs.judging import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
+from grader.scorers.execution.reading import unscored
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
 from grader.scorers.interface import (
     OFFICIAL_MARK,
@@ -136,9 +137,12 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
         samples_each = _most_samples(run)
         ks = phases.wanted_k(run.options.k, _counts(run), protocol)
-        with phases.executing(run.tasks, run.predictions, protocol, run.options, run.observer) as made:
+        broken = {qid: task.broken for qid, task in run.tasks.items() if task.broken and run.predictions.get(qid)}
+        usable = {qid: texts for qid, texts in run.predictions.items() if qid not in broken}
+        with phases.executing(run.tasks, usable, protocol, run.options, run.observer) as made:
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
-            samples = marked(made.samples, run.oddities)
+            samples = [*made.samples, *(s for qid in broken for s in _unusable(run.tasks[qid], run.predictions[qid]))]
+            samples = marked(samples, run.oddities)
             samples += [sample for task in absent for sample in _absent(task, samples_each)]
             samples = with_families(samples, run.tasks, run.benchmark.columns)
             metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
@@ -290,6 +294,15 @@ def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:
     """Yield the samples of a task without predictions, under `--missing wrong`: as many failed ones as others have."""
     reading = missing_reading(Outcome.FAILED)
     for number in range(count):
+        yield SampleResult(
+            qid=task.id, sample=number, official=reading, careful=reading, groups=task.groups or msgspec.UNSET
+        )
+
+
+def _unusable(task: CodeTask, texts: Sequence[str]) -> Iterator[SampleResult]:
+    """Yield the samples of a task whose row is broken: no program has a chance."""
+    reading = unscored(task.broken)
+    for number in range(len(texts)):
         yield SampleResult(
             qid=task.id, sample=number, official=reading, careful=reading, groups=task.groups or msgspec.UNSET
         )

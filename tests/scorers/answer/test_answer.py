@@ -442,3 +442,30 @@ def test_a_row_with_several_categories_counts_once_in_each(tmp_path: Path) -> No
     assert values["accuracy", "category=adversarial"] == 0
     assert values["recall", None] == pytest.approx(100 / 3)
     assert sum(filter(None, Answer().observations(report, "accuracy", "careful").values())) / 3 == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "right"),
+    [
+        ("['b', 'a']", "['b', 'a']", True),
+        ("['b', 'a']", '["b", "a"]', True),
+        ("['b', 'a']", "b", False),
+        ("[]", "[]", True),
+        ("{1: 2}", "{1:2}", True),
+        ("{1: 2}", "{1: 3}", False),
+        ("(1, 2)", "1", False),
+        ("red", "\\boxed{{red}}", True),
+    ],
+)
+def test_a_text_in_json_lines_is_one_answer_also_if_it_looks_like_a_list(
+    gold: str, answer: str, right: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "q.jsonl").write_text(json.dumps({"id": 1, "q": "What is printed?", "a": gold}) + "\n")
+    (tmp_path / "benchmark.toml").write_text(
+        'id = "own"\nname = "Own"\nscoring = "answer"\nkind = "text"\ndefault_split = "t"\n'
+        'default_protocol = "exact"\ncolumns = { id = "id", question = "q", answer = "a" }\nsplits.t.data = "q.jsonl"\n'
+        'protocols.exact.rule = "exact"\n'
+    )
+    (tmp_path / "p.json").write_text(json.dumps([{"qid": "1", "predictions": [answer]}]))
+    (sample,) = grader.grade(tmp_path / "p.json", benchmark=str(tmp_path)).samples
+    assert bool(sample.careful.credit) is right

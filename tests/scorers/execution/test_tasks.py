@@ -38,10 +38,22 @@ def test_every_row_that_lacks_something_is_named() -> None:
         tasks_from(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)
     assert caught.value.problems == [
         'tasks.jsonl: row 2: "q1" is a duplicate: an earlier row has it',
-        "tasks.jsonl: row 3: no text in column function_signature, test_script",
-        "tasks.jsonl: row 4: no text in column test_script",
+        "tasks.jsonl: row 3: q2: no text in column function_signature, test_script",
+        "tasks.jsonl: row 4: q3: no text in column test_script",
         "tasks.jsonl: row 5: no text in column qid, function_signature, test_script",
     ]
+
+
+def test_a_broken_row_among_many_stops_only_itself() -> None:
+    every = [ROW | {"qid": f"q{number}"} for number in range(30)]
+    made = tasks_from(rows(*every, ROW | {"qid": "odd", "test_script": "assert ("}), HUMANEVAL_V)
+    assert "invalid Python" in made["odd"].broken
+    assert not made["q1"].broken
+
+
+def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:
+    (task,) = tasks_from(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
+    assert (task.signature_text, task.broken, task.tested) == ("", "", ("solution",))
 
 
 def test_answers_are_opaque_where_a_column_says_so() -> None:

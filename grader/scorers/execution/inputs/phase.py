@@ -237,6 +237,8 @@ class Inputs:
                 return ""
         number = is_answer.index(False)
         why = outputs[number].why or f"its answer cannot be compared: {outputs[number].shown:.100}"
+        if outputs[number].outcome is Outcome.OUT_OF_MEMORY:
+            why += " (give more with --memory)"
         return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {why}"
 
     def _seconds(self, qid: str) -> float:
