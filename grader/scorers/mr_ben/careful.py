@@ -7,7 +7,8 @@ First headings of any style, order and case are found, or a JSON object's keys. 
 - a verdict that says both right and wrong is `incorrect` if the step field names a step, else it is not read;
   "mostly correct" is `correct` if the step field says N/A;
 - a named first error step without a verdict means `incorrect`; a bare N/A means nothing;
-- of several verdicts the last one is used, but not a verdict on a further question that the model invented.
+- of several verdicts the last one is used, but not a verdict on a further question that the model invented, and not
+  words about the repaired solution ("with this change, the solution is correct"), or about the rest of it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from grader.scorers.mr_ben.judge_decision import LONGEST_STATEMENT, Stance, is_placeholder, lowered, stance
+from grader.scorers.mr_ben.judge_decision import LONGEST_STATEMENT, REVISION, Stance, is_placeholder, lowered, stance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,35 +47,6 @@ class Verdict(NamedTuple):
     span: tuple[int, int] | None = None
     hedge: Literal["hedged", "mixed"] | None = None
     detail: str = ""
-
-
-_REASONING_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning)>", re.IGNORECASE)
-
-
-def without_reasoning(text: str) -> str | None:
-    """Blank out reasoning blocks, keeping all positions; None if a block is never closed."""
-    if "<" not in text:
-        return text
-    blocks: list[tuple[int, int]] = []
-    opened: int | None = None
-    for tag in _REASONING_TAG.finditer(text):
-        if not tag[1]:
-            opened = tag.start() if opened is None else opened
-        elif opened is None:
-            blocks = [(0, tag.end())]
-        else:
-            blocks.append((opened, tag.end()))
-            opened = None
-    return None if opened is not None else _blanked(text, blocks)
-
-
-def _blanked(text: str, blocks: list[tuple[int, int]]) -> str:
-    pieces: list[str] = []
-    done = 0
-    for start, end in blocks:
-        pieces += (text[done:start], "\n" * (end - start))
-        done = end
-    return "".join(pieces) + text[done:]
 
 
 _CORRECTNESS = (
@@ -139,6 +111,7 @@ def headings(text: str) -> list[Region]:
         field: Field = name.removeprefix("weak_")  # type: ignore[assignment]  # the groups are named after the fields
         entries.append((match.start(), match.end() - 1, field, not name.startswith("weak_")))
     entries += _inline(lower, {end for _, end, _, _ in entries})
+    entries = _before_the_repair(lower, sorted(entries))
     full = {field for _, _, field, strong in entries if strong}
     entries = sorted(entry for entry in entries if entry[3] or entry[2] not in full)
     regions: list[Region] = []
@@ -147,6 +120,25 @@ def headings(text: str) -> list[Region]:
         regions.append(Region(field, strong, at, min(start, end), end))
         end = at
     return regions[::-1]
+
+
+_REPAIRED = re.compile(
+    r"\b(?:with (?:this|that|these|those|the)|after|once|when|if|would|then|now|otherwise|fix\w*|correct(?:ed|"
+    r"ing|ions?)|repair\w*|"
+    r"revis\w+|rectif\w+|amend\w*|modif\w+|chang\w+|new|rest of|remain\w+|other|修正|更正后|修改)\b[^.!?\n]*$"
+)
+"""Words before a sentence that is about the repaired solution, or about the rest of it."""
+
+
+def _before_the_repair(lower: str, entries: list[tuple[int, int, Field, bool]]) -> list[tuple[int, int, Field, bool]]:
+    """Leave out later verdicts that neither have a step of their own nor follow words that withdraw the first one."""
+    verdicts = [entry for entry in entries if entry[2] == "correctness"]
+    steps = [entry[0] for entry in entries if entry[2] == "step"]
+    if not verdicts or not steps:
+        return entries
+    later = {entry[0] for entry in verdicts[1:] if steps[0] < entry[0] and steps[-1] < entry[0]}
+    withdrawn = REVISION.search(lower, verdicts[0][1])
+    return [entry for entry in entries if entry[0] not in later or (withdrawn and withdrawn.start() < entry[0])]
 
 
 def _inline(lower: str, known_ends: set[int]) -> Iterator[tuple[int, int, Field, bool]]:
@@ -300,6 +292,8 @@ def _verdict_in_prose(lower: str, begin: int) -> Verdict:
     """Read sentences such as "the solution is incorrect because ..."; all must agree."""
     verdicts: list[Verdict] = []
     for match in _SUBJECT.finditer(lower, begin):
+        if _REPAIRED.search(lower, max(0, match.start() - 120), match.start()):
+            continue
         clause = "is" + (match[1] or "") + match[2]
         read = stance(clause)
         if read and read.leading and read.value in ("right", "wrong") and _CLAUSE_END.match(clause, read.end):

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from grader.scorers.mr_ben.careful import chosen, headings, json_regions, read_verdict, settle, without_reasoning
+from grader.predictions.reasoning import hide_reasoning
+from grader.scorers.mr_ben.careful import chosen, headings, json_regions, read_verdict, settle
 from grader.scorers.mr_ben.judge_decision import credited_official, decision_careful, decision_official, lowered
 from grader.scorers.mr_ben.official import (
     MrBenReading,
@@ -41,8 +42,8 @@ class Credit(NamedTuple):
 
 def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
     """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
-    plain = without_reasoning(text)
-    if plain is None:
+    shown, unclosed = hide_reasoning(text)
+    if unclosed:
         return MrBenReading(
             correctness=None,
             step=None,
@@ -52,6 +53,8 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
             span=None,
             detail="the reasoning block is never closed",
         )
+    hidden = len(shown) - len(shown.lstrip())
+    plain = "\n" * hidden + shown[hidden:]  # a heading stands at the beginning of a line
     regions, source = json_regions(plain)
     rule = "json" if regions else "heading"
     if not regions:

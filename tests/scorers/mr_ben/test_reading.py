@@ -249,3 +249,28 @@ def test_style_order_and_case_of_headings_do_not_matter(
     text = "\n".join(style.format(case(NAMES[part])) + values[part] for part in order)
     reading = read_careful(text, coding=False)
     assert (reading.correctness, reading.step, reading.error_reason) == (correctness, str(step), values[2])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "With this change the Solution Correctness: correct.",
+        "Rectified Steps:\nStep 2: x = 3\n\nSolution Correctness: correct",
+        "However, with this fix the solution is correct.",
+        "However, the rest of the solution is correct.",
+        "Solution Correctness (after correction): correct",
+    ],
+)
+def test_words_about_the_repaired_solution_are_not_the_verdict(words: str) -> None:
+    verdict = "Solution Correctness: incorrect\nFirst Error Step: Step 2\nError Reason: The sign is wrong.\n\n"
+    read = read_careful(verdict + words, coding=False)
+    assert (read.correctness, read.step) == ("incorrect", "2")
+
+
+def test_a_verdict_that_is_withdrawn_or_has_its_own_step_replaces_the_first() -> None:
+    verdict = "Solution Correctness: incorrect\nFirst Error Step: Step 2\nError Reason: The sign is wrong.\n\n"
+    for words in (
+        "Wait, step 2 is fine.\nSolution Correctness: correct",
+        "Revised Solution Correctness: correct\nFirst Error Step: N/A",
+    ):
+        assert read_careful(verdict + words, coding=False).correctness == "correct"
