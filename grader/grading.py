@@ -22,7 +22,7 @@ from grader.predictions.contradictions import check_evidence
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
-from grader.predictions.select import fingerprint, is_fingerprint, part_of, select
+from grader.predictions.select import fingerprint, is_fingerprint, part_of, positioned, select
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.results.destination import results_path, stem_in
@@ -178,8 +178,9 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         rows = _rows(declared, scorer, split, file, options)
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
-        predicted = [record.qid for record in file.records]
-        tasks, made = scorer.complete(declared, scorer.tasks(declared, split, rows), predicted)
+        found = scorer.tasks(declared, split, rows)
+        file = positioned(file, found)
+        tasks, made = scorer.complete(declared, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
         said = [CARRIED] if rows.is_carried else check_evidence(tasks, file, declared, rows.origin)
         predictions, notes = select(

@@ -65,7 +65,7 @@ def _text(value: object) -> str:
 
 Format = Literal[
     "grade", "jsonl", "executed", "csv", "vlmevalkit", "lmms-eval", "lm-evaluation-harness", "inspect_ai", "evalplus",
-    "mr-ben", "mmlu-pro", "mmmu-pro", "mathvista", "bbh",
+    "mr-ben", "mmlu-pro", "mmmu-pro", "mathvista", "bbh", "livecodebench", "bigcode", "opencompass",
 ]  # fmt: skip
 
 
@@ -101,6 +101,8 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """qid -> number of file records merged into one, if more than one."""
     is_numbered: bool = False
     """Whether the qids are numbers of rows that the tool counted, not ids."""
+    is_positional: bool = False
+    """Whether the qids are positions of the tasks in the data, from 0."""
     conflicts: dict[str, str] = {}
     """qid -> why nobody knows which task its records answer."""
     warnings: list[str] = []

@@ -19,6 +19,7 @@ import msgspec
 
 from grader.files.json_text import Flaw, kind, quoted
 from grader.predictions.file import PredictionRecord
+from grader.predictions.published import fenced
 from grader.predictions.record import Row
 from grader.predictions.tables import ID_COLUMNS, TEXT_COLUMN
 
@@ -171,7 +172,6 @@ def has_own_id(row: Row) -> bool:
 # EvalPlus
 
 _CODE_FIELDS = ("solution", "completion")
-_FENCE = "```"
 
 
 def convert_evalplus(row: Row) -> PredictionRecord | list[Flaw]:
@@ -192,8 +192,7 @@ def convert_evalplus(row: Row) -> PredictionRecord | list[Flaw]:
         flaws.append(Flaw(path=(name,), message=f"expected a string, found {kind(code)}"))
     if flaws or qid is None or not isinstance(code, str):
         return flaws
-    text = code if _FENCE in code else f"{_FENCE}python\n{code}\n{_FENCE}"
-    return PredictionRecord(qid=qid, predictions=[text], fields=_without(row, "task_id", *_CODE_FIELDS))
+    return PredictionRecord(qid=qid, predictions=[fenced(code)], fields=_without(row, "task_id", *_CODE_FIELDS))
 
 
 # Mr-Ben

@@ -151,6 +151,7 @@ class _Reading:
             records=records,
             merged=self._merger.merged(),
             is_numbered=self._is_numbered,
+            is_positional=self._format in published.POSITIONAL,
             conflicts=conflicts,
             warnings=[*self._warnings, *_filters(records), *self._cut_cells(records), *self._merger.warnings(records)],
             judge_replies=self._scored.judge_replies,
@@ -228,6 +229,7 @@ class _Reading:
             return
         found = published.rows_of_object(entry.value)
         if found is not None:
+            self._format, self._convert = found[0], published.converter(found[0])
             yield from (Entry(row, entry.line) for row in found[1])
             return
         scored = foreign.read_scored(entry.value)
@@ -254,9 +256,14 @@ class _Reading:
 
     def _add_entries(self, entries: Iterable[Entry]) -> None:
         """Add valid entries and report problems of the others."""
-        for entry in entries:
+        for number, entry in enumerate(entries):
             if self._problems.full:
                 return
+            if isinstance(entry.value, list) and self._convert is None:
+                self._format = "bigcode"
+                self._convert = published.converter("bigcode")
+            if self._format == "bigcode":
+                entry = Entry(published.of_programs(entry.value, number), entry.line)  # noqa: PLW2901
             if not isinstance(entry.value, dict):
                 found = f'expected a record {{"qid": "...", "predictions": ["..."]}}, found {kind(entry.value)}'
                 self._add_flaws(entry, [Flaw(path=(), message=found)])
