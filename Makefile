@@ -7,7 +7,7 @@ ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture views expected test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics soak example image clean sandbox
+.PHONY: help demo docs picture views expected test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics reproduce soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/gol
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
+
+reproduce: $(VENV)/.dev sandbox ## Grade the published runs in DATA=folder, and compare with docs/reproduced.md (WRITE=1 writes it; ONLY=words of a run)
+	$(BIN)/python -m tests.reproduce $(DATA) $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)")
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
 	$(BIN)/python -m tests.bench.simulations --runs $(or $(RUNS),4000)

@@ -5,7 +5,7 @@
 - lm-evaluation-harness sample logs (`samples_*.jsonl`): the same, and the filter that made `filtered_resps`.
 - EvalPlus samples (JSON Lines with `task_id` and `completion` or `solution`): one program per line.
 - Tables of text with `qid` and `prediction`.
-- Mr-Ben's own scored results, which have questions, answers and judgements together.
+- Mr-Ben's own scored results, and MR-GSM8K's, which have questions, answers and judgements together.
 """
 
 from __future__ import annotations
@@ -250,6 +250,47 @@ def read_scored(data: object) -> ScoredFile | None:
         },
         rows={str(name): [_without(row, *_ADDED) for row in subject] for name, subject in data.items()},
     )
+
+
+_GSM8K = {
+    "Question_UUID": "uuid", "Sampled_Model": "question_type", "Question": "question",
+    "Model_Solution_Steps": "model_output_steps", "Model_Solution_First_Error_Step":
+    "model_output_solution_first_error_step", "Model_Solution_Error_Reason": "model_output_solution_first_error_reason",
+}  # fmt: skip
+"""Mr-Ben's field -> that of MR-GSM8K."""
+_GSM8K_VERDICT, _GSM8K_OUTPUT = "model_output_solution_correctness", "_eval_output"
+_GSM8K_JUDGEMENT = "gpt4_error_reason_correctness_analysis"
+
+
+def is_mr_gsm8k(row: Row) -> bool:
+    """Whether a row is of MR-GSM8K's results: a solution, the response about it, and perhaps GPT-4's judgement."""
+    return row.keys() >= {*_GSM8K.values(), _GSM8K_VERDICT} and any(name.endswith(_GSM8K_OUTPUT) for name in row)
+
+
+def as_mr_ben(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of MR-GSM8K's results in the layout of Mr-Ben's result file."""
+    verdicts = {"wrong": "incorrect"}
+    return {
+        "mr-gsm8k": [
+            {
+                **{name: row.get(source) for name, source in _GSM8K.items()},
+                "Model_Solution_Correctness": verdicts.get(str(row[_GSM8K_VERDICT]), row[_GSM8K_VERDICT]),
+                _RESPONSE: {"evaluation_raw_response": _response(row, _GSM8K_OUTPUT)},
+                **(
+                    {_JUDGEMENT: {"scoring_raw_response": judged}}
+                    if (judged := _response(row, _GSM8K_JUDGEMENT))
+                    else {}
+                ),
+            }
+            for row in rows
+        ]
+    }
+
+
+def _response(row: Row, ending: str) -> object:
+    """Return the response in the part of a row whose name ends so."""
+    part = next((value for name, value in row.items() if name.endswith(ending)), None)
+    return part.get("response") if isinstance(part, dict) else None
 
 
 def _raw(row: Row, part: str, name: str) -> str | None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -188,7 +189,7 @@ class _Reading:
 
     def _read_json(self, text: JsonText, head: bytes) -> None:
         if head.startswith(b"["):
-            self._add_entries(self._watched(text, text.array()))
+            self._add_entries(self._unless_mr_gsm8k(self._watched(text, text.array())))
         elif not head.startswith(b"{"):
             begins = quoted(head[:80].decode(errors="replace"), 20)
             raise self._refused(tables.not_named(head) or f"begins with {begins}; {EXPECTED}")
@@ -236,9 +237,25 @@ class _Reading:
         if scored is None:
             self._problems.add(object_message(entry.value, self._label), entry.line)
             return
+        yield from self._scored_entries(scored, entry.line)
+
+    def _scored_entries(self, scored: foreign.ScoredFile, line: int) -> Iterator[Entry]:
         self._format, self._scored = "mr-ben", scored
         for qid, predictions in scored.predictions.items():
-            yield Entry({"qid": qid, "predictions": predictions}, entry.line)
+            yield Entry({"qid": qid, "predictions": predictions}, line)
+
+    def _unless_mr_gsm8k(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the entries of a list; if they are rows of MR-GSM8K's results, those of Mr-Ben's result file."""
+        first = next(entries, None)
+        if first is None:
+            return
+        if not isinstance(first.value, dict) or not foreign.is_mr_gsm8k(first.value):
+            yield from chain([first], entries)
+            return
+        rows = [entry.value for entry in chain([first], entries) if isinstance(entry.value, dict)]
+        scored = foreign.read_scored(foreign.as_mr_ben(filter(foreign.is_mr_gsm8k, rows)))
+        if scored is not None:
+            yield from self._scored_entries(scored, first.line)
 
     def _watched(self, text: JsonText, entries: Iterator[Entry]) -> Iterator[Entry]:
         """Yield the entries, and show the progress if the file is large."""

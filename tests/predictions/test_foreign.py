@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import grader
 from grader.errors import InputError
 from grader.files.workbook import CELL_LIMIT
 from grader.predictions.file import PredictionFile
@@ -450,3 +451,27 @@ def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions()
         {"math": [row, row], "coding": []},
     )
     assert answers(file) == {"u/m": ["text"], "u/m#2": ["text"]}
+
+
+def test_mr_gsm8k_s_results_are_read_as_mr_ben_s(tmp_path: Path) -> None:
+    """A list of rows with the response and GPT-4's judgement; "wrong" is Mr-Ben's "incorrect"."""
+    row = {
+        "uuid": "u",
+        "question": "2 + 2?",
+        "model_output_steps": ["Step 1: 5"],
+        "model_output_solution_correctness": "wrong",
+        "model_output_solution_first_error_step": 1,
+        "model_output_solution_first_error_reason": "It is 4.",
+        "question_type": "original",
+        "gpt_eval_output": {"response": "Final Judgement: wrong\nFirst Error Step: 1\nError Analysis: It is 4."},
+        "gpt4_error_reason_correctness_analysis": {
+            "response": "1. Step-by-Step Reasoning: -\n2. Student Error Reason Analysis: -\n3. Final Decision: Correct"
+        },
+    }
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([row, {**row, "uuid": "v", "gpt4_error_reason_correctness_analysis": None}]))
+    report = grader.grade(path, benchmark="mr-ben", protocol="mr-gsm8k")
+    assert [(s.qid, s.official.outcome.value) for s in report.samples] == [
+        ("u/original", "correct"),
+        ("v/original", "unscored"),
+    ]

@@ -7,6 +7,7 @@ vlmevalkit-yes-no: open-compass/VLMEvalKit 0c7163c, `vlmeval/dataset/utils/yorn.
 hendrycks-math: hendrycks/math 08e65fc, `math_equivalence.py` and `eval_math_gpt.py`: what the last LaTeX box holds.
     Two answers are equal if their texts are, after the rewrites below.
 mmmu: MMMU-Benchmark/MMMU bb0b95a, `mmmu/utils/eval_utils.py`, open questions.
+bbh: suzgunmirac/BIG-Bench-Hard, scores of `code-davinci-002-outputs`: what follows "answer is ", without a full stop.
 relaxed, relaxed-2024: open-compass/VLMEvalKit 0c7163c and c03bc048, `vlmeval/dataset/utils/vqa_eval.py`, ChartQA. Until
     677e30a5 (2025-09-01), the difference was divided by the reply's number, not by the gold one.
 mathvista: lupantech/MathVista 53d5258, `evaluation/calculate_score.py`, which reads what a model has extracted. A gold
@@ -204,6 +205,12 @@ def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
     )
 
 
+def read_bbh(text: str) -> str | None:
+    """Return what follows the first "answer is ", without a full stop at the end."""
+    _, found, answer = text.partition("answer is ")
+    return answer.strip().removesuffix(".") if found else None
+
+
 def _fraction(text: str) -> float | None:
     """Return a text's number, a percentage as its hundredth."""
     try:
@@ -253,6 +260,7 @@ RULES = {
     "vlmevalkit-yes-no": OfficialRule(read_yes_no, _equal_as(_low)),
     "mmmu": OfficialRule(read_mmmu_open, _is_mmmu_gold),
     "hendrycks-math": OfficialRule(read_box, is_equivalent),
+    "bbh": OfficialRule(read_bbh, lambda answer, gold: answer == gold),
     "relaxed": OfficialRule(str.strip, _near_any(_is_near)),
     "relaxed-2024": OfficialRule(str.strip, _near_any(lambda answer, gold: _is_near(gold, answer))),
     "mathvista": OfficialRule(lambda text: text, _is_mathvista_gold),

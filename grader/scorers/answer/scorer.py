@@ -23,7 +23,15 @@ from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.declaration import letters_problem
-from grader.scorers.choice.items import cell, groups_of, lettered, official_reader, unknown_reader, verdict
+from grader.scorers.choice.items import (
+    cell,
+    gold_problem,
+    groups_of,
+    lettered,
+    official_reader,
+    unknown_reader,
+    verdict,
+)
 from grader.scorers.interface import (
     Observe,
     Run,
@@ -79,6 +87,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         "vlmevalkit-yes-no": "The only one of yes and no that the text has as a word.",
         "hendrycks-math": "The content of the last LaTeX box.",
         "mmmu": "The numbers and short texts after words such as is or therefore, as MMMU reads open answers.",
+        "bbh": 'What follows "answer is ".',
         "relaxed": "The whole text; numbers may differ by 5 %.",
         "relaxed-2024": "The whole text; numbers may differ by 5 % of the text's number.",
         "mathvista": "The whole text, which a model has extracted; numbers are rounded as the gold answer is.",
@@ -201,6 +210,7 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
             accepted = (
                 [_letter(row, options, declared)] if options else _accepted(row, kind, declared, has_lists=has_lists)
             )
+            broken = gold_problem(accepted[0], options) if options else ""
         except _NoGoldError as error:
             accepted, broken = [], str(error)
         if kind == "text" and accepted and all(map(is_number, accepted)):
@@ -225,11 +235,11 @@ def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
 
 
 def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> str:
-    """Return the gold letter: that of the column for it, else the answer, a letter or the text of an option."""
+    """Return the gold letter: that of the column for it, else the answer, a letter or the first option's text."""
     column = declared.columns.letter or declared.columns.answer
     answer = (cell(row.get(column)) or "").strip()
     named = [answer] if answer in options else [k for k, text in options.items() if text.strip() == answer]
-    if len(named) != 1:
+    if not named:
         raise _NoGoldError(
             f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text"
         )

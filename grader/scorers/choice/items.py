@@ -153,7 +153,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
         answer = None
     if answer is not None and not broken:
-        broken = _gold_problem(answer, options)
+        broken = gold_problem(answer, options)
     unit = ""
     if benchmark.is_circular:
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
@@ -174,7 +174,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     )
 
 
-def _gold_problem(answer: str, options: Mapping[str, str]) -> str:
+def gold_problem(answer: str, options: Mapping[str, str]) -> str:
     """Return why a gold answer is not one of the options alone; empty if it is."""
     if answer not in options:
         return f"the answer {answer!r} is not one of its options {', '.join(options)}{_meant(answer, options)}"

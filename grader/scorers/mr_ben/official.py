@@ -1,17 +1,20 @@
-"""The official Mr-Ben parse of a response, bug for bug.
+"""The official parses of a response, bug for bug: Mr-Ben's, and that of MR-GSM8K before it.
 
 Reproduces, quirks included, `parse_model_response` (script/utils.py) and the handling of steps and verdicts in
-script/evaluate.py, both of dvlab-research/Mr-Ben.
+script/evaluate.py, both of dvlab-research/Mr-Ben; and scripts/eval_closed_source_models.py and
+scripts/calculate_mr_score.py of dvlab-research/MR-GSM8K 3f666d6.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
 Correctness = Literal["correct", "incorrect"]
+Parser = Literal["mr-ben", "mr-gsm8k"]
 RawFields = tuple[str, str, str]
 """Solution correctness, first error step, error reason, as cut out of a response."""
 
@@ -35,6 +38,7 @@ class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _HEADINGS = ("Solution Correctness", "First Error Step", "Error Reason")
+_GSM8K_HEADINGS = ("Final Judgement:", "First Error Step:", "Error Analysis:")
 _AFTER_HEADING = re.compile(r":?\*?\*?:?")
 _STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
 
@@ -54,6 +58,27 @@ def parse_official(text: str) -> RawFields:
         cuts.append(rest)
     cuts += [""] * 4
     return cuts[1], cuts[2], cuts[3]
+
+
+def parse_mr_gsm8k(text: str) -> RawFields:
+    """Cut a response as MR-GSM8K does, and return the fields as its score reads them, in the words of Mr-Ben.
+
+    A response without the three headings in their order is an error there; here its fields are empty. The source
+    compares the lower-cased verdict ("incorrect" stands for "wrong") and a step that is a number or "step 3".
+    """
+    verdict, step = (_between(text, *pair) for pair in pairwise(_GSM8K_HEADINGS))
+    if verdict is None or step is None:
+        return "", "", ""
+    reason = text[text.index(_GSM8K_HEADINGS[2]) + len(_GSM8K_HEADINGS[2]) :].lstrip()
+    said = {"correct": "correct", "wrong": "incorrect", "incorrect": "incorrect"}.get(verdict.lower(), "")
+    return said, step if step.isdigit() else _STEP_WORDS.get(step.lower(), ""), reason
+
+
+def _between(text: str, heading: str, following: str) -> str | None:
+    """Return the text between a heading and the next following one, stripped; None if one of them is missing."""
+    start = text.find(heading)
+    end = -1 if start < 0 else text.find(following, start + len(heading))
+    return None if end < 0 else text[start + len(heading) : end].strip()
 
 
 def _next_heading(text: str, name: str, begin: int) -> tuple[int, int] | None:
@@ -88,9 +113,9 @@ def official_step_for_score(field: str) -> str:
     return field if field.strip().isdigit() else official_step_for_gate(field)
 
 
-def read_official(text: str) -> MrBenReading:
+def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
     """Read a response as the official scorer does. `step` is that of the gate; the credit depends on the raw fields."""
-    raw = parse_official(text)
+    raw = parse_official(text) if parser == "mr-ben" else parse_mr_gsm8k(text)
     letters = official_letters(raw[0])
     correctness: Correctness | None = (
         "correct" if letters == "correct" else "incorrect" if letters == "incorrect" else None
@@ -102,7 +127,7 @@ def read_official(text: str) -> MrBenReading:
         error_reason=raw[2].strip(),
         raw=raw,
         rule="official headings" if found else "headings not found",
-        span=_span_of_correctness(text, raw[0]) if found else None,
+        span=_span_of_correctness(text, raw[0]) if found and parser == "mr-ben" else None,
         detail="" if correctness else _why_not(raw),
     )
 

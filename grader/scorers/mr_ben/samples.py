@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from grader.judge import JudgeQuestion, JudgeReply
     from grader.judge.session import JudgeSession
     from grader.predictions.outcomes import Oddities
+    from grader.scorers.mr_ben.official import Parser
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,14 +57,19 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return not self.is_failure and mr_ben.needs_judge_careful(self.gold, self.careful)
 
 
-def read(tasks: Mapping[str, MrBenTask], predictions: Mapping[str, list[str]], oddities: Oddities) -> list[Reply]:
+def read(
+    tasks: Mapping[str, MrBenTask],
+    predictions: Mapping[str, list[str]],
+    oddities: Oddities,
+    parser: Parser = "mr-ben",
+) -> list[Reply]:
     """Read every response both ways."""
     return [
         Reply(
             qid=qid,
             sample=number,
             task=task,
-            official=read_official(text),
+            official=read_official(text, parser),
             careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
             is_failure=(qid, number) in oddities.failures,
         )

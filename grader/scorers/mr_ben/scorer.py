@@ -95,7 +95,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         from grader.scorers.mr_ben.samples import ask_judge, read, samples_of, without_failures
 
         weights = weights_of(run.benchmark, run.options)
-        replies = read(run.tasks, run.predictions, run.oddities)
+        parser = run.benchmark.protocols[run.protocol].parser
+        replies = read(run.tasks, run.predictions, run.oddities, parser)
         with judge_session(run.options, run.observer, "error_reason", run.file.judge_replies) as session:
             answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)

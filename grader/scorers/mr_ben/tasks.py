@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.benchmark import Benchmark, Columns
+from grader.benchmark import Benchmark, Columns, Protocol
 from grader.data import download
 from grader.data.tables import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
@@ -17,11 +18,12 @@ from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import shown
 from grader.predictions.foreign import row_qids
 from grader.scorers.mr_ben.figures import Weights
+from grader.scorers.mr_ben.official import Parser
 from grader.scorers.mr_ben.reading import GoldRow
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from grader.options import Options
 
@@ -32,10 +34,18 @@ class MrBenColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     answer: str | None = None
 
 
+class MrBenProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One official scorer."""
+
+    parser: Parser = "mr-ben"
+    """How a response is cut and its fields are read."""
+
+
 class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark with one file per subject, scored by MR-Score."""
 
     columns: MrBenColumns
+    protocols: Mapping[str, MrBenProtocol]
     subjects: list[str] = []
     """Names of the files, without suffix; each has one subject."""
     weights: dict[str, float] = {}

@@ -11,6 +11,7 @@ from grader.scorers.mr_ben.official import (
     MrBenReading,
     official_step_for_gate,
     official_step_for_score,
+    parse_mr_gsm8k,
     parse_official,
     read_official,
 )
@@ -41,6 +42,33 @@ def parse_by_expressions(text: str) -> tuple[str, str, str]:
 @given(st.lists(st.sampled_from((*NAMES, "*", "**", ":", " ", "\n", "correct", "Step 3"))).map("".join))
 def test_official_parse_equals_the_official_expressions(text: str) -> None:
     assert parse_official(text) == parse_by_expressions(text)
+
+
+GSM8K = ("Final Judgement:", "First Error Step:", "Error Analysis:")
+
+
+def mr_gsm8k_by_expressions(text: str) -> tuple[str, str, str]:
+    """The three searches as MR-GSM8K's scripts write them, and the fields as they compare them."""
+    patterns = (rf"{GSM8K[0]}\s*(.*?)\s*{GSM8K[1]}", rf"{GSM8K[1]}\s*(.*?)\s*{GSM8K[2]}", rf"{GSM8K[2]}\s*(.*)")
+    found = [re.search(pattern, text, re.DOTALL) for pattern in patterns]
+    if None in found:
+        return "", "", ""
+    said, step, reason = (match[1] for match in found if match)
+    words = {f"step {number}": str(number) for number in range(30)}
+    verdicts = {"correct": "correct", "wrong": "incorrect", "incorrect": "incorrect"}
+    return verdicts.get(said.lower(), ""), step if step.isdigit() else words.get(step.lower(), ""), reason
+
+
+@given(st.lists(st.sampled_from((*GSM8K, " ", "\n", "Correct", "incorrect", "wrong", "Step 3", "3"))).map("".join))
+def test_mr_gsm8k_s_parse_equals_its_expressions(text: str) -> None:
+    assert parse_mr_gsm8k(text) == mr_gsm8k_by_expressions(text)
+
+
+def test_mr_gsm8k_reads_its_own_headings_and_mr_ben_does_not() -> None:
+    text = "Step-by-step Evaluation: ...\nFinal Judgement: wrong\nFirst Error Step: Step 2\nError Analysis: It adds."
+    read = read_official(text, "mr-gsm8k")
+    assert (read.correctness, read.step, read.error_reason) == ("incorrect", "2", "It adds.")
+    assert read_official(text).correctness is None
 
 
 @pytest.mark.parametrize(

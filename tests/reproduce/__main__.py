@@ -1,0 +1,195 @@
+"""Grades every published run that is in a folder, and compares the table with docs/reproduced.md: `make reproduce`.
+
+    python -m tests.reproduce FOLDER [--write] [--only WORD]
+
+`runs.toml` has the runs: where they were published, their files in FOLDER, and the published values. A run whose files
+are not there keeps its row. A value that moves is an error, and so is an official value that is not the published one
+without a word that says why. `--write` writes the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from grader.scorers.earlier import read_report
+from tests.conftest import ROOT
+
+HERE, PAGE, README = Path(__file__).parent, ROOT / "docs/reproduced.md", ROOT / "README.md"
+HEAD = (
+    "| run | source | answers | published | official | items that agree | careful | why careful differs |",
+    "|---|---|---|---|---|---|---|---|",
+)
+SHORT_HEAD = ("| run | source | answers | published | official | items that agree |", "|---|---|---|---|---|---|")
+NEAR = 0.05
+"""Points by which an official value may differ from the published one: published values are rounded."""
+
+Row = dict[str, Any]
+
+
+def rows_of(path: Path, at: str = "") -> list[Row]:
+    """Return the rows of a published file: a list, or an object of rows or of lists of rows by their id."""
+    if path.suffix == ".xlsx":
+        from openpyxl import load_workbook
+
+        head, *rows = load_workbook(path, read_only=True).worksheets[0].iter_rows(values_only=True)
+        return [dict(zip(map(str, head), row, strict=True)) for row in rows]
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read(archive.namelist()[0]).decode()
+    else:
+        text = path.read_text()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    found = json.loads(text)
+    found = found[at] if at else found
+    if isinstance(found, dict):
+        return [
+            {"id": key, **row}
+            for key, value in found.items()
+            for row in (value if isinstance(value, list) else [value])
+        ]
+    return [{"id": number, **row} for number, row in enumerate(found)]
+
+
+def field(row: Row, name: str) -> Any:
+    """Return a field of a row; dots lead into objects."""
+    for part in name.split("."):
+        row = row[part]
+    return row
+
+
+def graded(run: Row, own: dict[str, str], folder: Path, place: Path) -> Any:
+    """Grade a run with the normal command; return its report."""
+    file, benchmark = folder / run["file"], run["benchmark"]
+    predictions, data = place / f"predictions{file.suffix}", folder / run["data"] if "data" in run else None
+    if "reply" in run:
+        rows = rows_of(file, run.get("at", ""))
+        predictions = place / "predictions.json"
+        texts = [(str(field(row, run.get("id", "id"))), str(field(row, run["reply"]))) for row in rows]
+        predictions.write_text(json.dumps([{"qid": qid, "predictions": [text]} for qid, text in texts]))
+        if benchmark in own:
+            data = place / "data.jsonl"
+            data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        predictions.write_bytes(file.read_bytes())
+    if benchmark in own:
+        (place / benchmark).mkdir()
+        (place / benchmark / "benchmark.toml").write_text(f'id = "{benchmark}"\n{own[benchmark]}')
+        benchmark = place / benchmark
+    given = [] if data is None else ["--data", data]
+    command = [sys.executable, "-m", "grader", predictions, "-b", benchmark, *given, "-q", *run.get("options", [])]
+    done = subprocess.run(list(map(str, command)), check=False)
+    if done.returncode:
+        raise SystemExit(f"{run['name']}: the command above failed: {' '.join(map(str, command[2:]))}")
+    (results,) = place.glob("predictions*_results.json")
+    return read_report(results)
+
+
+def decisions(run: Row, folder: Path) -> dict[str, bool]:
+    """Return id -> whether the published scorer credited the item."""
+    decided = run["decided"]
+    rows = rows_of(folder / decided.get("file", run["file"]), decided.get("at", run.get("at", "")))
+    return {str(field(row, decided.get("id", run.get("id", "id")))): _credited(row, decided) for row in rows}
+
+
+def _credited(row: Row, decided: Row) -> bool:
+    values = [field(row, name) for name in decided["fields"]]
+    if "equals" in decided:
+        return bool(values == [field(row, decided["equals"])])
+    if "has" in decided:
+        return all(decided["has"] in str(value).lower() for value in values)
+    return all(str(value).lower() in {"true", "1"} for value in values)
+
+
+def value(report: Any, name: str, reading: str, sums: dict[str, list[str]]) -> float:
+    """Return a metric, or a sum of metrics by group (`metric:field=label`)."""
+    total = 0.0
+    for part in sums.get(name, [name]):
+        metric, _, group = part.partition(":")
+        found = report.metric(metric, reading, group or None)
+        total += float("nan") if found is None or found.value is None else found.value
+    return total
+
+
+def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
+    """Return the run's row of the table. Raises SystemExit if its official value is not the published one."""
+    with tempfile.TemporaryDirectory() as name:
+        report = graded(run, own, folder, Path(name))
+    published, differs = run["published"], run.get("differs", "")
+    official, careful = (
+        {name: value(report, name, reading, run.get("sums", {})) for name in published}
+        for reading in ("official", "careful")
+    )
+    if not differs and any(not abs(official[name] - published[name]) <= NEAR for name in published):
+        raise SystemExit(f"{run['name']}: official {official} is not the published {published}, and nothing says why")
+    return [
+        run["name"],
+        run["source"],
+        f"{len(report.samples):,}",
+        shown(published),
+        shown(official) + f" ({differs})" * bool(differs),
+        agreement(report, decisions(run, folder)) if "decided" in run else "not published",
+        shown(careful),
+        run["why"],
+    ]
+
+
+def shown(values: dict[str, float]) -> str:
+    """Return values by metric as text; a single one without its name."""
+    named = len(values) > 1
+    return ", ".join(f"{name.replace('_', ' ')} " * named + f"{number:.2f}" for name, number in values.items())
+
+
+def agreement(report: Any, known: dict[str, bool]) -> str:
+    """Return how many items the official reading credited as the published scorer did."""
+    credited: dict[str, bool] = {}
+    for sample in report.samples:
+        credited[sample.cluster] = credited.get(sample.cluster, True) and sample.official.credit >= 1
+    return f"{sum(known.get(item) == credit for item, credit in credited.items()):,} of {len(credited):,}"
+
+
+def replaced(text: str, rows: list[str]) -> str:
+    """Return a page with other rows between its marks."""
+    start, end = "<!-- published runs -->\n", "<!-- end of published runs -->\n"
+    head, _, rest = text.partition(start)
+    return head + start + "".join(f"{row}\n" for row in rows) + end + rest.partition(end)[2]
+
+
+def main() -> None:
+    """Grade, compare, write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    listed = tomllib.loads((HERE / "runs.toml").read_text())
+    known = {line.split(" | ")[0][2:]: line for line in PAGE.read_text().splitlines() if line.startswith("| ")}
+    moved = []
+    for run in listed["runs"]:
+        if not (options.folder / run["file"]).is_file() or options.only not in run["name"]:
+            continue
+        line = f"| {' | '.join(cells(run, listed['benchmarks'], options.folder))} |"
+        print(line, flush=True)
+        if known.get(run["name"]) != line:
+            moved.append(run["name"])
+        known[run["name"]] = line
+    rows = [known[run["name"]] for run in listed["runs"] if run["name"] in known]
+    if options.write:
+        PAGE.write_text(replaced(PAGE.read_text(), [*HEAD, *rows]))
+        front = [run["name"] for run in listed["runs"] if run.get("front") and run["name"] in known]
+        short = ["| " + " | ".join(known[name][2:-2].split(" | ")[:6]) + " |" for name in front]
+        README.write_text(replaced(README.read_text(), [*SHORT_HEAD, *short]))
+    elif moved:
+        raise SystemExit(f"These rows are not those of docs/reproduced.md: {'; '.join(moved)}. WRITE=1 writes them.")
+
+
+if __name__ == "__main__":
+    main()
