@@ -58,9 +58,14 @@ def failure(evidence: Evidence, result: str | None, kind: str, protocol: Executi
     if result is None:
         return Outcome.CRASHED, _end_words(evidence.status)
     detail = result.removeprefix(protocol.failed_prefix)
+    if kind == "OSError" and not detail:  # what reading raises there, and hardly anything else
+        detail = "the program reads standard input, which this task does not have"
     if kind == "AssertionError":
-        return Outcome.FAILED, detail or "a test's assertion failed"
+        return Outcome.FAILED, detail or _TEST_FAILED
     return Outcome.ERROR, f"{kind}: {detail}" if detail else kind
+
+
+_TEST_FAILED = "a test's assertion failed"
 
 
 def _time_words(evidence: Evidence) -> str:
@@ -211,6 +216,8 @@ def sample_result(
         official, careful, seconds = lost, lost, 0.0
     else:
         official = official_reading(executed, protocol)
+        if official.detail == _TEST_FAILED and executed.run is not None and _is_own(executed.run.lines, attempt):
+            official = msgspec.structs.replace(official, detail="an assertion of the program itself failed")
         careful = careful_reading(official, apart, attempt, protocol)
         if len(attempt.head) > MAX_SOURCE:
             official, careful = _as_too_long(official), _as_too_long(careful)
@@ -252,6 +259,12 @@ def _as_too_long(reading: Reading) -> Reading:
         return reading
     why = f"longer than {MAX_SOURCE:,} characters: taken as it is written, without assembly"
     return msgspec.structs.replace(reading, detail=f"{reading.detail} ({why})".lstrip())
+
+
+def _is_own(lines: str, attempt: Attempt) -> bool:
+    """Whether an exception comes from the program itself. It reports the lines, so this is for people."""
+    last = lines.rpartition(",")[2]
+    return last.isascii() and last.isdigit() and len(last) < 9 and int(last) <= attempt.head.count("\n")
 
 
 def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:

@@ -112,11 +112,19 @@ def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, 
         made["cut"] = True
     if shown := os.fstat(fds[2]).st_size:
         text = os.pread(fds[2], MAX_SHOWN, max(0, shown - MAX_SHOWN)).decode("utf-8", "replace")
-        if last := next((line for line in reversed(text.splitlines()) if line.strip()), ""):
-            made["error"] = last
+        if said := _exception(text):
+            made["error"] = said
     for fd in fds:
         os.close(fd)
     return made
+
+
+def _exception(text: str) -> str:
+    """Return the first line of the last exception in a text, else its last line."""
+    _, traceback_, shown = text.rpartition("Traceback (most recent call last):\n")
+    lines = [line for line in shown.splitlines() if line.strip()]
+    named = next((line for line in lines if not line[0].isspace()), "") if traceback_ else ""
+    return named or (lines[-1] if lines else "")
 
 
 def _clean(folder: str) -> None:

@@ -288,6 +288,11 @@ class Streams(WriteOnlyStringIO):
         """A stream of bytes, which nobody reads."""
         return io.BytesIO()
 
+    def read(self, *args: object, **kwargs: object) -> NoReturn:
+        raise OSError("the program reads standard input, which this task does not have")
+
+    readline = readlines = read
+
     def reconfigure(self, **options: object) -> None:
         """Change nothing."""
 

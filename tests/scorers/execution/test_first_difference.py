@@ -21,3 +21,9 @@ def test_of_long_texts_the_part_around_the_first_difference_is_shown() -> None:
     assert given == f"{start}wrong"
     assert expected.startswith(f"{start}right")
     assert len(expected) < 1100
+
+
+def test_a_text_that_looks_like_the_expected_value_is_named_with_its_type() -> None:
+    cases = Cases(inputs=([1],), outputs=(None,), function="f")
+    made = judged(cases, [None], [Output("None")], [[False], [False]], PROTOCOL)
+    assert made.careful.detail == "input 1 of 1: the answer is `None` of type str, expected `None` of type NoneType"

@@ -193,8 +193,17 @@ def _reading(cases: Cases, expected: Sequence[Any], outputs: Sequence[Output], r
     elif cases.checker:
         why = f"the checker rejects the answer {_short(shown(output.value))}"
     else:
-        why = difference(shown(expected[number]), shown(output.value))
+        why = _of_values(expected[number], output.value)
     return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
+
+
+def _of_values(expected: Any, value: Any) -> str:
+    """Return how two values differ, in words."""
+    first, second = shown(expected), shown(value)
+    if first == second and type(expected) is not type(value):
+        kinds = type(value).__name__, type(expected).__name__
+        return f"the answer is {_short(second)} of type {kinds[0]}, expected {_short(first)} of type {kinds[1]}"
+    return difference(first, second)
 
 
 def difference(expected: str, output: str) -> str:

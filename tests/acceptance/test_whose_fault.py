@@ -1,4 +1,4 @@
-"""A module that the sandbox does not have is no program's fault."""
+"""Whose fault a failure is: a module that the sandbox lacks, standard input that is not there, an assertion."""
 
 import json
 from pathlib import Path
@@ -40,3 +40,26 @@ def test_a_task_whose_reference_or_tests_need_it_is_unscored_and_named(tmp_path:
         assert [s[reading]["outcome"] for s in samples] == ["passed", "unscored", "unscored", "passed"]
     assert "need a module that it does not have: tests (no_such_module); reference (no_such_module)" in ran.stderr
     assert "large (it needs more memory than the limit, so give more with --memory)" in ran.stderr
+
+
+@pytest.mark.bubblewrap
+def test_what_a_program_does_itself_is_told_apart_from_its_tests(tmp_path: Path) -> None:
+    programs = [
+        f"n = int(input())\n{PROGRAM}",
+        "def f(x):\n    assert x > 5\n    return x\n",
+        "def f(x):\n    return 2\n",
+    ]
+    row = {"id": "a", "stub": "def f(x):\n", "tests": "assert f(1) == 1\n", "ref": PROGRAM}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "benchmark.toml").write_text(DECLARATION)
+    (tmp_path / "p.json").write_text(
+        json.dumps([{"qid": "a", "predictions": [f"```python\n{source}```" for source in programs]}])
+    )
+    ran = grade("p.json", "-b", ".", "-q", "--sandbox", "bubblewrap", "--no-cache", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    samples = json.loads((tmp_path / "p_results.json").read_text())["samples"]
+    assert [sample["careful"]["detail"] for sample in samples] == [
+        "OSError: the program reads standard input, which this task does not have",
+        "an assertion of the program itself failed",
+        "a test's assertion failed",
+    ]
