@@ -80,7 +80,13 @@ _SIGN_OF_CODE = re.compile(r"[=(\[{;]|^\s*pass\b", re.MULTILINE)
 def _texts(reply: str) -> Iterator[str]:
     """Yield the forms of a reply in which a program is looked for: as it stands, then with more and more mended."""
     bare = unframed(reply)
-    forms: tuple[Callable[[str], str], ...] = (str, _apart, _unescaped, lambda text: _unescaped(text, in_strings=False))
+    forms: tuple[Callable[[str], str], ...] = (
+        str,
+        _apart,
+        _unescaped,
+        lambda text: _unescaped(text, in_strings=False),
+        _unmarked,
+    )
     yield from dict.fromkeys(form(text) for text in (unframed(_answer(reply)), bare) if text.strip() for form in forms)
 
 
@@ -129,6 +135,14 @@ def _unescaped(text: str, *, in_strings: bool = True) -> str:
     if in_strings:
         return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t", "r": ""}.get(m[1], m[1]), text)
     return _STRING.sub(lambda m: m[0].replace("\\n", "\n") if m[0][:1] == "\\" or m[1] else m[0], text)
+
+
+_MARK = re.compile(r"^(?:>>> ?|\.\.\.(?: |$)|\+|[0-9]+(?:[:|.)] ?| ))", re.MULTILINE)
+
+
+def _unmarked(text: str) -> str:
+    """Return a text without the marks before its lines (a prompt, a number, a plus), and with usual blanks."""
+    return _MARK.sub("", text.replace("\xa0", " "))
 
 
 # --- pieces of Python -------------------------------------------------------------------------------------------

@@ -82,6 +82,12 @@ REPLIES = {
     "a text with a line end that is not escaped twice": "def total(xs):\\n    'a\\n'\\n    return sum(xs)",
     "a docstring with a fence": f'```python\ndef total(xs):\n    """Add.\n\n    ```\n    total([1])\n    ```\n    """\n{BODY}```\n',
     "the same without a fence around it": f'Here:\n\ndef total(xs):\n    """Add.\n\n    ```\n    total([1])\n    ```\n    """\n{BODY}\nIt adds.',
+    "prompts of an interpreter": ">>> def total(xs):\n...     return sum(xs)\n...\n>>> total([1])\n1\n",
+    "numbers of lines": "".join(f"{number} {line}\n" for number, line in enumerate(WHOLE.splitlines(), 1)),
+    "a difference": "".join(f"+{line}\n" for line in WHOLE.splitlines()),
+    "blanks that do not break": block(WHOLE.replace(" ", "\xa0")),
+    "a page": f'<pre><code class="language-python">\n{WHOLE}</code></pre>',
+    "harmony": f"<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>{block(WHOLE)}<|return|>",
     "a lambda": block("total = lambda xs: sum(xs)\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
 }  # fmt: skip
