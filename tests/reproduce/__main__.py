@@ -181,14 +181,18 @@ def main() -> None:
         if known.get(run["name"]) != line:
             moved.append(run["name"])
         known[run["name"]] = line
-    rows = [known[run["name"]] for run in listed["runs"] if run["name"] in known]
-    if options.write:
-        PAGE.write_text(replaced(PAGE.read_text(), [*HEAD, *rows]))
-        front = [run["name"] for run in listed["runs"] if run.get("front") and run["name"] in known]
-        short = ["| " + " | ".join(known[name][2:-2].split(" | ")[:6]) + " |" for name in front]
-        README.write_text(replaced(README.read_text(), [*SHORT_HEAD, *short]))
-    elif moved:
+        if options.write:
+            write(listed["runs"], known)
+    if moved and not options.write:
         raise SystemExit(f"These rows are not those of docs/reproduced.md: {'; '.join(moved)}. WRITE=1 writes them.")
+
+
+def write(runs: list[Row], known: dict[str, str]) -> None:
+    """Write the tables of both documents, after each run: they take minutes."""
+    listed = [run for run in runs if run["name"] in known]
+    PAGE.write_text(replaced(PAGE.read_text(), [*HEAD, *(known[run["name"]] for run in listed)]))
+    front = [known[run["name"]][2:-2].split(" | ")[:6] for run in listed if run.get("front")]
+    README.write_text(replaced(README.read_text(), [*SHORT_HEAD, *(f"| {' | '.join(row)} |" for row in front)]))
 
 
 if __name__ == "__main__":
