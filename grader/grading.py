@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.observer import Observer
     from grader.options import Options
+    from grader.results import SampleResult
     from grader.results.destination import Destination
     from grader.scorers.interface import Scored
 
@@ -273,8 +274,21 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         baselines=scored.baselines,
         abbreviations=run.benchmark.abbreviations,
     )
-    notes = [*run.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])]
+    notes = [*run.file.warnings, *opened.notes, *(odd if scored.samples else [])]
+    notes += [*_unread(scored.samples, opened.scorer), *(scored.notes or [])]
     return _with(report, scored, run.benchmark, notes)
+
+
+def _unread(samples: list[SampleResult], scorer: AnyScorer) -> list[str]:
+    """Return a note on the replies that no careful rule reads."""
+    number = sum(sample.careful.rule_name in scorer.unread_rules for sample in samples)
+    if not number:
+        return []
+    advice = " Name one with `--judge-model`." if "judge_model" in scorer.options else ""
+    return [
+        f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
+        f"They are prose, and count as not answered in the careful reading. A judge model can read prose.{advice}"
+    ]
 
 
 def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:

@@ -187,6 +187,8 @@ class Scorer(ABC, Generic[B, T]):
     """The scorer's own settings, given with `--set NAME=VALUE`; each field needs a default."""
     whole_units: ClassVar[bool] = False
     """Whether the tasks of a unit belong together: `--id`, `--limit` and reports treat them as one item."""
+    unread_rules: ClassVar[frozenset[str]] = frozenset()
+    """The rules of careful readings that say that no rule read the reply."""
     own_file: ClassVar[str] = ""
     """Ending of the file that the scorer writes beside the results and reads again; empty: no such file."""
     modes: ClassVar[Mapping[str, str]] = {}

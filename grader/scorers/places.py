@@ -173,15 +173,20 @@ def _is_asked(piece: str, asked: frozenset[str]) -> bool:
 _LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
 _ROW = Pattern(r"[ \t]*(?:[-*+\u2022][ \t]|[^|\n]*\|)")
 """A line of a list or a table."""
+_BULLET = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+){1,3}")
 _LIST_MARK = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+|\(?\d{1,2}[.)](?=[ \t*])[ \t]*){1,3}")
+_ITEM = r"[ \t]*+(?:[-*#]+[ \t]*+)?\(?\d{1,2}[.)][ \t*]"
+_NUMBERED = Pattern(rf"(?:\A|\n){_ITEM}[^\n]*\n(?:[^\n]*\n){{0,8}}?{_ITEM}")
+"""Two numbered items: "42. I hope this helps" is no item."""
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans of a text's sentences, without list marks and blanks around them."""
     found: list[tuple[int, int]] = []
     start = 0
+    marks = _LIST_MARK if _NUMBERED.search(text) else _BULLET
     for end in [*(m.end() for m in BOUNDARY.finditer(text)), len(text)]:
-        mark = _LIST_MARK.match(text, start) if not start or text[start - 1] == "\n" else None
+        mark = marks.match(text, start) if not start or text[start - 1] == "\n" else None
         first = mark.end() if mark else start
         if body := text[first:end].strip(" \t\n*_"):
             first = text.index(body, first)
@@ -260,9 +265,11 @@ def _declarations(reply: Reply) -> Iterator[Claim]:
             denied = supposed or asks or wordings.is_denied(low[start:end], "")
             yield Claim("declaration", "declaration", start, end, (form.start(), end), rank, denied)
     for form in deque(wordings.DECLARED.finditer(low), _MOST):
-        start = next((span[0] for span in reversed(_sentences(low[: form.start()]))), form.start())
-        if start < form.start():
-            yield Claim("declaration", "declaration", start, form.start(), (start, form.end()), *_rank(low, start))
+        line = low.rfind("\n", 0, form.start()) + 1
+        spans = _sentences(low[line : form.start()])
+        if spans:
+            start, end = (line + at for at in spans[-1])
+            yield Claim("declaration", "declaration", start, end, (start, form.end()), *_rank(low, start))
 
 
 def _rank(low: str, at: int) -> tuple[int, bool]:

@@ -47,7 +47,7 @@ def _plainer(char: str) -> str:
         return _PUNCTUATION[char]
     if unicodedata.category(char) in ("Cf", "Cc") or 0xFE00 <= code <= 0xFE0F or code == 0x20E3:
         return char if char in "\n\t" else " "
-    if char.isdigit() and unicodedata.decomposition(char).startswith("<super>"):
+    if (char.isdigit() or char in "\u207a\u207b") and unicodedata.decomposition(char).startswith("<super>"):
         return char  # 10⁶ is not 106
     folded = unicodedata.normalize("NFKC", char)
     if len(folded) == 3 and folded[0] + folded[2] == "()":

@@ -39,7 +39,7 @@ def read_answer(text: str, question: str, kind: Kind) -> Said:
     if reply.problem:
         return Said(None, reply.problem)
     found = settle(claims(reply), partial(_content, reply, question, kind), partial(is_same, kind=kind))
-    if found is None:
+    if found is None or (found.several and found.claim.form == "line"):
         answer = _undeclared(reply, question, kind)
         return Said(answer, "sentence") if answer else Said(None, "nothing_read")
     result = _number_of(reply, question, found.claim.end) if kind == "number" else None

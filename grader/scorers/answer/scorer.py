@@ -74,6 +74,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
 
     declaration = AnswerBenchmark
+    unread_rules = frozenset(("nothing_read", "says_more"))
     glossary: ClassVar[Mapping[str, str]] = {
         "accuracy": "The share of questions that are answered correctly; of several samples, their mean.",
         "precision": 'The share of the answers "yes" that are right.',
@@ -94,10 +95,13 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         "exact": "The whole text.",
         "json": "The answer is a field of a JSON object.",
         "boxed": "The answer is in a LaTeX box.",
+        "mark": "The answer stands behind the benchmark's mark, ####.",
+        "own_line": "The answer is a line of its own.",
+        "sentence": "The sentence that concludes, or is nearest to the question, has one answer.",
+        "several_answers": "The text gives several answers, and withdraws none.",
+        "says_more": "The text has the answer beside other words that may change it.",
         "answer_tag": "The answer is in an answer tag.",
         "declaration": "The text declares this to be its answer.",
-        "bare_text": "The text is little more than the answer.",
-        "final_statement": "The last line has the answer.",
         "unclosed_reasoning": "The reasoning was cut off before an answer.",
         "empty": "The reply is empty, or has nothing after its reasoning.",
         "nothing_read": "The text gives no answer.",

@@ -52,6 +52,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     glossary = GLOSSARY
     declaration = ChoiceBenchmark
+    unread_rules = frozenset(("nothing_read",))
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
 

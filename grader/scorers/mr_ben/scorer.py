@@ -46,6 +46,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
     outcome_names = OUTCOME_NAMES
     declaration = MrBenBenchmark
+    unread_rules = frozenset(("no verdict",))
     options: ClassVar[frozenset[str]] = frozenset(
         {"weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt"}
     )

@@ -472,3 +472,46 @@ def test_a_text_in_json_lines_is_one_answer_also_if_it_looks_like_a_list(
     (tmp_path / "p.json").write_text(json.dumps([{"qid": "1", "predictions": [answer]}]))
     (sample,) = grader.grade(tmp_path / "p.json", benchmark=str(tmp_path)).samples
     assert bool(sample.careful.credit) is right
+
+
+@pytest.mark.parametrize(
+    ("reply", "question", "wanted"),
+    [
+        ("There are 3 columns below 50. They are those of 2014, 2015 and 2016.", "How many columns are below 50?", "3"),
+        (
+            "The score is **1578**. It is Ann's.\n\nBea has 2968 points. She is not in the club.",
+            "How high is it?",
+            "1578",
+        ),
+        ("I cannot tell how far apart the 2 persons are.", "How far apart are the 2 persons?", None),
+        ("9 dots ÷ 3 groups = 3 dots.", "9 dots are in 3 groups. How many are in each?", "3"),
+        ("The answer is 1.\n\nTherefore, the median of them is 3.", "What is the median?", None),
+        ("12 were sold.\nA: 42", "How many pens are left?", "42"),
+    ],
+)
+def test_the_number_nearest_to_the_question_answers(reply: str, question: str, wanted: str | None) -> None:
+    assert read_answer(reply, question, "number").answer == wanted
+
+
+@pytest.mark.parametrize(
+    ("reply", "gold", "question"),
+    [
+        ("Here is the list:\n\n[1, 2, 3]", "[1,2,3]", ""),
+        ("The peak was between 2007 and 2008.", "[2007, 2008]", "Between which years was the peak?"),
+        ("The answer is (C) \\frac{1}{3}.", "\\frac{1}{3}", ""),
+        ("How to make $1K - $10K a month", "How to Make $1K - $10K a Month", ""),
+        ("N/A", "N/A", ""),
+    ],
+)
+def test_lists_options_money_and_not_applicable_are_texts(
+    reply: str, gold: str, question: str, comparer: Comparer
+) -> None:
+    said = read_answer(reply, question, "text").answer
+    assert said is not None
+    assert is_accepted(said, [gold], "text", comparer, question)
+
+
+def test_the_result_counts_replies_that_no_rule_reads(tmp_path: Path) -> None:
+    rows = [row for row in ROWS_BY_KIND if row["id"] == "n"]
+    report = own(tmp_path, BY_ROW, rows, {"n": ["Nobody counted them.", "3"]})
+    assert any(note.startswith("Not read by rule: 1 of 2 replies (50.0%)") for note in report.notes)

@@ -1,0 +1,75 @@
+"""Where an answer stands in a reply, whatever kind it is of."""
+
+import pytest
+
+from grader.predictions.reasoning import hide_reasoning
+from grader.scorers.places import Claim, claims, own_words, settle
+
+QUESTION = "How many pens are left in the box?"
+
+
+def settled(text: str) -> str | None:
+    reply = own_words(text, QUESTION)
+
+    def read(claim: Claim) -> str | None:
+        content = reply.text[claim.start : claim.end]
+        return content if content in ("41", "42") else None
+
+    found = settle(claims(reply), read)
+    return found and ("several" if found.several else found.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("The answer is 42.", "**Answer:** 42\n\nThanks!", "42 is the answer.", "## Answer\n42", "答案是42。"),
+        *("答え: 42", "정답은: 42", "Правильный ответ — 42.", "الإجابة هي 42.", "उत्तर: 42", "Die Antwort lautet 42."),
+        *("\\boxed{42}", "#### 42\n\nI hope that helps!", '{"answer": "42"}', "<answer>42</answer>"),
+        *(
+            "Answer: 41\n\nFinal answer: 42",
+            "Final answer: 42\n\nInitial answer: 41",
+            "Answer: 41\n\nCorrected answer: 42",
+        ),
+        *(
+            "Answer: 41. Wait, I forgot one.\n\nAnswer: 42",
+            "The answer is 42. If the answer were 41, one would be lost.",
+        ),
+        *(
+            "The answer is not 41. The answer is 42.",
+            "The answer is 42.\n\nInput: What is 40 and one?\nOutput: \\boxed{41}",
+        ),
+        "Question: Which of the pens is red?\nAnswer: 41.\nQuestion: How many pens are left in the box?\nAnswer: 42",
+    ],
+)
+def test_the_claim_that_counts(text: str) -> None:
+    assert settled(text) == "42"
+
+
+@pytest.mark.parametrize("text", ["Is the answer 42?", "If the answer is 42, all is well.", "The answer isn't 42."])
+def test_what_is_only_supposed_or_denied_is_no_claim(text: str) -> None:
+    assert settled(text) is None
+
+
+def test_claims_of_equal_standing_are_several() -> None:
+    assert settled("The answer is 41. The answer is 42.") == "several"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<|channel>thought\nThe answer is A.<channel|>C", "<unused94>thought\nIt seems A.<unused95>C"),
+        *("<longcat_think>A</longcat_think>C", "&lt;think&gt;A&lt;/think&gt;C", "<|START_THINKING|>A<|END_THINKING|>C"),
+        *("analysisOption A is red.assistantfinalC", "<|channel|>commentary<|message|>A<|channel|>final<|message|>C"),
+    ],
+)
+def test_reasoning_is_hidden_whatever_marks_it(text: str) -> None:
+    assert (hide_reasoning(text)[0].strip(), hide_reasoning(text)[1]) == ("C", False)
+
+
+def test_sentences_are_without_courtesies_questions_lists_and_refusals() -> None:
+    text = (
+        "Sure, I can help you with that. I cannot tell the 3 of them. There are 42 pens.\n- 7 red\n| 8 | 9 |\n\n"
+        "Do you want to know more? I hope this helps!\n\n**Explanation:** I counted 41."
+    )
+    reply = own_words(text, QUESTION)
+    assert [reply.text[slice(*span)] for span in reply.sentences] == ["There are 42 pens."]
