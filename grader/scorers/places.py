@@ -229,14 +229,17 @@ _OPENS = Pattern(r"[\s*_\"'`:>(\[{~]*")
 _END = Pattern(r"[\n!?;。।]|(?<!i\.e)(?<!e\.g)\.(?=[\s\"')*_]|$)")
 
 
-def claims(reply: Reply) -> list[Claim]:
-    """Return what stands in an answer's form, in the order of the text; only the last few dozen of each form."""
+def claims(reply: Reply, *, lines: bool = True) -> list[Claim]:
+    """Return what stands in an answer's form, in the order of the text; only the last few dozen of each form.
+
+    `lines`: also the first and the last line.
+    """
     if reply.problem:
         return []
     found = [*_containers(reply), *_marks(reply), *_declarations(reply)]
     withdrawn = _withdrawn(reply.low, found)
     found = [claim._replace(withdrawn=claim.whole[1] <= withdrawn) for claim in found]
-    return sorted([*found, *_lines(reply)], key=lambda claim: claim.whole)
+    return sorted([*found, *(_lines(reply) if lines else ())], key=lambda claim: claim.whole)
 
 
 def _containers(reply: Reply) -> Iterator[Claim]:

@@ -97,7 +97,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "vlmevalkit": (vlmevalkit, ("choice.official",)),
     "choice": (
         lambda text: read_choice(text, COLOURS),
-        tuple(f"choice.careful.{name}" for name in ("text", "mentions", "wordings", "statement", "options")),
+        tuple(f"choice.careful.{name}" for name in ("labels", "page", "wordings", "options")),
     ),
     "places": (lambda text: claims(own_words(text, "what is it")), ("places", "place_wordings", "containers")),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),

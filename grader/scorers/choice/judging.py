@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from grader.scorers.choice.reading import ChoiceReading
 
 _CJK = re.compile(r"[\u4e00-\u9fff]")
-_READ_FOR_SURE = frozenset(
-    ("empty", "unclosed_reasoning", "refusal", "withdrawn", "breaks_off", "echo", "outside_options")
-)
+_READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "withdrawn", "outside_options"))
 """Rules by which the careful reading is certain that the reply has no answer: the judge is not asked."""
 
 

@@ -24,6 +24,7 @@ POINTS = {"A": "Point B", "B": "Point C", "C": "Point D", "D": "Point A"}
 SWAPPED = {"A": "B", "B": "A", "C": "D", "D": "C"}
 MANY = {letter: f"thing number {letter.lower()}x" for letter in "ABCDEFGHIJ"}
 UNTEXTED = dict.fromkeys("ABCD", "")
+RATES = {letter: rf"{rate} $\mathrm{{kg}}/\mathrm{{s}}$" for letter, rate in zip("ABCD", (12, 20, 15, 10), strict=True)}
 
 NONE, AMBIGUOUS = "no_answer", "ambiguous"
 
@@ -51,9 +52,10 @@ def concluded(text: str, options: dict[str, str], question: str = "") -> str:
         "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B",
         "B<|im_end|>\n<|im_start|>user\nWhy not A?",
         *("### Final Answer:\n\n**(B)**", "**Answer**: **B**", "Answer:\n\nB. blue", "=> B", "[x] B\n[ ] A"),
+        *("<b>B</b>", "~~A~~ B", "B\n\nB\n\nB", "Blue", "2", "It is blue.", "Blue, not red.", "The answer is blue."),
     ],
 )
-def test_forms_of_a_letter(text: str) -> None:
+def test_forms_of_an_answer(text: str) -> None:
     assert concluded(text, COLOURS) == "B"
 
 
@@ -63,38 +65,39 @@ def test_forms_of_a_letter(text: str) -> None:
         *("The answer is B.", "The correct answer, going by the picture, is option (b) blue", "So B.", "It's B"),
         *("Because of the light, B.", "I'd go with B", "B it is", "Must be B", "My vote goes to B", "C'est B"),
         *("B is my answer; A is the distractor", "B, since A is too dark", "B. because A is too dark"),
-        *("not A but B", "A is wrong, so B", "B rather than A", "It can't be A. It must be B.", "~~A~~ B"),
-        *("A, C and D are wrong.", "I rule out A and C, and D is clearly wrong.", "A ✗ B ✓ C ✗ D ✗"),
-        *("A: no\nB: yes\nC: no\nD: no", "Neither A nor C nor D.", "A) Incorrect\nB) Correct\nC) Incorrect"),
+        *("not A but B", "A is wrong, so B", "It can't be A. It must be B.", "A ✗ B ✓ C ✗ D ✗", "Only B fits."),
+        *("A: no\nB: yes\nC: no\nD: no", "A) Incorrect\nB) Correct\nC) Incorrect", "A? No. B? Yes. C? No. D? No."),
         *("While A looks plausible, B is the better choice.", "A is a good option, but B is better."),
         *("The choice between A and B is hard, but B.", "If it were night, A would do. It is day, so B."),
-        "The answer is A. Wait, on a closer look it is blue. The answer is B.",
-        "At first I thought A, but the answer is B.",
-        "<answer>A</answer> No, that's wrong. <answer>B</answer>",
         "I cannot be sure, but my best guess is (B).",
         "Options: (A) red (B) blue (C) green (D) yellow. The answer is (B) blue.",
         "A. red\nB. blue\nC. green\nD. yellow\nB",
         "Looking closely, the sign by the red wall is small. Therefore, the sign is blue.",
-        *("It is blue.", "Blue, not red.", "It's not red, it's blue", "The answer is blue."),
+        "Although it is hard to see I will choose:\n\n(B)",
+        *("I'm leaning towards B, but A is also possible.", "Honestly, a coin toss between A and B; I'll say B."),
+        *("Answer: B (confidence: 85%)", "Thus we obtain $\\boxed{\\text{(B)}}$.", "I would pick the second option."),
     ],
 )
-def test_declarations_denials_and_statements_in_english(text: str) -> None:
+def test_declarations_and_conclusions_in_english(text: str) -> None:
     assert concluded(text, COLOURS) == "B"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("答案是B", "答案：Ｂ", "故选：B", "我选b", "不是A，是B", "排除A、C、D", "A错误，B正确", "【答案】B"),
-        *("这是一个 A 型题，选 B", "图中是蓝色的", "第二个选项", "答案是A。不对，应该是B。"),
-        *("答えはBです", "Bが正解です", "AではなくB", "Bを選びます", "정답은 B입니다", "B가 정답입니다.", "정답: B"),
-        *("Die Antwort lautet B", "Nicht A, sondern B.", "B ist richtig.", "A ist falsch, also B"),
+        *("答案是B", "答案：Ｂ", "故选：B", "我选b", "不是A，是B", "A错误，B正确", "【答案】B", "蓝色"),
+        *("这是一个 A 型题，选 B", "图中是蓝色的", "答案是A。不对，应该是B。", "如果一定要选，我会选择：\n\nB"),
+        *("答えはBです", "Bが正解です", "AではなくB", "Bを選びます", "選択肢Bが最も適切です。"),
+        "最初はAだと思いましたが、正解はBです。",
+        *("정답은 B입니다", "B가 정답입니다.", "정답: B", "처음에는 A라고 생각했지만 답은 B입니다."),
+        *("Die Antwort lautet B", "Nicht A, sondern B.", "B ist richtig.", "aber ich würde auf B tippen."),
         *("La bonne réponse est la B", "Réponse : B", "D'accord, je choisis B", "La réponse n'est pas A mais B"),
         *("La respuesta correcta es la B", "Creo que es B", "No es A, sino B", "La opción B es correcta"),
-        *("La risposta corretta è la B", "Scelgo B", "A resposta correta é a letra B", "É a B", "Resposta: B"),
-        *("Правильный ответ — B", "Я выбираю B", "Не A, а B", "Вариант B верный", "Odpowiedź: B"),
+        *("La risposta corretta è la B", "Scelgo B", "A resposta correta é a letra B", "Resposta: B"),
+        *("Правильный ответ — B", "Я выбираю B", "Вариант B верный", "Odpowiedź: B", "но я думаю, что это B."),
         *("Het antwoord is B", "Doğru cevap B'dir", "Đáp án là B", "Jawabannya adalah B", "الإجابة هي B"),
-        *("सही उत्तर B है", "คำตอบคือ B", "Svaret är B", "Vastaus on B", "A helyes válasz: B"),
+        *("सही उत्तर B है", "คำตอบคือ B", "Svaret är B", "Vastaus on B", "A helyes válasz: B", "سأختار B"),
+        *("Сначала я подумал A, но правильный ответ B.", "D'abord j'ai cru A, mais c'est B."),
     ],
 )
 def test_declarations_in_other_languages(text: str) -> None:
@@ -105,28 +108,36 @@ def test_declarations_in_other_languages(text: str) -> None:
     ("text", "options", "wanted"),
     [
         ("A dog is in the picture", ANIMALS, "B"),
-        ("Dogs", ANIMALS, "B"),
         ("The answer is I.", MANY, "I"),
         ("I am looking at it", MANY, NONE),
         ("dark red", {"A": "red", "B": "dark red"}, "B"),
         ("There are 3 dogs", COUNTS, "C"),
+        ("There are three dogs", COUNTS, "C"),
         ("one of them is red", COUNTS, NONE),
+        ("There are 2-3 cats.", COUNTS, NONE),
+        ("There are 2.5 cats.", COUNTS, NONE),
+        ("The answer is minus 2.", COUNTS, NONE),
+        ("See figure 3. The number is 2.", COUNTS, "B"),
         ("-5", {"A": "5", "B": "-5"}, "B"),
         ("Point B", POINTS, "A"),
         ("(A) Point B", POINTS, "A"),
         ("(B)", SWAPPED, "B"),
         ("A. B", SWAPPED, "A"),
-        ("Option 3", {"A": "3", "B": "1", "C": "2"}, AMBIGUOUS),
+        ("The correct view is option B.\n\nAnswer: A", SWAPPED, "A"),
+        ("The formula is Q.", {"A": "P", "B": "Q", "C": "R"}, "B"),
         ("Both A and B", {"A": "x", "B": "y", "C": "Both A and B"}, "C"),
         ("None of the above", {"A": "x", "B": "y", "C": "None of the above"}, "C"),
+        ("None of them fits.", {"A": "x", "B": "y", "C": "None of the above"}, "C"),
         ("N/A", {"A": "nan", "B": "N/A"}, "B"),
         ("The dog is to the left of the cat", SIDES, "B"),
         ("Yes, the car is red.", YES_NO, "A"),
+        ("Nope, not at all.", YES_NO, "B"),
         ("Not sure", YES_NO, NONE),
-        ("A bicycle is being ridden by a man.", SENTENCES, "D"),
         ("A man is not riding a bicycle.", SENTENCES, NONE),
         ("The answer is E.", COLOURS, NONE),
         ("B. whatever it says", UNTEXTED, "B"),
+        ("F. Fabaceae", {"E": "Rosaceae", "F": "Fabacea"}, "F"),
+        ("Let me think.\nThe final answer: 20 $\\mathrm{kg}/\\mathrm{s}$", RATES, "B"),
     ],
 )
 def test_options_decide_what_words_mean(text: str, options: dict[str, str], wanted: str) -> None:
@@ -137,15 +148,19 @@ def test_options_decide_what_words_mean(text: str, options: dict[str, str], want
     "text",
     [
         *("", " \n", "?", "N/A", "None", "None of the above", "Purple", "I don't know", "Unable to determine."),
-        *("I can't help with that.", "无法确定", "Je ne sais pas"),
+        *("I can't help with that.", "无法确定", "Je ne sais pas", "Not A. Not B. Not D.", "Sky is red? No."),
         *("<think>First, consider option A", "<think>B</think>", "<think>the answer is B", "\\boxed{purple}"),
         *("A. red\nB. blue\nC. green\nD. yellow", "(A) red (B) blue (C) green (D) yellow", "<answer></answer>"),
         *("Vitamin D", "Plan B", "D'accord", "T-shirt", "B-52", "Answer:", "The correct answer is (", "Is it A?"),
         "Step 1: look at the image.\nStep 2: find the car.\nStep 3: the colour of the",
         "The answer is B. Actually, that is wrong.",
         "I cannot identify a blue truck in this picture.",
+        "I apologize, but I cannot determine whether it is red or blue.",
+        "The answer cannot be A, as there is no thing in red.",
         "Failed to obtain answer via API.",
         "The answer is not A.",
+        "If it was D there would be straw.",
+        "The answer is A. Hmm, let me see. The answer is B. Hmm, let me see. The answer is A. Hmm, let",
     ],
 )
 def test_no_answer(text: str) -> None:
@@ -155,9 +170,9 @@ def test_no_answer(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("A and B", "A/B", "A or B", "A, B", "ABCD", "A\nB", "A+B", "It could be A or B.", "A和B", "A oder B"),
-        *("A. blue", "The answer is A, blue.", "red (B)", "B (red)", "B is red", "The answer is A blue", "A blue"),
-        *("The answer is A. The answer is B.", "Answer: A\nAnswer: B", "\\boxed{A} or \\boxed{B}", "red and blue"),
+        *("A and B", "A/B", "A or B", "A, B", "ABCD", "A+B", "A和B", "A oder B", '{"choice": ["A", "B"]}'),
+        *("A. blue", "The answer is A, blue.", "red (B)", "B (red)", "B is red", "The answer is A blue"),
+        *("The answer is A. The answer is B.", "Answer: A\nAnswer: B", "\\boxed{A} or \\boxed{B}", "A > B"),
         *('{"choice": "A or B"}', "<answer>A</answer><answer>B</answer>", "I'd say B. Hmm, wait."),
     ],
 )
@@ -171,27 +186,11 @@ def test_ambiguous(text: str) -> None:
         "Let me check the options:\n- (A) right: the car is not there\n- (B) ",
         "Looking at the options:\n- (A) right\n- (B) left\n\nThe car, as far as I can see, would be",
         "Step 1: Find the car. It may be option A if it is near the wall.\n\nStep 2: Look again.\n\nStep 3: It is c",
+        "Option A says right. Option B says left, and the car",
     ],
 )
 def test_a_chain_of_thought_that_never_concludes_has_no_letter(text: str) -> None:
     assert concluded(text, SIDES) in (NONE, AMBIGUOUS)
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        (
-            "The tree is on the right of the picture.\n\nTherefore, the car is on the left of the tree.",
-            "B",
-        ),
-        (
-            "The car is far away.\n\nSo the car is on the right side of the tree.\n\n(A) right\n\nSo the answer is A.",
-            "A",
-        ),
-    ],
-)
-def test_a_chain_of_thought_is_read_by_its_conclusion(text: str, wanted: str) -> None:
-    assert concluded(text, SIDES) == wanted
 
 
 def test_the_span_is_of_the_raw_prediction() -> None:
@@ -204,7 +203,7 @@ def test_the_span_is_of_the_raw_prediction() -> None:
 
 def test_a_change_of_mind_is_told() -> None:
     reading = read_choice("The answer is B. Wait, it is green. The answer is C.", COLOURS)
-    assert (reading.letter, reading.detail) == ("C", "declares B, then withdraws it for C")
+    assert (reading.letter, reading.detail) == ("C", "declares B, then C")
 
 
 def test_an_echo_of_the_question_is_passed_over() -> None:

@@ -120,7 +120,7 @@ def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
     assert got == [
         (0, "wrong", "A", "correct", "B"),
         (1, "correct", "B", "correct", "B"),
-        (2, "no_answer", None, "ambiguous", None),
+        (2, "no_answer", None, "no_answer", None),
     ]
     assert [facts_of(s) for s in samples] == [SampleFacts(gold="B")] * 3
 

@@ -1,7 +1,7 @@
-"""The principles of the careful reading, each with generated cases: strength, continuations, values, spelling."""
+"""The principles of the careful reading of multiple choice, each with cases; some are made by the hundred."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.scorers.choice.careful.read import read_choice
@@ -9,20 +9,16 @@ from tests.conftest import cases
 
 LETTERS = "ABCDEFGHIJ"
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
-TEN = {
-    letter: f"the {word} one"
-    for letter, word in zip(
-        LETTERS, ["oak", "elm", "ash", "fir", "yew", "bay", "box", "fig", "gum", "ivy"], strict=False
-    )
-}
+TREES = ["oak", "elm", "ash", "fir", "yew", "bay", "box", "fig", "gum", "ivy"]
+TEN = {letter: f"the {word} one" for letter, word in zip(LETTERS, TREES, strict=True)}
 FORMS = [
     "The answer is ({}).",
     "Answer: {}",
     "**Answer: {}**",
     "The correct answer is {}.",
     "Therefore, the correct option is ({}).",
-    r"\\[ \\text{{Answer: {}}} \\]".replace("\\\\", "\\"),
-    r"$\\boxed{{{}}}$".replace("\\\\", "\\"),
+    r"\[ \text{{Answer: {}}} \]",
+    r"$\boxed{{{}}}$",
 ]
 OTHER_LETTERS = [
     "P(X > {n}) = 0.{n} and P'(2) = {n}, so we add them.",
@@ -41,6 +37,52 @@ def letter(text: str, options: dict[str, str], question: str = "") -> str | None
     return read_choice(text, options, question).letter
 
 
+DOOR = "Which colour does the door have?"
+SEGMENTS = [
+    ("<longcat_think>It seems A.</longcat_think>C", "C"),
+    ("&lt;think&gt;It seems A.&lt;/think&gt;C", "C"),
+    ("analysisOption A could fit. So A.assistantfinalAnswer: C", "C"),
+    ("Therefore, the door is **(C) green**.\n\nI hope this helps! Let me know if you have any other questions.", "C"),
+    ("The answer is (C).<EOS_TOKEN>", "C"),
+    ("C\n\nQuestion: How many doors can be seen there?\nA. 1\nB. 2\nAnswer: B", "C"),
+    ("I read it again.\nQuestion: Which colour does the door have?\nAnswer: C", "C"),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), SEGMENTS)
+def test_reasoning_courtesies_and_other_turns_are_no_answer(text: str, wanted: str) -> None:
+    assert letter(text, COLOURS, DOOR) == wanted
+
+
+@settings(max_examples=cases(300), deadline=None)
+@given(st.sampled_from(LETTERS), st.lists(st.sampled_from(LETTERS), min_size=2, max_size=6), st.booleans())
+def test_of_several_answers_the_one_with_words_to_this_question_counts(
+    own: str, others: list[str], before: bool
+) -> None:
+    examples = "".join(f"The answer is ({other}).\n" for other in others)
+    solved = f"{REASONING}It is the tall tree. The answer is ({own}).\n"
+    text = examples + solved if before else solved + "\nNow, all the answers:\n" + examples
+    assert letter(text, TEN, "Which of the tall trees is left in the picture?") == own
+
+
+@settings(max_examples=cases(200), deadline=None)
+@given(st.lists(st.sampled_from(LETTERS), min_size=4, max_size=6), st.sampled_from(LETTERS))
+def test_a_list_of_bare_answers_ends_with_the_one_to_this_question(examples: list[str], own: str) -> None:
+    text = "".join(f"The answer is ({one}).\n\n" for one in [*examples, own])
+    assert letter(text, TEN, "How tall is the tree?") == own
+
+
+@settings(max_examples=cases(300), deadline=None)
+@given(st.sampled_from("ABCDEFG"), st.permutations(LETTERS), st.sampled_from(["{}. {}", "The answer is {}. {}"]))
+def test_answers_to_other_questions_in_a_summary_do_not_count(own: str, others: list[str], form: str) -> None:
+    seven = {letter: TEN[letter] for letter in "ABCDEFG"}
+    texts = ["cognitive", "240 W", "notify the parents in writing", "4", "Law", "10"]
+    items = zip(others[:6] if "is" in form else sorted(others[:6]), texts, strict=True)
+    summary = "\n".join(form.format(letter, text) for letter, text in items)
+    text = f"{REASONING}The answer is ({own}).\n\nNow, let's summarize all the answers:\n{summary}"
+    assert letter(text, seven, "Which of several things was compared with care in the picture?") == own
+
+
 @settings(max_examples=cases(400), deadline=None)
 @given(
     st.sampled_from(LETTERS),
@@ -48,46 +90,9 @@ def letter(text: str, options: dict[str, str], question: str = "") -> str | None
     st.lists(st.sampled_from(OTHER_LETTERS), max_size=3),
     st.integers(1, 99),
 )
-def test_an_answer_in_the_form_of_one_beats_letters_that_merely_occur(
-    wanted: str, form: str, others: list[str], number: int
-) -> None:
+def test_a_declaration_beats_letters_that_merely_occur(wanted: str, form: str, others: list[str], number: int) -> None:
     text = " ".join([REASONING, *(o.format(n=number) for o in others)]) + "\n\n" + form.format(wanted)
     assert letter(text, TEN) == wanted
-
-
-@settings(max_examples=cases(300), deadline=None)
-@given(st.sampled_from("ABCD"), st.sampled_from("ABCD"), st.sampled_from(["Question", "Q", "Human", "Problem 2"]))
-def test_the_answer_to_the_next_question_does_not_count(own: str, other: str, marker: str) -> None:
-    text = f"{own}\n\n{marker}: How many dogs can be seen there?\nA. 1\nB. 2\nAnswer: {other}"
-    assert letter(text, COLOURS, "What color is the sky?") == own
-
-
-@settings(max_examples=cases(300), deadline=None)
-@given(st.sampled_from(LETTERS), st.lists(st.sampled_from(LETTERS), min_size=2, max_size=6), st.booleans())
-def test_of_several_answers_the_one_with_reasoning_counts(own: str, others: list[str], before: bool) -> None:
-    examples = "".join(f"The answer is ({other}).\n" for other in others)
-    solved = REASONING + f"The answer is ({own}).\n"
-    text = examples + solved if before else solved + "\nNow, all the answers:\n" + examples
-    assert letter(text, TEN) == own
-
-
-@settings(max_examples=cases(300), deadline=None)
-@given(st.sampled_from("ABCDEFG"), st.permutations(LETTERS), st.sampled_from(["{}. {}", "The answer is {}. {}"]))
-def test_answers_to_other_questions_in_a_summary_do_not_count(own: str, others: list[str], form: str) -> None:
-    seven = {letter: TEN[letter] for letter in "ABCDEFG"}
-    texts = [
-        "cognitive",
-        "240 W",
-        "notify the parents in writing and ask them",
-        "4",
-        "Law",
-        "10",
-    ]
-    items = zip(others[:6] if "is" in form else sorted(others[:6]), texts, strict=True)
-    summary = "\n".join(form.format(letter, text) for letter, text in items)
-    assert (
-        letter(f"{REASONING}The answer is ({own}).\n\nNow, let's summarize all the answers:\n{summary}", seven) == own
-    )
 
 
 @settings(max_examples=cases(300), deadline=None)
@@ -102,15 +107,101 @@ def test_an_item_or_a_fact_that_opens_a_reply_is_not_its_answer(own: str, form: 
     assert letter(f"{opening} trees are old. {REASONING}{form.format(own)}", TEN) == own
 
 
-@settings(max_examples=cases(300), deadline=None)
-@given(
-    st.sampled_from(LETTERS), st.sampled_from(["a) {}\n\nb) {}", "(a) {} (b) {}", "The answer for a) is 5. {} b) {}"])
-)
-def test_parts_of_the_question_are_no_options(own: str, parts: str) -> None:
-    question = "Find a) the height of the tree, b) its age."
-    text = parts.format(REASONING, REASONING)
-    assert letter(text, TEN, question) is None
-    assert letter(f"{text}\nThe answer is ({own}).", TEN, question) == own
+MINUS = {"A": "-10", "B": "-14", "C": "-36", "D": "-25"}
+DECLARED = [
+    ("-25 - (-11) = -25 + 11 = -14. The answer is (B)", MINUS, "B"),
+    ("The answer is (C) or (D). The third is linked more closely with it. The answer is (C).", COLOURS, "C"),
+    (f"The answer is (D).\n\n{REASONING}15 - 25 = -10. The answer is -10.", MINUS, "A"),
+    ("Initial answer: A\n\nAfter review:\n\nFinal answer: B", COLOURS, "B"),
+    ("**Answer: A**\n\n**Explanation:** It has the colour of the sky.\n\n**Final Answer: B**", COLOURS, "B"),
+    ("Answer: A\n\nCorrected answer: B", COLOURS, "B"),
+    ("The answer is A.\n\nWait, I misread the picture. The sign is blue, so it is B.", COLOURS, "B"),
+    (f"{REASONING}The answer is (A).\n\nFinal Answer: The answer is (B).", TEN, None),
+    ("The answer is A. The answer is B.", TEN, None),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "wanted"), DECLARED)
+def test_a_declaration_yields_to_a_revision_or_to_a_contrary_result(
+    text: str, options: dict[str, str], wanted: str | None
+) -> None:
+    assert letter(text, options) == wanted
+
+
+FIRST_OR_LAST = [
+    ("The door is green. This is because its paint was mixed from two others.", "C"),
+    ("Doors can be red, yellow, or blue. The colour that this door does have is green.", "C"),
+    ("C. The door has that colour.", "C"),
+    ("In such a case the colour is:\n\nC. green\n\nThis is what can be seen.", "C"),
+    ("The door is red. The car is green.", None),
+    ("It is red, although the sign next to it is green.", "A"),
+    ("Option A: it is dark.\nOption B: it is light.\n\nHence option C.", "C"),
+    ("The price at noon was 3 and later 4.\nContinuing this pattern, we can conclude that a green one will be a", None),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), FIRST_OR_LAST)
+def test_without_a_form_the_only_option_that_is_asserted_is_the_answer(text: str, wanted: str | None) -> None:
+    assert letter(text, COLOURS, DOOR) == wanted
+
+
+NONE_OF = {"A": "red", "B": "blue", "C": "None of the above"}
+REFUSALS = [
+    ("The answer is not listed, but is closest to (B).", COLOURS, "B"),
+    ("They were still unable to learn. The most likely factor is (A).", COLOURS, "A"),
+    ("It cannot be determined with certainty. However, I would choose B.", COLOURS, "B"),
+    ("The answer cannot be given, as there is no data to tell whether it is red or not.", COLOURS, None),
+    ("I cannot identify a door in this image. The photo shows a house with red bows.", COLOURS, None),
+    ("None of the options is correct.", NONE_OF, "C"),
+    ("The door is purple, so none of A and B is right.", NONE_OF, "C"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "wanted"), REFUSALS)
+def test_a_refusal_is_about_answering_and_a_choice_outranks_it(
+    text: str, options: dict[str, str], wanted: str | None
+) -> None:
+    assert letter(text, options, DOOR) == wanted
+
+
+THINGS = {"A": "a chair", "B": "a table", "C": "a lamp"}
+ABSENT = "Which object is NOT in the image?"
+DENIALS = [
+    ("The answer is (C). A lamp is not part of it.", ABSENT, "C"),
+    ("There is a chair and a table. The lamp is not in the image.", ABSENT, "C"),
+    ("The lamp is not in the image.", "Which object is in the image?", None),
+    ("The answer is (B). Statement B is incorrect.", "Which of these is incorrect?", "B"),
+]
+
+
+@pytest.mark.parametrize(("text", "question", "wanted"), DENIALS)
+def test_a_denial_is_read_relative_to_the_question(text: str, question: str, wanted: str | None) -> None:
+    assert letter(text, THINGS, question) == wanted
+
+
+PARTS = {"A": "a) 255, b) 35", "B": "a) 265, b) 34", "C": "a) 248, b) 40", "D": "a) 250, b) 30"}
+COSTS = {"A": "A: 5.76%; B: 6.30%", "B": "A: 4.66%; B: 6.20%"}
+LABELS = [
+    ("Both agree best with (D).\n\nFinal Answer: a) 250.3, b) 30, c) not given in the options.", PARTS, "D"),
+    ("The answer is a) 265, b) 34.", PARTS, "B"),
+    ("The reserve is a fifth. The answer is (a) 10,500.", PARTS, None),
+    ("Answer: (B)A. 4.66%; B. 6.20%", COSTS, "B"),
+    ("**Answer: D-14**", {"A": "-10", "D": "-14"}, "D"),
+    ("A > C > B", COLOURS, None),
+    ("N: false\nP: true\nQ: false\nSo it is one. The answer is (B).", COLOURS, "B"),
+    ("C holds since P ∧ B", {"A": "x", "B": "y", "C": "z"}, None),
+    ("The lamp needs 3 A.", {"A": "2 amperes", "B": "5 amperes"}, None),
+    ("Neither pre-A nor pre-C reacts, so it is B.", {"A": "A", "B": "B", "C": "C"}, "B"),
+    ("- [ ] A. red\n- [x] B. blue\n- [ ] C. green\n- [ ] D. yellow", COLOURS, "B"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "wanted"), LABELS)
+def test_labels_of_parts_symbols_and_rankings_are_no_options(
+    text: str, options: dict[str, str], wanted: str | None
+) -> None:
+    question = "Find a) the height of the tree, b) its age." if options is PARTS else ""
+    assert letter(text, options, question) == wanted
 
 
 @pytest.mark.parametrize(
@@ -127,11 +218,6 @@ def test_a_label_with_its_text_in_another_notation_is_the_answer(options: list[s
     assert letter(REASONING + text, dict(zip("AB", options, strict=True))) == "A"
 
 
-@pytest.mark.parametrize("text", ["N: false\nP: true\nQ: false\nSo it is one.", "It is $C(9,3) + 84$, or 1680."])
-def test_letters_of_formulas_and_truth_tables_are_no_answers(text: str) -> None:
-    assert letter(f"{REASONING}The answer is {text} The answer is (B).", TEN, "Is the set consistent?") == "B"
-
-
 @settings(max_examples=cases(300), deadline=None)
 @given(st.permutations("ABCDE"), st.integers(0, 4), st.sampled_from(["{}", "Answer: {}", "The answer is {}.", "({})"]))
 def test_a_letter_is_a_label_also_where_it_is_an_option_s_text(texts: list[str], at: int, form: str) -> None:
@@ -139,164 +225,17 @@ def test_a_letter_is_a_label_also_where_it_is_an_option_s_text(texts: list[str],
     assert letter(form.format("ABCDE"[at]), options) == "ABCDE"[at]
 
 
-SAME = [
-    ("20", "20 cm"), ("20 m", "20 meters"),
-    (r"\frac{3}{4}", "0.75"),
-    ("twenty-three", "23"),
-    (r"$1.6 \times 10^{-19}$", "1.6e-19"), (r"30^\circ", "30°"), (r"2\sqrt{3}", "2√3"), ("200 cm", "2 m"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("said", "option"), SAME)
+@pytest.mark.parametrize(
+    ("said", "option"),
+    [("20", "20 cm"), ("20 m", "20 meters"), (r"\frac{3}{4}", "0.75"), ("12000", "12,000"),
+     (r"$1.6 \times 10^{-19}$", "1.6e-19"), (r"30^\circ", "30°"), (r"2\sqrt{3}", "2√3")],
+)  # fmt: skip
 def test_equal_quantities_are_the_same_answer(said: str, option: str) -> None:
     options = {"A": "7 kg", "B": option, "C": "1,001", "D": "-2"}
     for form in ("{}", r"\boxed{{{}}}", "The answer is {}.", "Answer: {}"):
         assert letter(form.format(said), options) == "B", form
 
 
-THINGS = ["shirt of the boy", "door behind the tree", "oldest car", "roof of the red-brick house"]
-
-
-@settings(max_examples=cases(200), deadline=None)
-@given(st.sampled_from(THINGS), st.permutations("ABCD"), st.sampled_from(["The others are {} and {}.", "{}: {} car."]))
-def test_what_is_said_of_the_subject_of_the_question_is_the_answer(thing: str, order: list[str], rest: str) -> None:
-    own, *others = (COLOURS[letter] for letter in order)
-    question = f"What color is the {thing}?"
-    options = {letter: text for letter, text in COLOURS.items() if text not in thing}
-    assume(own in options.values())
-    after = rest.format(*others)
-    assert letter(f"The {thing} is {own}. {after}", options, question) == order[0]
-    assert letter(f"Some think that the {thing} is {own}. {after}", options, question) is None
-    assert letter(f"The {thing} is {own}. {after} Hmm, wait.", options, question) is None
-
-
-@pytest.mark.parametrize(
-    ("seems", "but"),
-    [
-        ("At first glance it seems {}", "but the door is actually {}"),
-        ("Auf den ersten Blick wirkt sie {}", "tatsächlich ist sie aber {}"),
-        ("À première vue elle semble {}", "mais en réalité elle est {}"),
-        ("A primera vista parece {}", "pero en realidad es {}"),
-        ("A prima vista sembra {}", "ma in realtà è {}"),
-    ],
-)
-@pytest.mark.parametrize(("first", "own"), [("A", "B"), ("B", "A")])
-def test_what_only_seemed_so_at_first_glance_is_not_the_answer(seems: str, but: str, first: str, own: str) -> None:
-    assert letter(f"{seems.format(COLOURS[first])}, {but.format(COLOURS[own])}.", COLOURS) == own
-
-
-PENS = {"A": "12", "B": "15", "C": "3", "D": "18"}
-COUNTS = {"A": "1", "B": "2", "C": "3", "D": "4"}
-SIGNED = {"A": "5", "B": "-5", "C": "10", "D": "-10"}
-FORMULAS = {"A": "$E = mc^2$", "B": "$E = mc$", "C": "$F = ma$", "D": "{1, 3}"}
-SPELLED = {"A": "house", "B": "horse", "C": "giraffe"}
-PLACES = {"A": "in front of the box", "B": "inside the box"}
-BAGS = {letter: f"The color of the bag is {colour}." for letter, colour in COLOURS.items()}
-SIDES = {letter: f"The dog is on the {side} side of the bench." for letter, side in (("A", "left"), ("B", "right"))}
-YES_NO = {"A": "Yes", "B": "No"}
-HAT, PANTS = "Is the man wearing a hat?", "What color are the pants?"
-DOG = "Is the dog on the left or right side of the bench?"
-MISSING_LAMP = "There is a chair and a table. The lamp is not in the image."
-PRINCIPLES: dict[str, list[tuple[str, dict[str, str], str, str | None]]] = {
-    "another quantity is another answer": [
-        (said, {"A": "20 cm", "B": "30 cm"}, "", None) for said in ("20 m", "2 cm", "-20 cm", "20 kg", "20.5")
-    ],
-    "a number in an expression or before an item is not read as an answer": [
-        ("18 - 3 = 15, so 15 are left.", PENS, "", "B"),
-        ("x > 12, x < 18, hence x = 15.", PENS, "", "B"),
-        ("The total is 12+3.", PENS, "", None),
-        ("The ratio is 12/15.", PENS, "", None),
-        ("There are 2-3 cats.", COUNTS, "", None),
-        ("There are 2.5 cats.", COUNTS, "", None),
-        ("See figure 3. The number is 15.", PENS, "", "B"),
-        ("1. I look at the sofa.\n2. I look at the floor.\nSo four cats.", COUNTS, "", "D"),
-    ],
-    "signs and blanks belong to a formula": [
-        ("The answer is B. -5", SIGNED, "", "B"),
-        ("F = m a", FORMULAS, "", "C"),
-        (r"$\{1,3\}$", FORMULAS, "", "D"),
-        ("The lamp needs 3 A.", {"A": "2 amperes", "B": "5 amperes"}, "", None),
-        ("C holds since P ∧ B", {"A": "x", "B": "y", "C": "z"}, "", None),
-    ],
-    "a typing error is read in long words alone": [
-        ("girafe", SPELLED, "", "C"),
-        ("the giraffes", SPELLED, "", "C"),
-        ("mouse", SPELLED, "", None),
-        ("horses", SPELLED, "", "B"),
-        ("hose", SPELLED, "", None),
-    ],
-    "a statement about something else is not read as an answer": [
-        ("The shirt is red. The pants are blue.", COLOURS, "What can be seen?", None),
-        ("The shirt is red. The pants are blue.", COLOURS, PANTS, "B"),
-        ("The shirt is red and the pants are blue.", COLOURS, PANTS, "B"),
-        ("The man in the red coat holds a blue bag.", COLOURS, "What is the color of the man's bag?", "B"),
-        ("The house next to the car is red. Blue was seen, too.", COLOURS, "What color is the car?", None),
-        ("The lamp is red. So the sign is blue.", COLOURS, "", "B"),
-    ],
-    "a relation of the second thing to the first is another relation": [
-        ("The dog is to the left of the brown bench.", SIDES, DOG, "A"),
-        ("To the right of the bench is the dog.", SIDES, DOG, "B"),
-        ("The bench is to the left of the dog.", SIDES, DOG, None),
-        ("To the left of the dog is the bench.", {"A": "left", "B": "right"}, DOG, None),
-        ("The bench is on the right side of the dog.", SIDES, "Where is the dog?", None),
-    ],
-    "a yes or no question is answered by a statement": [
-        ("Nope, he isn't.", YES_NO, HAT, "B"),
-        ("The man isn't wearing a hat.", YES_NO, HAT, "B"),
-        ("The man is wearing a hat.", YES_NO, HAT, "A"),
-        ("The dog sleeps.", YES_NO, HAT, None),
-        ("The light is red, so yes, they may leave it like this.", YES_NO, "Is the lamp on?", "A"),
-    ],
-    "a question for what is missing is answered by a denial": [
-        (MISSING_LAMP, {"A": "a chair", "B": "a table", "C": "a lamp"}, "Which object is NOT in the image?", "C"),
-    ],
-    "what only one option has is enough": [
-        ("A small blue bag can be seen.", BAGS, "What is the color of the bag?", "B"),
-        ("The bag is not red but blue.", BAGS, "What is the color of the bag?", "B"),
-        ("The bag is black.", BAGS, "What is the color of the bag?", None),
-        ("The dog is not on the left side.", SIDES, "", "B"),
-        ("There is no dog on the left side.", SIDES, "", None),
-        ("inside", PLACES, "", "B"),
-        ("the box", PLACES, "", None),
-        ("More than 5", {"A": "4", "B": "5"}, "", None),
-    ],
-    "what is corrected, asked, supposed or listed is not the answer": [
-        ("Red. Sorry, I meant blue.", COLOURS, "", "B"),
-        ("The answer: red? No: blue.", COLOURS, "", "B"),
-        ("The answer cannot be A, as there is no thing in red.", COLOURS, "", None),
-        ("If it was D there would be straw.", COLOURS, "", None),
-        ("A: Let us think. The sky has that colour. The answer is (B).", COLOURS, "", "B"),
-        ("red\nblue\ngreen\nyellow", COLOURS, "", None),
-        ("- [ ] A. red\n- [x] B. blue\n- [ ] C. green\n- [ ] D. yellow", COLOURS, "", "B"),
-    ],
-    "a total counts and its parts do not": [
-        ("There are two bowls with 3 apples each, so the total is 4.", COUNTS, "How many apples are there?", "D"),
-        ("There are 3 apples in total: 2 on the left, 1 on the right.", COUNTS, "How many apples are there?", "C"),
-    ],
-    "two final answers are none, and so is an answer that there is none": [
-        ("The answer is A. The answer is B.", TEN, "", None),
-        (f"{REASONING}The answer is (A).\n\nFinal Answer: The answer is (B).", TEN, "", None),
-        (f"{REASONING}So B. The best answer is either (A) or (B).", COLOURS, "", None),
-        (f"{REASONING}The answer is A. The answer cannot be determined.", COLOURS, "", None),
-        ("The answer is not clear. However, I would choose B.", COLOURS, "", "B"),
-        ("Many people think that it is red, but the door is blue.", COLOURS, "", None),
-        ("It is red, although the sign next to it is blue.", COLOURS, "", "A"),
-    ],
-    "a letter in a compound is not read as an option, and an option's text may be a letter": [
-        ("Neither pre-A nor pre-C reacts, so it is B.", {"A": "A", "B": "B", "C": "C"}, "", "B"),
-        ("It must be option-B.", COLOURS, "", "B"),
-        ("The smallest distance is that of **Q**.", {"A": "P", "B": "Q", "C": "R"}, "", "B"),
-    ],
-    "the right thing is the answer also where it is not called one": [
-        (f"{REASONING * 5}\n\nThe most likely tree is C.\n\nThe answer is ...", TEN, "", "C"),
-    ],
-    "a question that is repeated is this question": [
-        ("I read it again.\nQuestion: What color is the sky?\nAnswer: B", COLOURS, "What color is the sky?", "B"),
-    ],
-}
-
-
-@pytest.mark.parametrize("principle", PRINCIPLES)
-def test_a_principle_holds(principle: str) -> None:
-    for text, options, question, wanted in PRINCIPLES[principle]:
-        assert letter(text, options, question) == wanted, text
+@pytest.mark.parametrize("said", ["20 m", "2 cm", "-20 cm", "20 kg", "20.5"])
+def test_another_quantity_is_another_answer(said: str) -> None:
+    assert letter(said, {"A": "20 cm", "B": "30 cm"}) is None
