@@ -174,10 +174,6 @@ pool_options = group(
                  help="warm: sandboxes stay open, and each program gets a new process in one of them; "
                  "container: a new sandbox for each program."),
     _RUNTIME,
-    click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-                 help="Run programs on this machine, or on the nodes of a Ray cluster."),
-    click.option("--ray-address", metavar="A",
-                 help="Address of the cluster; default: RAY_ADDRESS, else the cluster on this machine."),
     _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
 )
@@ -186,8 +182,12 @@ pool_options = group(
 sandbox_options = group(
     click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
     pool_options,
+    click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+                 help="Run programs on this machine, or on the nodes of a Ray cluster."),
+    click.option("--ray-address", metavar="A",
+                 help="Address of the cluster; default: RAY_ADDRESS, else the cluster on this machine."),
 )
-"""Execution, and pass@k."""
+"""Execution on one or many machines, and pass@k."""
 
 machine_options = group(_SANDBOX, _RUNTIME, _WORKERS)
 """Execution with the limits of an earlier run."""

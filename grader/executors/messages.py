@@ -1,4 +1,4 @@
-"""The messages between a dispatcher and its nodes: data of declared types, so that reading one runs no code."""
+"""The messages between driver and nodes of a cluster: data of declared types, so that reading one runs no code."""
 
 from __future__ import annotations
 
@@ -48,27 +48,15 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
         return ".".join(self.python.split(".")[:2])
 
 
-class Exchanged(msgspec.Struct, frozen=True, kw_only=True):
-    """A node's reply to jobs."""
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """A node's reply to a batch."""
 
-    verdicts: list[bytes]
-    """Packed verdicts; their keys are the numbers of the jobs."""
-    aside: int
-    """Number of jobs that wait until the others are done: to run again alone, or for a canary to confirm them."""
+    verdicts: list[bytes] = []
+    """Packed verdicts; their keys are the places of the jobs in the batch."""
     canaries: CanaryProvenance = CanaryProvenance()
     """Counts of all canaries of the node so far."""
     failure: str = ""
     """Why the node can run nothing more; empty if it can."""
-
-
-class Parcel(msgspec.Struct, frozen=True, kw_only=True):
-    """A job in the form in which it is sent to a node."""
-
-    number: str
-    job: bytes
-    """The packed job; it is packed only once, even if it is sent again."""
-    tried: bool = False
-    """Whether it was on a lost node. Then it needs a sandbox in which no program of its task has run."""
 
 
 def pack(content: Job | Verdict) -> bytes:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import ray
 
-from grader.errors import GradeError, InfrastructureError
-from grader.executors.dispatch import NodeHandle, NodeLostError
-from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel
+from grader.errors import InfrastructureError
+from grader.executors.dispatch import BATCHES, NodeHandle, NodeLostError
+from grader.executors.messages import Asked, Done, NodeFacts
 from grader.results import CanaryProvenance, NodeProvenance
 from grader.sandbox import packages
 
@@ -26,8 +26,6 @@ START_SECONDS = 120.0
 CHECK_SECONDS = 1800.0
 """Time in which the first sandbox starts, including building the image or installing the packages at first use."""
 END_SECONDS = 10.0
-SILENT_SECONDS = 60.0
-"""A node that answers no call for this time is lost."""
 NO_ROOM = (
     "Ray started no process on it within {seconds:.0f} s, most likely because its CPUs are reserved for other work: "
     "ask for fewer with --workers, or wait."
@@ -60,9 +58,9 @@ class Found(msgspec.Struct, kw_only=True):
 class RayWire:
     """Calls the nodes' actors."""
 
-    def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> Any:
-        """Begin an exchange."""
-        return node.actor.exchange_data.remote(msgspec.msgpack.encode(parcels), last=last)
+    def send(self, node: NodeHandle, jobs: list[bytes]) -> Any:
+        """Send a batch."""
+        return node.actor.run.remote(jobs)
 
     def ready(self, calls: Sequence[Any], timeout: float) -> list[Any]:
         """Return every call that has a reply."""
@@ -72,54 +70,31 @@ class RayWire:
         more, _ = ray.wait(others, num_returns=len(others), timeout=0)
         return [*first, *more]
 
-    def result(self, call: Any) -> Exchanged:
+    def result(self, call: Any) -> Done:
         """Return the reply. Any error of Ray or of the node's process means that the node is lost."""
         try:
-            return msgspec.msgpack.decode(ray.get(call, timeout=END_SECONDS), type=Exchanged)
+            return msgspec.msgpack.decode(ray.get(call, timeout=END_SECONDS), type=Done)
         except Exception as error:
             raise NodeLostError(said(error)) from error
+
+    def is_alive(self, node: NodeHandle, timeout: float) -> bool:
+        """Whether its process answers, in a thread that runs no batch."""
+        return bool(ray.wait([node.actor.ready.remote()], timeout=timeout)[0])
 
     def end(self, node: NodeHandle) -> None:
         """Kill the node's process; its sandboxes end with it."""
         kill(node.actor)
 
 
-def result(actor: Any, call: Any) -> Any:
-    """Return the reply to a call, however long it takes, as long as the actor answers other calls.
-
-    Raises NodeLostError, or GradeError for an error of the call itself.
-    """
-    try:
-        while not ray.wait([call], timeout=SILENT_SECONDS)[0]:
-            if not ray.wait([actor.ready.remote()], timeout=SILENT_SECONDS)[0]:
-                raise NodeLostError(f"it did not answer for {SILENT_SECONDS:.0f} s")
-        return ray.get(call)
-    except ray.exceptions.RayTaskError as error:
-        raise GradeError(said(error)) from None
-    except ray.exceptions.RayError as error:
-        raise NodeLostError(said(error)) from error
-
-
-def find(
-    kind: Callable[..., object],
-    asked: Asked,
-    observer: Observer,
-    *more: object,
-    used: Sequence[tuple[NodeHandle, NodeFacts]] = (),
-) -> Found:
-    """Start an actor of this kind on every node and check it. `more`: further arguments of its class.
-
-    `used`: nodes that have such an actor already. Raises InfrastructureError if the nodes are incompatible.
-    """
+def find(kind: Callable[..., object], asked: Asked, observer: Observer) -> Found:
+    """Start an actor of this class on every node and check it; raises InfrastructureError if nodes are incompatible."""
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-    known = {handle.name for handle, _ in used}
-    stored = [ray.put(part) for part in more]
-    actors = {name(node): _start(kind, node, asked, *stored) for node in alive if name(node) not in known}
+    actors = {name(node): _start(kind, node, asked) for node in alive}
     search = Found()
     try:
         waits = {node: actor.ready.remote() for node, actor in actors.items()}
         started = _replies(waits, START_SECONDS, NO_ROOM.format(seconds=START_SECONDS))
-        waits = {node: actors[node].check_data.remote() for node, said_ in started.items() if said_ is True}
+        waits = {node: actors[node].check.remote() for node, said_ in started.items() if said_ is True}
         checked = started | _replies(waits, CHECK_SECONDS, f"it was not ready within {CHECK_SECONDS:.0f} s")
         for node, reply in checked.items():
             facts = msgspec.msgpack.decode(reply, type=NodeFacts | str) if isinstance(reply, bytes) else reply
@@ -128,7 +103,7 @@ def find(
             else:
                 _leave_out(search, node, str(facts), observer)
                 kill(actors[node])
-        check_agreement([*used, *search.usable])
+        check_agreement(search.usable)
     except BaseException:
         for actor in actors.values():
             kill(actor)
@@ -244,7 +219,7 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
 
 
-def _start(kind: Callable[..., object], node: dict[str, Any], asked: Asked, *more: object) -> Any:
+def _start(kind: Callable[..., object], node: dict[str, Any], asked: Asked) -> Any:
     """Start an actor on a node. It reserves one CPU per worker, so that Ray puts no other work there."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -252,8 +227,10 @@ def _start(kind: Callable[..., object], node: dict[str, Any], asked: Asked, *mor
     workers = min(asked.options.workers or cpus, cpus)
     options: Any = ray.remote(kind).options(
         num_cpus=workers,
+        # All batches at a time, and calls that must not wait for them.
+        max_concurrency=BATCHES * workers + 2,
         max_restarts=0,
         max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
     )
-    return options.remote(msgspec.msgpack.encode(msgspec.structs.replace(asked, workers=workers)), *more)
+    return options.remote(msgspec.msgpack.encode(msgspec.structs.replace(asked, workers=workers)))

@@ -15,7 +15,7 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import Dispatcher
 from grader.executors.interface import Cached
-from grader.executors.messages import Asked, Parcel
+from grader.executors.messages import Asked
 from grader.executors.node import Node
 from grader.results import SandboxProvenance
 from grader.sandbox import verdict_cache as verdicts
@@ -51,21 +51,6 @@ NO_NODE = (
 )
 
 
-class NodeHere(Node):
-    """A node with the sandboxes of its own machine. Its actor's messages are data."""
-
-    def __init__(self, asked: bytes) -> None:
-        super().__init__(msgspec.msgpack.decode(asked, type=Asked))
-
-    def check_data(self) -> bytes:
-        """Return what `check` returns."""
-        return msgspec.msgpack.encode(self.check())
-
-    def exchange_data(self, parcels: bytes, *, last: bool) -> bytes:
-        """Take and return what `exchange` does."""
-        return msgspec.msgpack.encode(self.exchange(msgspec.msgpack.decode(parcels, type=list[Parcel]), last=last))
-
-
 class Cluster(Cached):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
@@ -84,7 +69,7 @@ class Cluster(Cached):
         return self
 
     def _open(self) -> None:
-        found = nodes.find(NodeHere, self._asked, self._observer)
+        found = nodes.find(Node, self._asked, self._observer)
         self._left_out = found.left_out
         if not found.usable:
             reasons = "".join(f"\n{node.name}: {node.lost}" for node in found.left_out)

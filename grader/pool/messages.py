@@ -90,8 +90,6 @@ class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
     """Rounds that found no sandbox."""
     problem: str
     """Why the last round failed; empty if it did not."""
-    nodes: dict[str, str]
-    """Node of a cluster -> why it is not used, empty if it is; empty without a cluster."""
     memory_bytes: int
     """Resident memory of the process, without its sandboxes."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -121,7 +121,7 @@ class Book:
 
 
 class Loaded(NamedTuple):
-    """What is needed to score samples, without a sandbox. It can be sent to another machine."""
+    """What is needed to score samples, without a sandbox."""
 
     scorer: AnyScorer
     run: Run[Any, Any]
@@ -147,9 +147,6 @@ def load(options: Options) -> Loaded:
 
 class Samples:
     """Scores samples of one benchmark on this machine. Use it as a context manager."""
-
-    nodes: ClassVar[dict[str, str]] = {}
-    """The nodes of a cluster, as in `PoolState`: none."""
 
     def __init__(self, loaded: Loaded) -> None:
         """Find a sandbox; raises InfrastructureError."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import GradeError, InfrastructureError, UsageError
-from grader.observer import Silent
 from grader.pool import messages, settings, starting
 from grader.pool.messages import Found, Grade, Hello, Leave, PoolState, Refused, Tell
 from grader.pool.rounds import Rounds, Waiting
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from grader.options import Options
-    from grader.pool.cluster import Cluster
     from grader.pool.settings import PoolSettings
     from grader.results import SampleResult
 
@@ -63,7 +60,7 @@ def _say(fd: int, line: bytes) -> None:
 def serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     path = starting.socket_path(pool_settings.name)
-    with _samples(pool_settings.options) as samples:
+    with Samples(load(pool_settings.options)) as samples:
         rounds = Rounds(samples, whole=pool_settings.rounds, endless_after=pool_settings.endless_after)
         rounds.start()
         try:
@@ -73,29 +70,10 @@ def serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
             rounds.stop(samples.abort)
 
 
-def _samples(options: Options) -> Samples | Cluster:
-    """Return what scores samples: a cluster if one is asked for and programs run, else this machine."""
-    loaded = load(options)
-    if options.executor == "local" or not loaded.scorer.runs_programs:
-        return Samples(loaded)
-    # Imported late: it needs the extra `ray`, which takes a second to load.
-    from grader.pool.cluster import Cluster
-
-    return Cluster(loaded, _Log())
-
-
-class _Log(Silent):
-    """Writes warnings to the log of the process."""
-
-    def warning(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # its disk may be full
-            sys.stderr.write(f"{text}\n")
-
-
 class _Server:
     """The connections and their requests."""
 
-    def __init__(self, pool_settings: PoolSettings, samples: Samples | Cluster, rounds: Rounds, path: Path) -> None:
+    def __init__(self, pool_settings: PoolSettings, samples: Samples, rounds: Rounds, path: Path) -> None:
         self.given, self._samples, self.rounds, self._path = pool_settings, samples, rounds, path
         self._began = time.monotonic()
         self._clients: set[asyncio.Task[None]] = set()
@@ -183,7 +161,6 @@ class _Server:
             lost_sandboxes=sandboxes,
             failures=counts.failures,
             problem=counts.problem,
-            nodes=self._samples.nodes,
             memory_bytes=_resident_bytes(),
         )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +26,10 @@ if TYPE_CHECKING:
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
     """(task id, raw output), (row with a task, raw output), or a mapping with `text` and the fields of `_Fields`."""
 
-OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force")
+OF_A_RUN = (
+    *("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force"),
+    *("executor", "ray_address"),
+)
 """Options for a run over a prediction file; a pool does not accept them."""
 
 
@@ -76,12 +77,6 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
         known = ", ".join(field for field in Options.__struct_fields__ if field not in OF_A_RUN)
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
     options = from_arguments({"cache": "memory"} | arguments)
-    if options.executor != "ray" and options.ray_address is not None:
-        raise UsageError("ray_address is the address of a cluster, which needs executor='ray'.")
-    if options.executor == "ray":
-        if own.get("rounds"):
-            raise UsageError("rounds=True is for one machine; leave it out, or leave out executor='ray'.")
-        options = msgspec.structs.replace(options, ray_address=options.ray_address or _own_cluster())
     # The grading process has another working directory, so paths must be absolute.
     paths = {
         name: path.resolve() for name in ("data", "judge_replies", "judge_prompt") if (path := getattr(options, name))
@@ -94,14 +89,6 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
         return msgspec.convert({"options": options, **own}, PoolSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"Pool(): {error}") from None
-
-
-def _own_cluster() -> str | None:
-    """Return the address of the cluster to which this process is connected, or that its environment names."""
-    ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        return str(ray.get_runtime_context().gcs_address)
-    return os.environ.get("RAY_ADDRESS") or None
 
 
 def encode(settings: PoolSettings) -> bytes:

@@ -59,15 +59,9 @@ class Pool:
             losses=losses or Losses(),
             canaries=canaries,
         )
-        self._last: Crew | None = None
         self._fresh = fresh
         self.linters = 0
         """Number of workers whose supervisors have loaded the linter, or will."""
-
-    @property
-    def held(self) -> int:
-        """Number of answers that wait for a canary. At the end of the jobs, no answer waits any more."""
-        return 0 if self._last is None else sum(worker.held for worker in self._last.workers)
 
     def __enter__(self) -> Pool:
         return self
@@ -122,32 +116,17 @@ class Pool:
         if self.linters:
             self._start_all()
         tickets = (Ticket(key, job) for key, job in itertools.chain(first, rest))
-        yield from self.run_tickets(tickets, [], self.linters or self.workers)
-
-    def form(self, workers: int, source: Tickets, starved: list[Ticket], *, waits: bool = False) -> Crew:
-        """Let some workers begin with these jobs. For `starved` and `waits` see `Work` in worker.py."""
-        self._last = Crew(workers, self._work(source=source, starved=starved, waits=waits))
-        return self._last
-
-    def run_tickets(
-        self, tickets: Iterator[Ticket | None], starved: list[Ticket], workers: int = 0
-    ) -> Iterator[Verdict]:
-        """Like `run`. `tickets` yields None if it has no job at the moment, and ends if no more will come.
-
-        `starved` collects the jobs that will run again alone after the others. `workers`: how many run them; 0: all.
-        """
-        yield from self._together(tickets, workers or self.workers, starved)
-        yield from self.alone(starved)
-
-    def _together(self, tickets: Iterator[Ticket | None], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
-        yield from self.form(workers, Source(tickets, self.supervisors.stop), starved).verdicts()
-
-    def alone(self, starved: list[Ticket]) -> Iterator[Verdict]:
-        """Run jobs again, one at a time. No other job may run."""
+        starved: list[Ticket] = []
+        yield from self._together(tickets, self.linters or self.workers, starved)
         # A program that used up its wall time but not its CPU time may have waited for a busy machine.
-        alone = starved.copy()
-        starved.clear()
-        for ticket in alone:
+        for ticket in starved:
             ticket.begin_alone()
-        if alone:
-            yield from self._together(iter(alone), 1, [])
+        if starved:
+            yield from self._together(iter(starved), 1, [])
+
+    def form(self, workers: int, source: Tickets, starved: list[Ticket], *, holds: bool = True) -> Crew:
+        """Let some workers begin with these jobs. For `starved` and `holds` see `Work` in worker.py."""
+        return Crew(workers, self._work(source=source, starved=starved, holds=holds))
+
+    def _together(self, tickets: Iterator[Ticket], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
+        yield from self.form(workers, Source(tickets), starved).verdicts()

@@ -75,9 +75,9 @@ class _Starved(list[Ticket]):
 class Stream:
     """A pool of sandboxes that runs the jobs of several threads. Close it at the end."""
 
-    def __init__(self, pool: Pool) -> None:
-        """`pool` must not be used in another way."""
-        self.pool = pool
+    def __init__(self, pool: Pool, *, holds: bool = False) -> None:
+        """`pool` must not be used in another way. `holds`: an answer is given when canaries have confirmed it."""
+        self.pool, self._holds = pool, holds
         self.done = 0
         """Number of verdicts."""
         self._arrivals = Arrivals()
@@ -132,7 +132,7 @@ class Stream:
     def _work(self) -> None:
         """Give every verdict to its caller, until the end or a failure."""
         try:
-            crew = self.pool.form(self.pool.workers, self._arrivals, _Starved(self._arrivals), waits=True)
+            crew = self.pool.form(self.pool.workers, self._arrivals, _Starved(self._arrivals), holds=self._holds)
             for verdict in crew.verdicts():
                 self._give(verdict)
         except BaseException as error:

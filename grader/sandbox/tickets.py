@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from grader.sandbox.canaries import Canary
 
-IDLE_SECONDS = 0.02
-"""Time after which an idle worker checks again for jobs that come from elsewhere."""
 STARVED = {"blocked", "wall", "shared", "disturbed"}
 """Reasons for stopping a program that other programs on the machine can cause."""
 CALM_SECONDS = 0.2
@@ -40,11 +38,11 @@ class Ticket:
 
     __slots__ = ("alone", "attempts", "canary", "job", "key", "tried", "voided")
 
-    def __init__(self, key: str, job: Job, canary: Canary | None = None, *, tried: bool = False) -> None:
+    def __init__(self, key: str, job: Job, canary: Canary | None = None) -> None:
         self.key, self.job, self.attempts, self.alone = key, job, 0, False
         self.canary = canary
-        self.tried = tried
-        """Whether it was sent to a supervisor before, here or on another machine."""
+        self.tried = False
+        """Whether it was sent to a supervisor before."""
         self.voided = False
         """Whether it ran in a sandbox that misjudged a canary."""
 
@@ -76,25 +74,20 @@ class Ticket:
 class Source:
     """Hands out tickets to several threads; tickets to repeat come first."""
 
-    def __init__(self, tickets: Iterator[Ticket | None], stop: threading.Event) -> None:
+    def __init__(self, tickets: Iterator[Ticket]) -> None:
         self._tickets, self._again, self._lock = tickets, collections.deque[Ticket](), threading.Lock()
-        self._stop = stop
         self.is_over = False
         """Whether no more jobs will come, except those to repeat."""
 
     def next(self, *, wait: bool) -> Ticket | None:
-        """Return a ticket; None if all are done, or (without `wait`) if there is none at the moment."""
-        while True:
-            with self._lock:
-                if self._again:
-                    return self._again.popleft()
-                try:
-                    ticket = next(self._tickets)
-                except StopIteration:
-                    self.is_over = True
-                    return None
-            if ticket is not None or not wait or self._stop.wait(IDLE_SECONDS):
-                return ticket
+        """Return a ticket; None if all are done. It never has to wait."""
+        del wait
+        with self._lock:
+            if self._again:
+                return self._again.popleft()
+            ticket = next(self._tickets, None)
+            self.is_over = ticket is None
+            return ticket
 
     def again(self, tickets: Iterable[Ticket]) -> None:
         """Put tickets back at the front of the queue."""

@@ -71,8 +71,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     source: Tickets
     starved: list[Ticket]
     """The jobs that will run again alone."""
-    waits: bool = False
-    """Whether callers wait for single verdicts, and not for the end of all jobs. So no answer waits for a canary."""
+    holds: bool = True
+    """Whether an answer is given only when canaries have confirmed it."""
 
 
 class Worker:
@@ -85,12 +85,7 @@ class Worker:
         self._outstanding: collections.deque[Ticket] = collections.deque()
         self._waiting: Ticket | None = None
         """The first job of a sandbox, while canaries come before it."""
-        self._canary_check = CanaryCheck(work.canaries, fresh=work.fresh, holds=not work.waits)
-
-    @property
-    def held(self) -> int:
-        """Number of answers that wait for a canary."""
-        return self._canary_check.held
+        self._canary_check = CanaryCheck(work.canaries, fresh=work.fresh, holds=work.holds)
 
     def loop(self) -> None:
         """Work until no job is left, or the run stops."""
@@ -136,9 +131,10 @@ class Worker:
         return bool(self._outstanding)
 
     def _next(self) -> Ticket | None:
-        """Return a job, or a canary after the last one. If answers are outstanding, do not wait for a job."""
-        ticket = self._source.next(wait=not self._outstanding)
-        return self._canary(at_end=True) if ticket is None and self._source.is_over else ticket
+        """Return a job, or a canary after the last one. If answers are outstanding or held, do not wait for a job."""
+        ticket = self._source.next(wait=not (self._outstanding or self._canary_check.held))
+        is_last = ticket is None and (self._source.is_over or not self._outstanding)
+        return self._canary(at_end=True) if is_last else ticket
 
     def _canary(self, *, at_end: bool = False) -> Ticket | None:
         canary = self._canary_check.due(at_end=at_end)

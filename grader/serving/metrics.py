@@ -63,10 +63,6 @@ def _of_pool(state: PoolState | None) -> Iterator[Metric]:
         for label, count in sorted(counts.items()):
             family.add_metric([label], count)
         yield family
-    nodes = GaugeMetricFamily("grade_pool_nodes", "Nodes of the cluster, by state.", labels=["state"])
-    for name in ("used", "unused"):
-        nodes.add_metric([name], sum((not why) == (name == "used") for why in state.nodes.values()))
-    yield nodes
     for name, what, value in (
         ("grade_rounds", "Rounds of grading.", state.rounds),
         ("grade_rounds_seconds", "Time that rounds took.", state.busy_seconds),

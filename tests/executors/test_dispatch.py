@@ -11,49 +11,52 @@ import pytest
 from grader.errors import InfrastructureError
 from grader.executors import dispatch
 from grader.executors.dispatch import Dispatcher, NodeHandle, NodeLostError
-from grader.executors.messages import Exchanged, Parcel, job_of, pack
+from grader.executors.messages import Done, job_of, pack
 from grader.observer import Silent
 from grader.sandbox.tickets import Verdict
 from tests.observers import Noting
 
 
 class Scripted:
-    """A wire to nodes that do everything at once, until they have done as much as the script says."""
+    """A wire to nodes that do everything at once, until they have done as many batches as the script says."""
 
-    def __init__(self, **dies_after: int) -> None:
-        self.dies_after, self.done = dies_after, Counter[str]()
+    def __init__(self, **batches_left: int) -> None:
+        self.batches_left = batches_left
         self.calls: dict[int, Any] = {}
         self.numbers = itertools.count()
         self.ended: list[str] = []
         self.batches: dict[str, list[int]] = {}
-        self.ran: list[tuple[str, Any, bool]] = []
+        self.ran: list[Any] = []
         self.silent: set[str] = set()
         self.says = ""
         self.forged: dict[str, bytes] = {}
+        self.most = 0
 
-    def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> int:
+    def send(self, node: NodeHandle, jobs: list[bytes]) -> int:
         number = next(self.numbers)
-        self.calls[number] = (node, parcels)
-        self.batches.setdefault(node.name, []).append(len(parcels))
+        self.calls[number] = (node, jobs)
+        self.batches.setdefault(node.name, []).append(len(jobs))
+        self.most = max(self.most, sum(other is node for other, _ in self.calls.values()))
         return number
 
     def ready(self, calls, timeout):
         return [call for call in calls if self.calls[call][0].name not in self.silent]
 
     def result(self, call):
-        node, parcels = self.calls.pop(call)
-        limit = self.dies_after.get(node.name, 10**9)
-        some = parcels[: max(0, limit - self.done[node.name])]
-        self.done[node.name] += len(some)
-        self.ran += [(node.name, job_of(parcel.job), parcel.tried) for parcel in parcels]
-        verdicts = [pack(Verdict(key=p.number, answer={"job": job_of(p.job)})) for p in some]
-        if node.name in self.forged:
-            return Exchanged(verdicts=[self.forged[node.name]], aside=0)
-        if len(some) < len(parcels):
+        node, jobs = self.calls.pop(call)
+        self.ran += [job_of(job) for job in jobs]
+        if self.batches_left.get(node.name, 1) == 0:
             if not self.says:
                 raise NodeLostError("ActorDiedError: it was killed")
-            return Exchanged(verdicts=verdicts, aside=0, failure=self.says)
-        return Exchanged(verdicts=verdicts, aside=0)
+            return Done(failure=self.says)
+        if node.name in self.batches_left:
+            self.batches_left[node.name] -= 1
+        if node.name in self.forged:
+            return Done(verdicts=[self.forged[node.name]] * len(jobs))
+        return Done(verdicts=[pack(Verdict(key=str(n), answer={"job": job_of(job)})) for n, job in enumerate(jobs)])
+
+    def is_alive(self, node, timeout):
+        return node.name not in self.silent
 
     def end(self, node):
         self.ended.append(node.name)
@@ -69,7 +72,7 @@ def jobs(count: int) -> list[tuple[str, dict[str, object]]]:
 
 def test_every_job_gets_one_verdict_of_its_own_although_nodes_are_lost() -> None:
     heard = Noting()
-    wire = Scripted(a=10, b=25)
+    wire = Scripted(a=1, b=3)
     found = list(made(wire, "abc", heard).run(jobs(500)))
     assert Counter(v.key for v in found) == {f"k{n}": 1 for n in range(500)}
     assert all(v.answer == {"job": {"n": int(v.key[1:])}} for v in found)
@@ -77,39 +80,37 @@ def test_every_job_gets_one_verdict_of_its_own_although_nodes_are_lost() -> None
     assert [text.split()[1] for text in heard.warnings] == wire.ended
 
 
-def test_what_was_on_a_lost_node_goes_out_as_tried_and_nothing_else_does() -> None:
-    wire = Scripted(a=0)
-    list(made(wire, "ab").run(jobs(50)))
-    on_lost = {job["n"] for node, job, _ in wire.ran if node == "a"}
-    assert on_lost
-    assert {job["n"] for node, job, tried in wire.ran if tried} == on_lost
-
-
 def test_a_node_that_says_that_it_can_run_nothing_more_keeps_the_verdicts_it_gave() -> None:
     wire = Scripted(a=1)
     wire.says = "The Docker engine could not start a sandbox"
-    found = list(made(wire, "ab").run(jobs(50)))
-    assert sorted(v.key for v in found) == sorted(key for key, _ in jobs(50))
-    assert wire.done["a"] == 1
+    dispatcher = made(wire, "ab")
+    found = list(dispatcher.run(jobs(100)))
+    assert sorted(v.key for v in found) == sorted(key for key, _ in jobs(100))
+    assert [node.done for node in dispatcher.nodes] == [dispatch.BATCH, 100 - dispatch.BATCH]
 
 
 def test_where_no_node_is_left_the_run_fails_after_the_verdicts_that_there_are() -> None:
     found: list[str] = []
     with pytest.raises(InfrastructureError, match=r"is left to run programs \(a: ActorDiedError"):
-        found.extend(verdict.key for verdict in made(Scripted(a=5, b=6), "ab").run(jobs(50)))
-    assert len(found) == len(set(found)) > 0
+        found.extend(verdict.key for verdict in made(Scripted(a=1, b=2), "ab").run(jobs(100)))
+    assert len(found) == len(set(found)) == 3 * dispatch.BATCH
 
 
-def test_a_job_that_was_on_three_lost_nodes_is_unscored_and_runs_nowhere_else() -> None:
+def test_where_all_work_is_done_lost_nodes_are_no_error() -> None:
+    dispatcher = made(Scripted(), "a")
+    run = dispatcher.run(jobs(5))
+    found = [next(run).key for _ in range(5)]
+    dispatcher.nodes[0].lost = "it was killed"
+    assert [*found, *(verdict.key for verdict in run)] == [key for key, _ in jobs(5)]
+
+
+def test_a_batch_that_was_on_three_lost_nodes_is_unscored_and_runs_nowhere_else() -> None:
     wire = Scripted(a=0, b=0, c=0)
-    dispatcher = made(wire, "abcd")
-    wire.silent = {"d"}  # busy with a job of its own, while the other one ends a node after the other
-    run = dispatcher.run(jobs(1))
-    dispatcher.nodes[-1].lost = "not yet there"
-    verdict = next(run)
-    assert verdict.answer is None
-    assert "3 nodes were lost" in verdict.reason
+    found = list(made(wire, "abcd").run(jobs(3)))
+    assert [verdict.answer for verdict in found] == [None] * 3
+    assert all("3 nodes were lost" in verdict.reason for verdict in found)
     assert wire.ended == ["a", "b", "c"]
+    assert "d" not in wire.batches
 
 
 @pytest.mark.parametrize(
@@ -123,8 +124,7 @@ def test_a_reply_that_is_no_verdict_is_never_executed_and_its_node_is_lost(reply
     assert wire.ended == ["a"]
 
 
-def test_a_silent_node_is_lost_and_its_late_word_is_not_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "STALL_SECONDS", 0.0)
+def test_a_silent_node_is_lost_and_its_late_word_is_not_heard() -> None:
     wire = Scripted()
     wire.silent = {"a"}
     found = [verdict.key for verdict in made(wire, "ab").run(jobs(30))]
@@ -132,11 +132,21 @@ def test_a_silent_node_is_lost_and_its_late_word_is_not_heard(monkeypatch: pytes
     assert wire.ended == ["a"]
 
 
-def test_a_node_that_waits_for_jobs_is_given_more_and_none_is_given_more_than_the_most() -> None:
+def test_batches_have_a_fixed_size_each_node_gets_its_share_and_jobs_are_drawn_as_they_are_needed() -> None:
     wire = Scripted()
-    list(made(wire, "a").run(jobs(3000)))
-    assert wire.batches["a"][:4] == [4, 8, 16, 32]
-    assert max(wire.batches["a"]) == dispatch.MOST_AHEAD * 2
+    drawn = itertools.count()
+    run = made(wire, "abc").run((f"k{n}", {"n": next(drawn)}) for n in range(3000))
+    next(run)
+    assert next(drawn) == 3 * 2 * dispatch.BATCHES * dispatch.BATCH
+    assert {name: len(sizes) for name, sizes in wire.batches.items()} == dict.fromkeys("abc", 2 * dispatch.BATCHES)
+    assert {size for sizes in wire.batches.values() for size in sizes} == {dispatch.BATCH}
+    assert wire.most == 2 * dispatch.BATCHES
+
+
+def test_large_jobs_make_small_batches() -> None:
+    wire = Scripted()
+    list(made(wire, "a").run((f"k{n}", {"n": n, "text": "x" * dispatch.BATCH_BYTES}) for n in range(3)))
+    assert wire.batches["a"] == [1, 1, 1]
 
 
 def test_a_run_that_was_left_in_the_middle_gives_the_next_one_nothing() -> None:

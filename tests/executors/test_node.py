@@ -1,15 +1,14 @@
 """One node: how jobs come in and verdicts go out. Scripted supervisors stand in for real ones."""
 
-import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import Any
 
 import msgspec
 import pytest
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import NodeHandle
-from grader.executors.messages import Asked, NodeFacts, Parcel, pack, verdict_of
+from grader.executors.messages import Asked, Done, NodeFacts, pack, verdict_of
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
@@ -25,79 +24,56 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
     return made
 
 
+def made() -> Node:
+    asked = Asked(options=Options(workers=2), limits=Limits(), python=None, workers=2, answer_seconds=10)
+    return Node(msgspec.msgpack.encode(asked))
+
+
 @pytest.fixture
 def node(backend: Backend):
-    made = Node(Asked(options=Options(workers=2), limits=Limits(), python=None, workers=2, answer_seconds=10))
-    facts = made.check()
+    one = made()
+    facts = msgspec.msgpack.decode(one.check(), type=NodeFacts)
     assert facts.minor == "3.12"
     assert facts.workers == 2
-    yield made
-    made.close()
+    yield one
+    one.close()
     assert backend.closed == backend.started
 
 
-def parcels(*names: str, do: str = "pass") -> list[Parcel]:
-    return [Parcel(number=name, job=pack({"name": name, "do": do})) for name in names]
+def batch(*names: str, do: str = "pass") -> list[bytes]:
+    return [pack({"name": name, "do": do}) for name in names]
 
 
-def answers(node: Node, sent: list[Parcel], *, last: bool) -> dict[str, Any]:
-    """Exchange until all that was sent has come back."""
-    found: dict[str, Any] = {}
-    deadline = time.monotonic() + 30
-    reply = node.exchange(sent, last=last)
-    while True:
-        for data in reply.verdicts:
-            verdict = verdict_of(data)
-            assert verdict.key not in found
-            found[verdict.key] = verdict.answer
-        if len(found) == len(sent) or reply.failure:
-            return found
-        assert time.monotonic() < deadline
-        reply = node.exchange([], last=last)
+def done(node: Node, jobs: list[bytes]) -> Done:
+    return msgspec.msgpack.decode(node.run(jobs), type=Done)
 
 
-def test_jobs_that_come_in_one_batch_after_the_other_are_all_done(node: Node) -> None:
-    for number in range(20):
-        names = [f"{number}.{i}\ud83d" for i in range(10)]
-        found = answers(node, parcels(*names), last=number == 19)
-        assert {key: answer["name"] for key, answer in found.items()} == {name: name for name in names}
+def test_every_batch_gets_its_own_verdicts_although_several_run_at_a_time(node: Node) -> None:
+    names = [[f"{number}.{i}\ud83d" for i in range(10)] for number in range(20)]
+    with ThreadPoolExecutor(4) as threads:
+        replies = list(threads.map(lambda some: done(node, batch(*some)), names))
+    for some, reply in zip(names, replies, strict=True):
+        found = {verdict.key: verdict.answer for verdict in map(verdict_of, reply.verdicts)}
+        assert {key: answer["name"] for key, answer in found.items()} == {str(n): name for n, name in enumerate(some)}
 
 
-def test_starved_programs_wait_aside_until_no_more_jobs_come_and_then_run_alone(node: Node) -> None:
-    reply = node.exchange(parcels("a", "b", do="starve"), last=False)
-    while reply.aside < 2:
-        assert not reply.verdicts
-        reply = node.exchange([], last=False)
-    assert set(answers(node, parcels("c"), last=False)) == {"c"}
-    found = {}
-    while len(found) < 2:
-        found |= {v.key: v.answer for v in map(verdict_of, node.exchange([], last=True).verdicts)}
-    assert all(answer["alone"] for answer in found.values())
-
-
-def test_a_job_that_comes_after_the_last_one_is_done_too(node: Node) -> None:
-    """A lost node's programs come when this one was told that it is over."""
-    assert set(answers(node, parcels("a"), last=True)) == {"a"}
-    assert set(answers(node, parcels("b"), last=True)) == {"b"}
+def test_a_starved_program_runs_again_with_more_patience(node: Node) -> None:
+    verdicts = map(verdict_of, done(node, batch("a", "b", do="starve")).verdicts)
+    assert all(verdict.answer["alone"] for verdict in verdicts)
 
 
 def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(node: Node) -> None:
-    assert set(answers(node, parcels("a"), last=False)) == {"a"}
-    deadline = time.monotonic() + 30
-    reply = node.exchange(parcels("b", "c", "d", do="break"), last=False)
-    while not reply.failure:
-        assert time.monotonic() < deadline
-        assert not reply.verdicts
-        reply = node.exchange([], last=False)
+    assert len(done(node, batch("a")).verdicts) == 1
+    reply = done(node, batch("b", "c", "d", do="break"))
     assert "nothing starts" in reply.failure
     assert not reply.verdicts
 
 
 def test_where_no_sandbox_starts_the_check_says_why(backend: Backend) -> None:
     backend.broken = True
-    made = Node(Asked(options=Options(workers=1), limits=Limits(), python=None, workers=1, answer_seconds=10))
-    assert "nothing starts" in str(made.check())
-    made.close()
+    one = made()
+    assert "nothing starts" in msgspec.msgpack.decode(one.check(), type=str)
+    one.close()
 
 
 # To import Ray takes half a second, and every worker collects this file.

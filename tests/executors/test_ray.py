@@ -81,7 +81,7 @@ def verdicts(report) -> list[Any]:
 
 
 def actors(cluster) -> list[int]:
-    return clusters.actors(cluster, "NodeHere")
+    return clusters.actors(cluster, "Node")
 
 
 def test_a_node_that_dies_in_the_middle_changes_no_verdict(cluster, predictions, tmp_path):
@@ -90,7 +90,7 @@ def test_a_node_that_dies_in_the_middle_changes_no_verdict(cluster, predictions,
     def kill_one() -> None:
         seen.extend(sandboxes(actors(cluster)))
         # A sandbox of a node that stays, too.
-        os.kill(sandboxes(children(raylets(cluster)[cluster.head_node], b"ray::NodeHere"))[0], signal.SIGKILL)
+        os.kill(sandboxes(children(raylets(cluster)[cluster.head_node], b"ray::Node"))[0], signal.SIGKILL)
         cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
 
     # Every node has returned lint results by then, and gets answers to compute afterwards: its loss has to be noticed.

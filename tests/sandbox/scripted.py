@@ -103,7 +103,7 @@ class Backend:
         return 0
 
     def describe(self):
-        return {}
+        return {"backend": "docker"}
 
 
 def lint_jobs(count: int) -> list[tuple[str, dict[str, Any]]]:

@@ -168,6 +168,16 @@ def test_a_pool_gives_answers_at_once_and_says_how_many_may_be_wrong() -> None:
     assert said == [canary_check.GIVEN.format(what="run: a wrong program", count=canary_check.MOST_JOBS)]
 
 
+def test_a_node_holds_answers_until_canaries_confirm_them_which_come_when_it_has_nothing_to_do() -> None:
+    machine, canaries = Machine(60), Canaries()
+    stream = Stream(Pool(machine, 1, 10, canaries=canaries), holds=True)
+    found = [{v.key: v for v in stream.run((str(n), job(n)) for n in range(40))} for _ in range(3)]
+    stream.close()
+    assert [wrong(verdicts) for verdicts in found] == [[]] * 3
+    assert [len(verdicts) for verdicts in found] == [40] * 3
+    assert sum(canaries.described().misjudged.values()) == 1
+
+
 def test_where_the_second_sandbox_misjudges_too_nothing_is_known_of_what_ran_there() -> None:
     machine = Machine(always=0)
     verdicts, canaries = run(machine, 10)
