@@ -238,7 +238,7 @@ def test_invented_calls_are_wrong_and_impossible_limits_are_refused(
     assert len(found.wrong) == 2
     assert "right calls 99 of 99 -> " in found.wrong[0].what
     assert any(
-        note.startswith("Limits of its programs, then and now: 2 s of CPU time, 30 s in all and 1,024 MB")
+        note.startswith("Limits of its programs, then and now: 3 s of CPU time, 30 s in all and 1,024 MB")
         for note in found.notes
     )
     limits = [(1e9, 1 << 30, None), (0, 1 << 30, None), (2, 1, None)]
