@@ -127,7 +127,7 @@ def check(source: str | Path, options: Options) -> list[str]:
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
     units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
-    return [summary, *file.warnings, *opened.notes]
+    return [summary, *file.warnings, *opened.notes, *scorer.outside_careful(opened.run)]
 
 
 def prepare(file: PredictionFile, options: Options) -> Opened:

@@ -37,11 +37,9 @@ EXTRA = (
               help="Maximum number of samples in one request.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(min=1), default=8192, show_default=True, metavar="N",
               help="Maximum number of samples in all requests at a time; more are answered with HTTP 429.")  # fmt: skip
-@click.option("--interactive/--no-interactive", default=True,
-              help="Whether a program may run beside its tests, if its task allows no other way.")  # fmt: skip
 def serve_command(
     *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_samples: int, max_waiting: int,
-    interactive: bool, **given: Any,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Grade samples that are sent over HTTP, for example as rewards in a training loop.
 
@@ -61,7 +59,7 @@ def serve_command(
     given["cache"] = "memory" if given["cache"] else False
     options_ = {name: value for name, value in given.items() if value is not None}
     # Its own process, so that the counts of two servers never include each other's samples.
-    with Pool(wait=wait, interactive=interactive, shared=False, **options_) as pool:
+    with Pool(wait=wait, shared=False, **options_) as pool:
         serve(pool, host, port, limits=limits, token=token, listening=lambda address: say(f"Listening on {address}"))
     say("Stopped.")
 

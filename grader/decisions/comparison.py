@@ -12,7 +12,7 @@ import msgspec
 from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
 from grader.errors import UsageError
 from grader.predictions.record import counted
-from grader.results import READINGS, Outcome, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
+from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
 from grader.scorers.interface import in_group, mean_credit, official_notes
 from grader.scorers.pairing import Compared, NothingPairedError
 from grader.scorers.registry import AnyScorer, scorer_of
@@ -289,7 +289,7 @@ def _scored_in(
         (sample.qid, sample.sample)
         for members in others.values()
         for sample in members
-        if sample.reading(reading).outcome is not Outcome.UNSCORED
+        if sample.reading(reading).is_scored
     }
     return {item: [s for s in members if (s.qid, s.sample) in scored] for item, members in clusters.items()}
 

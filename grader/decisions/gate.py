@@ -18,7 +18,7 @@ from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.results import READINGS, other_than
+from grader.results import READINGS, Outcome, other_than
 from grader.scorers.interface import in_group
 from grader.scorers.means import values_by_round
 from grader.scorers.registry import scorer_of
@@ -166,10 +166,10 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     if before is None or before.value is None:
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer.how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
-    if regraded and now.number >= before.number - ROUNDING:
+    compared = scorer.compare(baseline, report, name, reading)
+    if regraded and compared.after >= compared.before - ROUNDING:
         same = GateResult(gate=gate, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
-    compared = scorer.compare(baseline, report, name, reading)
     low, high = compared.difference.ci90
     state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
     change = compared.difference
@@ -206,6 +206,8 @@ def _undecided(change: Difference, drop: MaxDrop) -> str:
 
 def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
     metric = report.metric(name, reading, group)
+    if metric is not None and any(sample.careful.outcome is Outcome.NOT_JUDGED for sample in report.samples):
+        return "the careful reading judges no task; the notes of the report say why"
     if metric is not None:
         return f"it was not judged{_bounds(metric)}; name a judge (--judge-model)"
     return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to compare it with"

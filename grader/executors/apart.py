@@ -26,20 +26,18 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Backend
     from grader.sandbox.tickets import Verdict
 
-Name = Literal["linting", "answering", "judging", "interactive", "official"]
+Name = Literal["linting", "answering", "judging", "official"]
 OF_KIND: dict[str, Name] = {
     "lint": "linting",
     "record": "judging",
     "answer": "answering",
     "judge": "judging",
-    "split": "interactive",
     "run": "official",
 }
 """Kind of job -> the set of sandboxes for it.
 
 `linting` reads programs and tests but executes neither. `answering` runs programs and never gets a test. `judging` runs
-tests and never gets a model's program. `interactive` and `official` run both at the same time, for the tasks and
-calls that need it.
+tests and never gets a model's program. `official` runs both at the same time, for the calls that ask for it.
 """
 ALWAYS: tuple[Name, ...] = ("linting", "answering", "judging")
 """The sets that every call needs."""

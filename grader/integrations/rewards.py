@@ -73,7 +73,7 @@ def from_environment() -> dict[str, Any]:
 
 
 def reward_of(result: SampleResult, name: RewardName = "passed") -> float | None:
-    """Return the reward of a result by its careful reading, from 0 to 1; None, not 0, if the sample is unscored.
+    """Return the reward of a result by its careful reading, from 0 to 1; None, not 0, if there is no verdict.
 
     `passed`: the credit. `calls_right`, `tests_right`: the share of calls, or of tests, that are right; 1 for a program
     that passes. A suspect program earns nothing in any of them, and one of whose calls or tests nothing is known is
@@ -82,7 +82,7 @@ def reward_of(result: SampleResult, name: RewardName = "passed") -> float | None
     if is_unscored(result):
         _warn_once(result.careful.detail)
         return None
-    credit = float(result.careful.credit)
+    credit = result.careful.points
     if name == "passed" or is_suspect(result) or credit:
         return credit
     if name == "tests_right" and isinstance(result.tests, list):
@@ -99,7 +99,7 @@ def _warn_once(why: str) -> None:
 
 def is_unscored(result: SampleResult) -> bool:
     """Whether a sample has no careful verdict."""
-    return result.careful.outcome is Outcome.UNSCORED
+    return not result.careful.is_scored
 
 
 def is_suspect(result: SampleResult) -> bool:

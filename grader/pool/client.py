@@ -16,6 +16,8 @@ from grader.pool import messages
 from grader.pool.messages import Leave, PoolState, Tell
 from grader.pool.settings import IDS, Exchange, given_of, row_of, settings_of
 from grader.pool.starting import START_SECONDS, connect, receive
+from grader.results import Outcome
+from grader.scorers import declarations, registry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
@@ -37,11 +39,11 @@ class Pool:
 
     The keywords are those of `grader.grade` that say what is graded and how (`benchmark`, `data`, `protocol`,
     `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is the maximum number of seconds of a call. Pools with the
-    same keywords share one process on a node (`shared=False`: this pool has its own). `interactive=False` leaves tasks
-    unscored if their programs would have to run beside their tests. `linger`: seconds that the process stays after the
-    last pool has closed. `rounds=True`: no program of any call is alive while a test runs, so a slow program delays
-    all others. `endless_after=N`: once N programs of a task have used up their time in the same call, those that wait
-    and have reached this call end there, too. `reward`: what rewards are, `passed`, `calls_right` or `tests_right`.
+    same keywords share one process on a node (`shared=False`: this pool has its own). `linger`: seconds that the
+    process stays after the last pool has closed. `rounds=True`: no program of any call is alive while a test runs, so
+    a slow program delays all others. `endless_after=N`: once N programs of a task have used up their time in the same
+    call, those that wait and have reached this call end there, too. `reward`: what rewards are, `passed`,
+    `calls_right` or `tests_right`.
 
     Raises UsageError. The process starts with the first call, with `start`, or at the beginning of a `with` block.
     """
@@ -50,7 +52,6 @@ class Pool:
         self,
         *,
         wait: float = 600.0,
-        interactive: bool = True,
         shared: bool = True,
         linger: float = 10.0,
         rounds: bool = False,
@@ -60,7 +61,7 @@ class Pool:
     ) -> None:
         self.reward: RewardName = reward
         """What results are worth as rewards; `grader.integrations` read it."""
-        own: dict[str, Any] = {"interactive": interactive, "linger": linger, "rounds": rounds}
+        own: dict[str, Any] = {"linger": linger, "rounds": rounds}
         own |= {"endless_after": endless_after, "reward": reward}
         self._given = {"wait": wait, "shared": shared, **own, **options}
         self._wait = _seconds(wait)
@@ -103,13 +104,17 @@ class Pool:
                 # If there is no other user, it closes this connection after its sandboxes have ended.
                 connection.recv(1)
 
-    def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> None:
+    def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> dict[str, str]:
         """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
+
+        Return the tasks whose samples will be `not_judged`, and why: the tests of such a task cannot judge a program
+        that runs apart from them.
 
         `column` has the ids; empty: the first of `qid`, `task_id`, `question_id`, `problem_id` and `id`. The rows have
         the columns of the pool's benchmark; see docs/rewards.md for those of `Pool(benchmark="rows")`. A row that is
         not a task makes its samples unscored. Raises UsageError for a row without an id.
         """
+        added: dict[str, None] = {}
         for number, row in enumerate(rows):
             found = next((name for name in ([column] if column else IDS) if name in row), None)
             if found is None:
@@ -118,6 +123,16 @@ class Pool:
                 self._rows[str(row[found])] = row_of(row)
             except ValueError as error:
                 raise UsageError(f"rows[{number}]: {error}") from None
+            added[str(row[found])] = None
+        if not added or not self._runs_programs():
+            return {}
+        # A reply without a program is as good as any: what is not judged depends only on the task.
+        results = self.grade_samples((qid, "") for qid in added)
+        return {one.qid: one.careful.detail for one in results if one.careful.outcome is Outcome.NOT_JUDGED}
+
+    def _runs_programs(self) -> bool:
+        declared = declarations.load(self._settings.options.benchmark)
+        return registry.scorer(declared.scoring).runs_programs
 
     def grade_samples(
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None

@@ -213,7 +213,6 @@ class _Client:
             Waiting(
                 msgspec.structs.replace(
                     one,
-                    interactive=given.interactive and one.interactive,
                     data=rows.get(one.row, b""),
                     each=one.each or given.reward == "tests_right",
                     wait=min(one.wait or asked.seconds, asked.seconds),

@@ -44,8 +44,6 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings that identify a pool."""
 
     options: Options
-    interactive: bool = True
-    """Whether to grade tasks whose calls cannot be recorded, with program and tests alive at the same time."""
     shared: str = ""
     """Empty: a user's pools with equal settings share one process per node. A private pool has a unique name here."""
     linger: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 10.0

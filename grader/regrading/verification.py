@@ -135,7 +135,7 @@ def _lost(pair: tuple[SampleResult, SampleResult] | None) -> str:
 
 
 def _verdict(reading: Reading) -> tuple[Outcome, str | None, float]:
-    return reading.outcome, reading.answer, reading.credit
+    return reading.outcome, reading.answer, reading.points
 
 
 def _calls(sample: SampleResult) -> str:

@@ -87,7 +87,8 @@ def _joined(labels: str | list[str]) -> str:
 
 
 def _cells(reading: Reading) -> list[object]:
-    return [reading.outcome.value, _number(reading.credit), reading.answer or "", reading.rule_name, reading.detail]
+    credit = "" if reading.credit is None else _number(reading.credit)
+    return [reading.outcome.value, credit, reading.answer or "", reading.rule_name, reading.detail]
 
 
 def _number(value: float) -> float:

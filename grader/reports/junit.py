@@ -121,9 +121,9 @@ def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer
     readings = [sample.reading(reading) for sample in part]
     if {sample.qid for sample in part} < ids:
         return "failed"
-    if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in readings):
+    if any(r.points < 1 and r.is_scored for r in readings):
         return "failed"
-    return "unscored" if any(r.outcome is Outcome.UNSCORED for r in readings) else "passed"
+    return "unscored" if not all(r.is_scored for r in readings) else "passed"
 
 
 # --- XML --------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def _case(case: Case, classname: str, reading: ReadingName) -> junitparser.TestC
 
 def _lost(case: Case, reading: ReadingName) -> list[SampleResult]:
     """Return the samples without full credit, which explain a verdict other than passed."""
-    return [sample for sample in case.samples if sample.reading(reading).credit < 1]
+    return [sample for sample in case.samples if sample.reading(reading).points < 1]
 
 
 def _outcomes(case: Case, reading: ReadingName) -> Counter[str]:
@@ -186,7 +186,7 @@ def _message(case: Case, reading: ReadingName) -> str:
     counts = _outcomes(case, reading)
     outcomes = ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
     if case.verdict == "unscored":
-        details = (r.detail for s in case.samples if (r := s.reading(reading)).outcome is Outcome.UNSCORED)
+        details = (r.detail for s in case.samples if not (r := s.reading(reading)).is_scored)
         why = next(filter(None, details), "infrastructure failed")
         return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({outcomes or 'its question'})"
     return f"{_passing(case, reading)}: {outcomes}" if len(case.samples) > 1 else next(iter(counts), "failed")

@@ -63,7 +63,7 @@ def also_found(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str
 def _facts(reading: Reading, facts: Iterable[tuple[str, str | bool | None]]) -> list[str]:
     words = {True: "credited", False: "not credited", None: "not judged"}
     shown = (f"{name} {value if isinstance(value, str) else words[value]}" for name, value in facts)
-    return [f"credit {reading.credit:g}", *shown]
+    return [f"credit {reading.points:g}", *shown]
 
 
 def reason(reading: Reading, glossary: Mapping[str, str]) -> str:

@@ -53,14 +53,17 @@ class Outcome(StrEnum):
     AMBIGUOUS = "ambiguous"
     UNSCORED = "unscored"
     """Not judged, or lost by the model's server or by infrastructure; says nothing about the sample."""
+    NOT_JUDGED = "not_judged"
+    """Careful only: the sample's task is outside the careful reading, whatever a program does."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """One reading of one sample."""
 
     outcome: Outcome
-    credit: int | float
-    """The sample's credit: 1 or 0 (a fraction only if a benchmark gives partial credit). Files have it as it is."""
+    credit: int | float | None
+    """The sample's credit: 1 or 0 (a fraction only if a benchmark gives partial credit); None if it is not judged.
+    Files have it as it is."""
     answer: str | None = None
     """Multiple choice: the letter read, or None."""
     detail: str = ""
@@ -69,6 +72,16 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the rule that decided."""
     span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
     """Characters [start, end) of the raw prediction on which the reading is based."""
+
+    @property
+    def points(self) -> float:
+        """The credit as a number: 0 if there is none."""
+        return self.credit or 0
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether there is a verdict."""
+        return self.outcome not in (Outcome.UNSCORED, Outcome.NOT_JUDGED)
 
     @property
     def rule_name(self) -> str:
@@ -108,7 +121,12 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def differs(self) -> bool:
-        """Whether the readings disagree on the outcome, the answer, the credit or a part that a metric counts."""
+        """Whether the readings disagree on the outcome, the answer, the credit or a part that a metric counts.
+
+        A reading that does not judge the task disagrees with nothing.
+        """
+        if self.careful.outcome is Outcome.NOT_JUDGED:
+            return False
         official, careful = (
             (reading.outcome, reading.answer, reading.credit) for reading in (self.official, self.careful)
         )
@@ -121,7 +139,7 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
         Answers that are shown alike differ in what the call prints or changes.
         """
         first = self.calls.first if isinstance(self.calls, Calls) else None
-        if first is None or reading.credit >= 1 or first.expected == first.returned or first.call in reading.detail:
+        if first is None or reading.points >= 1 or first.expected == first.returned or first.call in reading.detail:
             return None
         return first
 
@@ -215,13 +233,13 @@ def is_same(official: Metric | None, careful: Metric | None) -> bool:
 
 
 def change(official: Metric | None, careful: Metric | None) -> float | None:
-    """Return careful minus official, in points; None if unscored samples are excluded from one of them.
+    """Return careful minus official, in points; None if one of them excludes samples of the other.
 
-    Both values may then count different samples, and their difference is not that of the readings.
+    Then their difference is not that of the readings.
     """
     if official is None or careful is None or official.value is None or careful.value is None:
         return None
-    is_whole = official.bounds is msgspec.UNSET and careful.bounds is msgspec.UNSET
+    is_whole = official.bounds is msgspec.UNSET and careful.bounds is msgspec.UNSET and official.n == careful.n
     return careful.value - official.value if is_whole else None
 
 

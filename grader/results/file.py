@@ -87,8 +87,10 @@ def _credit_problems(at: int, sample: SampleResult) -> list[str]:
     problems = []
     for name in READINGS:
         reading = sample.reading(name)
-        if not 0 <= reading.credit <= 1:
+        if (reading.credit is None) != (reading.outcome is Outcome.NOT_JUDGED):
+            problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.credit}")
+        elif not 0 <= reading.points <= 1:
             problems.append(f"$.samples[{at}].{name}.credit: {reading.credit} is not between 0 and 1")
         elif (reading.credit == 1) != (reading.outcome in _FULL) and reading.credit in (0, 1):
-            problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.credit:g}")
+            problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.points:g}")
     return problems

@@ -77,14 +77,6 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     """Whether some controls were left out, because there are too many."""
 
 
-class Transcript(msgspec.Struct, frozen=True, kw_only=True):
-    """The messages of a candidate that ran beside its tests."""
-
-    hello: str
-    calls: list[str]
-    replies: list[str]
-
-
 class Split(msgspec.Struct, frozen=True, kw_only=True):
     """The tests' verdict on a candidate in its own process."""
 
@@ -93,8 +85,6 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     kind: SplitKind = ""
     likeness: Likeness | None = None
-    transcript: Transcript | None = None
-    """Only of a candidate that ran beside its tests and passes them."""
     right: list[bool] = []
     """Of a candidate that fails, if its job asks for it: which assertions of the tests hold."""
 
@@ -149,12 +139,11 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     record: Record | None = None
     answer: Answers | None = None
     judge: Split | None = None
-    split: Split | None = None
 
     @property
     def lane(self) -> Lane | None:
         """Where the program has to continue, because it has used up its time slice; None: it does not continue."""
-        parts = (self.answer, self.judge, self.split)
+        parts = (self.answer, self.judge)
         return next((lane for part in parts if part and (lane := LANES.get(part.evidence.stopped))), None)
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from grader.sandbox.interface import Answer
 
-Kind = Literal["lint", "record", "answer", "script", "judge", "split", "run"]
-KINDS: tuple[Kind, ...] = ("run", "split", "judge", "answer", "record", "lint")
+Kind = Literal["lint", "record", "answer", "script", "judge", "run"]
+KINDS: tuple[Kind, ...] = ("run", "judge", "answer", "record", "lint")
 """The kinds of jobs; if a job has several, the first in this order is its kind."""
 SIGNATURE = "def count_tiles(width, height):\n"
 RIGHT = f"{SIGNATURE}    return width * 7 - height\n"
@@ -60,7 +60,7 @@ def like(job: Job, *, is_right: bool) -> Canary | None:
     return Canary(job=made, kind=kind, is_right=is_right)
 
 
-def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:  # noqa: PLR0911 - a table
+def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:
     declared = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
     candidate = {**declared, "source": source, "names": [], "reads": []}
     # The call and the answers are in the formats of recording.py and answering.py.
@@ -78,8 +78,6 @@ def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:  # noqa:
             replies = [_text({"v": _value(is_right), "m": [], "n": []})]
             task = {**declared, "test": TESTS, "names": [], "calls": calls}
             return {"judge": {"task": task, "answers": {"hello": hello, "replies": replies}}}
-        case "split":
-            return {"split": {"candidate": candidate, "tests": {**declared, "test": TESTS}}}
         case "lint":
             # The linter executes nothing, so what is wrong for it is an undefined name.
             return {"lint": True, "head": source if is_right else f"{source}    return tiles\n", "test": TESTS}
@@ -118,7 +116,7 @@ def _is_recorded(executed: Executed, is_right: bool) -> bool:
 
 
 def _is_judged(executed: Executed, is_right: bool) -> bool:
-    split = executed.judge or executed.split
+    split = executed.judge
     assert split is not None
     expected = (True, "") if is_right else (False, "assertion")
     return split.evidence.stopped is None and (split.confirmed, split.kind) == expected
@@ -137,6 +135,5 @@ _CHECKS: dict[Kind, Callable[[Executed, bool], bool]] = {
     "answer": lambda executed, is_right: _reply(executed)["v"] == _value(is_right),
     "script": lambda executed, is_right: _reply(executed)["printed"] == f"{_value(is_right)}\n",
     "judge": _is_judged,
-    "split": _is_judged,
     "run": _is_run,
 }

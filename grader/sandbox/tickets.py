@@ -54,9 +54,6 @@ class Ticket:
     @property
     def task(self) -> int | None:
         """A hash of the task whose candidate it runs; None if it runs no candidate."""
-        if "split" in self.job:
-            tests = self.job["split"]["tests"]
-            return hash((tests["signature"], tests["test"]))
         if "answer" in self.job:
             asked: Any = self.job["answer"]
             return hash((asked.get("candidate", {}).get("signature"), *asked["calls"]))
@@ -64,11 +61,8 @@ class Ticket:
 
     @property
     def needs_new(self) -> bool:
-        """Whether it needs a sandbox in which no candidate of its task has run.
-
-        It was tried before, or its tests run beside it: they reveal the right answers, which a later program could use.
-        """
-        return self.canary is None and (self.tried or "split" in self.job)
+        """Whether it needs a sandbox in which no candidate of its task has run, because it was tried before."""
+        return self.canary is None and self.tried
 
 
 class Source:
@@ -101,7 +95,7 @@ def was_starved(answer: Answer) -> bool:
     All runs but the official one allow for a busy machine themselves. If such a run was asleep and hardly had to wait
     for the machine, it is not starved. A run that already failed for good is not starved either, however it ended.
     """
-    for part in ("run", "record", "answer", "judge", "split"):
+    for part in ("run", "record", "answer", "judge"):
         run = answer.get(part)
         if isinstance(run, dict) and run.get("confirmed") is not False:
             with contextlib.suppress(KeyError, TypeError):

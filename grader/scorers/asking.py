@@ -27,8 +27,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """The raw model output."""
     official: bool = False
     """Whether to produce the official reading too, if it takes more than reading the text."""
-    interactive: bool = True
-    """Whether the program may run beside its tests, if its task cannot be graded in another way."""
     verbatim: bool = False
     """Whether the text is the program, and not an output with a program in it."""
     printed: bool = False

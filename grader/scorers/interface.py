@@ -338,6 +338,11 @@ class Scorer(ABC, Generic[B, T]):
     def check_comparable(self, before: Report, after: Report) -> None:
         """Raise UsageError if a difference between these two reports would mean nothing."""
 
+    def outside_careful(self, run: Run[B, T]) -> list[str]:
+        """Return notes on the run's tasks that the careful reading does not judge, whatever is predicted."""
+        del run
+        return []
+
     def is_compared(self, name: str) -> bool:
         """Whether a difference in this metric can be tested."""
         return self.observe(name) is not None
@@ -428,7 +433,7 @@ def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]
 
 def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
     """Return the mean credit of the scored samples; None if none is scored."""
-    credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+    credits_ = [r.points for s in members if (r := s.reading(reading)).is_scored]
     return sum(credits_) / len(credits_) if credits_ else None
 
 

@@ -102,7 +102,7 @@ def mean_of(members: list[SampleResult], reading: ReadingName) -> Observation:
         [
             Observation(value=None, low=0, high=1, cluster=member.independent_unit)
             if (r := member.reading(reading)).outcome is Outcome.UNSCORED
-            else Observation(value=r.credit, low=r.credit, high=r.credit, cluster=member.independent_unit)
+            else Observation(value=r.points, low=r.points, high=r.points, cluster=member.independent_unit)
             for member in members
         ]
     )

@@ -37,13 +37,16 @@ def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleRe
     """Return the samples with their oddities.
 
     In the careful reading, a reply to a broken row and a server failure are unscored; truncation is flagged. The
-    official reading stays: its scorer reads whatever is there. Without a gold answer it finds nothing right.
+    official reading stays: its scorer reads whatever is there. Without a gold answer it finds nothing right. A task
+    that careful does not judge stays outside of it.
     """
     return [_marked(sample, oddities) for sample in samples]
 
 
 def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     place = sample.qid, sample.sample
+    if sample.careful.outcome is Outcome.NOT_JUDGED:
+        return sample
     if place in oddities.filters:
         groups = sample.groups if isinstance(sample.groups, Mapping) else {}
         sample = msgspec.structs.replace(sample, groups={**groups, FILTER: oddities.filters[place]})

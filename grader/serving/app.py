@@ -246,7 +246,7 @@ def _scored(result: SampleResult) -> SampleResult:
     reading = result.careful
     if reading.outcome is Outcome.UNSCORED and reading.rule == "infrastructure":
         raise RejectedError(503, reading.detail, {"Retry-After": "1"})
-    if reading.outcome is Outcome.UNSCORED:
+    if not reading.is_scored:
         raise RejectedError(422, reading.detail)
     return result
 

@@ -117,13 +117,6 @@ class Request(TypedDict):
     """Whether the tests pass with these answers."""
 
 
-class Split(TypedDict):
-    """Run a candidate and its tests, both alive."""
-
-    candidate: Candidate
-    tests: Task
-
-
 class Job(TypedDict):
     """One job: its limits, and one or more parts, done in the order in which they stand here."""
 
@@ -153,6 +146,5 @@ class Job(TypedDict):
     """Record the calls of a task's tests."""
     answer: NotRequired[Answer | Script]
     judge: NotRequired[Judge]
-    split: NotRequired[Split]
     run: NotRequired[bool]
     """Do the official run."""

@@ -87,7 +87,7 @@ def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
     assert done.returncode == 0, done.stderr
     assert outcomes(tmp_path / "p.json", "careful") == {
         "twice": ["passed", "failed"],
-        "half": ["passed", "error"],
+        "half": ["passed", "no_answer"],
     }
     assert "pass@1 by level" in done.stderr
 
@@ -193,3 +193,67 @@ def test_a_declaration_that_is_wrong_is_answered_with_what_is_allowed(own, tmp_p
     done = grade(tmp_path / "p.json", "-b", own, "--sandbox", "bubblewrap")
     assert done.returncode == 2
     assert said in done.stderr
+
+
+APART = OWN.replace('groups = ["level"]', 'solution = "answer"')
+MOCKED = {
+    "name": "mocked",
+    "stub": "def call(f):\n",
+    "asserts": "from unittest.mock import Mock\nm = Mock(return_value=3)\nassert call(m) == 3\nm.assert_called_once()",
+    "answer": "def call(f):\n    return f()",
+}
+FOLDER = {
+    "name": "folder",
+    "stub": "def save(folder):\n",
+    "asserts": "import os, tempfile\nwith tempfile.TemporaryDirectory() as d:\n    assert save(d) is None\n    assert os.listdir(d)",
+    "answer": "def save(folder):\n    open(folder + '/x', 'w').close()",
+}
+TWICE = TASKS[0] | {"answer": "def twice(x):\n    return 2 * x"}
+
+
+def with_tasks(tmp_path, *tasks):
+    """Write a benchmark of one's own, and predictions that are the reference solutions."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "benchmark.toml").write_text(APART)
+    (tmp_path / "own" / "tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)))
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"qid": t["name"], "predictions": [f"```python\n{t['answer']}\n```"]} for t in tasks]))
+    return path
+
+
+def test_tasks_whose_tests_cannot_judge_a_program_apart_from_them_are_outside_the_careful_reading(tmp_path):
+    path = with_tasks(tmp_path, TWICE, MOCKED, FOLDER)
+    done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=99", "-o", tmp_path / "p.html", *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    assert "2 tasks not judged" in done.stderr
+    assert "mocked (the tests pass a unittest.mock" in done.stderr
+    assert "folder (" in done.stderr
+    assert "Official over the 1 judged task: pass@1 100.0" in done.stderr
+    assert "2 tasks not judged" in (tmp_path / "p.html").read_text()
+    results = json.loads((tmp_path / "p_results.json").read_text())
+    found = {
+        s["qid"]: (s["official"]["outcome"], s["careful"]["outcome"], s["careful"]["credit"])
+        for s in results["samples"]
+    }
+    outside = ("passed", "not_judged", None)
+    assert found == {"twice": ("passed", "passed", 1), "mocked": outside, "folder": outside}
+    assert {m["reading"]: m["n"] for m in results["metrics"] if m["name"] == "pass@1"} == {"official": 3, "careful": 1}
+    assert results["unscored"] == 0
+
+
+def test_no_gate_is_met_without_a_judged_task(tmp_path):
+    path = with_tasks(tmp_path, MOCKED)
+    done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=1", *BUBBLEWRAP)
+    assert done.returncode == 3, done.stderr
+    assert "the careful reading judges no task" in done.stderr
+    (careful,) = [
+        m for m in json.loads((tmp_path / "p_results.json").read_text())["metrics"] if m["reading"] == "careful"
+    ]
+    assert (careful["value"], careful["n"]) == (None, 0)
+
+
+def test_check_names_the_tasks_that_are_not_judged(tmp_path):
+    path = with_tasks(tmp_path, TWICE, MOCKED)
+    done = grade("check", path, "-b", tmp_path / "own")
+    assert done.returncode == 0, done.stderr
+    assert "1 task not judged" in done.stdout + done.stderr

@@ -16,7 +16,7 @@ def jobs(*kinds: str) -> list[tuple[str, dict[str, Any]]]:
     return [(f"{number}", {"name": kind, "do": "pass", kind: part}) for number, kind in enumerate(kinds)]
 
 
-EVERY = ("lint", "record", "answer", "judge", "split", "run")
+EVERY = ("lint", "record", "answer", "judge", "run")
 
 
 def test_a_sandbox_that_runs_programs_never_sees_a_test_and_one_that_judges_never_sees_a_program() -> None:
@@ -25,7 +25,7 @@ def test_a_sandbox_that_runs_programs_never_sees_a_test_and_one_that_judges_neve
         for _ in range(3):
             assert len(list(sets.run(jobs(*EVERY)))) == len(EVERY)
     together = {frozenset(kinds) for kinds in backend.ran}
-    assert together == {frozenset(kinds) for kinds in (["lint"], ["answer"], ["record", "judge"], ["split"], ["run"])}
+    assert together == {frozenset(kinds) for kinds in (["lint"], ["answer"], ["record", "judge"], ["run"])}
     assert backend.closed == backend.started
     # The others load no linter.
     assert backend.linting == ["lint" in kinds for kinds in backend.ran]

@@ -167,7 +167,7 @@ def test_a_sample_can_bring_its_task(pool: grader.Pool) -> None:
     (brought,) = pool.grade_samples([(row | {"question_id": "another"}, text)])
     assert (brought.careful, brought.qid) == (expected.careful, "another")
     with pickle.loads(pickle.dumps(pool)) as own:
-        own.add_tasks([row | {"question_id": "added"}])
+        assert own.add_tasks([row | {"question_id": "added"}]) == {}
         with pickle.loads(pickle.dumps(own)) as other:
             (added,) = other.grade_samples([("added", text)])
     assert added.careful == expected.careful

@@ -13,7 +13,7 @@ from grader.pool.settings import PoolSettings, given_of, settings_of
 
 
 def made(**given: Any) -> PoolSettings:
-    own = {"interactive": True, "shared": "", "linger": 1.0, "rounds": given.pop("rounds", False)}
+    own = {"shared": "", "linger": 1.0, "rounds": given.pop("rounds", False)}
     return settings_of(given, **own)
 
 

@@ -1,4 +1,4 @@
-"""The steps of a careful verdict, each as a job of a real sandbox: record, answer, judge, and both sides alive."""
+"""The steps of a careful verdict, each as a job of a real sandbox: record, answer, judge."""
 
 import atexit
 import functools
@@ -19,12 +19,14 @@ from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.known import Spool
 from grader.scorers.execution.settling import Settler
 from tests.scorers.execution.made import make
 
 MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
 """The marks of a module whose tests use this one."""
+PROTOCOL = ExecutionProtocol().limited(10.0)
 SIGNATURE = "def solution(a):\n    pass\n"
 CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
 Way = Callable[..., dict[str, Any]]
@@ -102,16 +104,6 @@ def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, An
     return judged(spec, recorded, answers(source, spec, recorded))
 
 
-def interactive(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any]:
-    """Run a candidate and its tests side by side; return the tests' verdict."""
-    spec = task(test, signature)
-    said = do("split", {"candidate": candidate(source, spec, record(spec)["truthy"]), "tests": spec})
-    return {name: said[name] for name in CONFIRMED}
-
-
-WAYS = pytest.mark.parametrize("way", [replayed, interactive])
-
-
 def graded(
     source: str, test: str, signature: str = SIGNATURE, reference: str | None = None, *, opaque: bool = False
 ) -> Split:
@@ -120,10 +112,11 @@ def graded(
     settler = Settler(Local(pool._backend, pool, VerdictCache(None), Limits()), Silent())
     with Spool() as spool:
         made = msgspec.structs.replace(make("task", signature, test, {}, reference), opaque=opaque)
-        confirmation = Confirmation({"task": made}, settler, spool, Limits())
+        confirmation = Confirmation({"task": made}, settler, spool, Limits(), PROTOCOL)
         candidate = Candidate(qid="task", source=source)
         found = confirmation.verdicts([candidate])[candidate]
         assert not confirmation.known.broken, confirmation.known.broken
+        assert not confirmation.not_judged, confirmation.not_judged
     assert found.split is not None, found.lost
     return found.split
 

@@ -73,7 +73,6 @@ KEPT = "kept = []\ndef solution(f, xs):\n    if f not in kept:\n        kept.app
 )
 def test_the_same_function_is_the_same_object_for_the_program_with_what_it_holds_now(test: str) -> None:
     assert phases.beside(KEPT, test, SIGNATURE, KEPT) == phases.CONFIRMED
-    assert phases.interactive(KEPT, test, SIGNATURE) == phases.CONFIRMED
 
 
 def test_another_function_than_the_recorded_one_gets_no_answer() -> None:

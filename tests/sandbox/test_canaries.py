@@ -41,7 +41,6 @@ REAL: dict[Kind, Job] = {
     "answer": jobs.answer_job(TASK, SOURCE, CALLS, LIMITS),
     "script": jobs.script_job(TASK, SUM, ["4711\n"], LIMITS),
     "judge": jobs.judge_job(TASK, CALLS, ANSWERS, LIMITS),
-    "split": jobs.split_job(TASK, SOURCE, CALLS, LIMITS),
     "run": OFFICIAL | {"lint": False, "run": True},
 }
 

@@ -57,9 +57,8 @@ def done(supervisor: Supervisor, job: dict[str, Any]) -> str:
         {"run": True, "head": LOOK, "test": "raise Exception(found())"},
         {"answer": {"candidate": CANDIDATE, "calls": [CALL]}},
         {"record": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())"}},
-        {"split": {"candidate": CANDIDATE, "tests": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())"}}},
     ],
-    ids=["official", "candidate", "tests that are recorded", "tests beside a candidate"],
+    ids=["official", "candidate", "tests that are recorded"],
 )
 def test_no_name_leads_to_code_of_the_sandbox(supervisor: Supervisor, job: dict[str, Any]) -> None:
     said = done(supervisor, job)

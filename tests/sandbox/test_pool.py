@@ -130,8 +130,8 @@ def test_a_consumer_that_stops_early_leaves_nothing_running():
 @pytest.mark.parametrize(
     ("part", "stopped", "waited", "again"),
     [
-        ("run", "blocked", 0.0, True), ("split", "blocked", 0.0, False), ("split", "blocked", 0.5, True),
-        ("split", "wall", 0.0, True), ("split", "cpu", 0.5, False), ("answer", "blocked", 0.0, False),
+        ("run", "blocked", 0.0, True), ("judge", "blocked", 0.0, False), ("judge", "blocked", 0.5, True),
+        ("judge", "wall", 0.0, True), ("judge", "cpu", 0.5, False), ("answer", "blocked", 0.0, False),
         ("answer", "blocked", 0.5, True), ("record", "disturbed", 0.0, True),
     ],
 )  # fmt: skip
@@ -148,14 +148,13 @@ def test_what_has_failed_for_good_is_never_starved() -> None:
     from grader.sandbox.tickets import was_starved
 
     seen = {"evidence": {"stopped": "wall", "waited": 9.0}, "confirmed": False, "reason": "a test fails"}
-    assert was_starved({"split": seen}) is False
+    assert was_starved({"judge": seen}) is False
 
 
-@pytest.mark.parametrize("kind", ["answer", "split"])
-def test_a_candidate_that_runs_again_runs_where_no_candidate_of_its_task_has_run(kind: str) -> None:
+def test_a_candidate_that_runs_again_runs_where_no_candidate_of_its_task_has_run() -> None:
     backend = Backend()
-    part = lambda task: {"candidate": {"signature": task}, "calls": [], "tests": {"signature": "", "test": task}}  # noqa: E731
-    jobs = [(name, {"name": name, "do": "pass", kind: part(name[0])}) for name in ("a1", "a2", "b1", "c1")]
+    part = lambda task: {"candidate": {"signature": task}, "calls": []}  # noqa: E731
+    jobs = [(name, {"name": name, "do": "pass", "answer": part(name[0])}) for name in ("a1", "a2", "b1", "c1")]
     jobs[1][1]["do"], jobs[2][1]["do"], jobs[3][1]["do"] = "starve", "die once", "starve"
     with Pool(backend, 1, 10) as pool:
         list(pool.run(jobs))
@@ -168,19 +167,4 @@ def test_a_candidate_that_runs_again_runs_where_no_candidate_of_its_task_has_run
                 assert name[0] not in {before[0] for before in names[:position]}
             seen.add(name)
     # Second runs of different tasks may share a supervisor: each new one takes a second to start.
-    # Beside its tests every candidate of one task has a sandbox of its own.
-    assert (again, len(backend.ran)) == (3, 3 if kind == "answer" else 4)
-
-
-def test_a_candidate_beside_its_tests_runs_where_no_candidate_of_its_task_has_run() -> None:
-    """What the tests told the one before is in counters that nobody cleans. Tasks take turns in a sandbox."""
-    backend = Backend()
-    names = ("a1", "b1", "a2", "b2", "c1", "a3")
-    with Pool(backend, 1, 10) as pool:
-        tests = {name: {"signature": "", "test": name[0]} for name in names}
-        verdicts = list(
-            pool.run((name, {"name": name, "do": "pass", "split": {"tests": tests[name]}}) for name in names)
-        )
-    assert sorted(verdict.key for verdict in verdicts) == sorted(names)
-    assert [len({name[0] for name in ran}) for ran in backend.ran] == [len(ran) for ran in backend.ran]
-    assert len(backend.ran) == 3
+    assert (again, len(backend.ran)) == (3, 3)

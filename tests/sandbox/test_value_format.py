@@ -363,10 +363,9 @@ def test_a_group_of_exceptions_is_one() -> None:
 EXITS = "try:\n    solution(2)\n    assert False\nexcept SystemExit as e:\n    assert e.code == 2"
 
 
-@phases.WAYS
-def test_an_exit_is_confirmed_where_the_tests_expect_one(way: phases.Way) -> None:
-    assert way("import sys\ndef solution(a):\n    sys.exit(a)", EXITS) == phases.CONFIRMED
-    assert way("import sys\ndef solution(a):\n    sys.exit(a + 1)", EXITS) != phases.CONFIRMED
+def test_an_exit_is_confirmed_where_the_tests_expect_one() -> None:
+    assert phases.replayed("import sys\ndef solution(a):\n    sys.exit(a)", EXITS) == phases.CONFIRMED
+    assert phases.replayed("import sys\ndef solution(a):\n    sys.exit(a + 1)", EXITS) != phases.CONFIRMED
 
 
 def test_an_exception_of_the_candidates_own_keeps_its_name_and_the_built_in_class_it_derives_from() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import phases
 import pytest
-from phases import CONFIRMED, WAYS
+from phases import CONFIRMED
 
 from grader.sandbox.answer import Recording
 from grader.scorers.execution import calls
@@ -16,9 +16,9 @@ from grader.scorers.execution import calls
 pytestmark = phases.MARKS
 
 
-def reason(way: phases.Way, *words: str) -> str:
+def reason(*words: str) -> str:
     """Return why a candidate is not confirmed."""
-    result = way(*words)
+    result = phases.replayed(*words)
     assert result["confirmed"] is False
     return str(result["reason"])
 
@@ -138,10 +138,9 @@ HONEST = [
 ]  # fmt: skip
 
 
-@WAYS
 @pytest.mark.parametrize(("source", "test"), HONEST)
-def test_an_honest_solution_is_confirmed(way: phases.Way, source: str, test: str) -> None:
-    assert way(source, test) == CONFIRMED
+def test_an_honest_solution_is_confirmed(source: str, test: str) -> None:
+    assert phases.replayed(source, test) == CONFIRMED
 
 
 CLASSES = """
@@ -188,24 +187,21 @@ OF_CLASSES = [
 ]  # fmt: skip
 
 
-@WAYS
 @pytest.mark.parametrize(("source", "test"), OF_CLASSES)
-def test_a_solution_with_the_signatures_classes_is_confirmed(way: phases.Way, source: str, test: str) -> None:
-    assert way(source, test, CLASSES) == CONFIRMED
+def test_a_solution_with_the_signatures_classes_is_confirmed(source: str, test: str) -> None:
+    assert phases.replayed(source, test, CLASSES) == CONFIRMED
 
 
-@WAYS
-def test_annotations_are_evaluated_as_in_any_program(way: phases.Way) -> None:
+def test_annotations_are_evaluated_as_in_any_program() -> None:
     signature = f"class Point:\n    x: int\n\n{phases.SIGNATURE}"
     source = "class Mine:\n    x: int\ndef solution(a):\n    return Mine.__annotations__['x'] is int"
     test = "class Own:\n    x: int\nif Point.__annotations__['x'] is Own.__annotations__['x'] is int:\n    assert solution(1) is True"
-    assert way(source, test, signature) == CONFIRMED
+    assert phases.replayed(source, test, signature) == CONFIRMED
 
 
 TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a: Node):\n    pass\n"
 
 
-@WAYS
 @pytest.mark.parametrize(
     "source",
     [
@@ -213,22 +209,20 @@ TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v,
         "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a):\n    return Node(a.v, *a.c[::-1])",
     ],
 )
-def test_instances_of_the_signatures_class_are_the_tests_own(way: phases.Way, source: str) -> None:
+def test_instances_of_the_signatures_class_are_the_tests_own(source: str) -> None:
     test = "r = solution(Node(1, Node(2), Node(3)))\nassert type(r) is Node and [n.v for n in r.c] == [3, 2]"
-    assert way(source, test, TREE) == CONFIRMED
+    assert phases.replayed(source, test, TREE) == CONFIRMED
 
 
-@WAYS
-def test_a_changed_instance_is_changed_in_place(way: phases.Way) -> None:
+def test_a_changed_instance_is_changed_in_place() -> None:
     test = "n = Node(1)\nsolution(n)\nassert n.v == 2 and n.c == [n] and not hasattr(n, 'gone')"
     source = "def solution(a):\n    a.v += 1\n    a.c.append(a)\n    a.gone = 1\n    del a.gone"
-    assert way(source, test, TREE) == CONFIRMED
+    assert phases.replayed(source, test, TREE) == CONFIRMED
 
 
 LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
 
 
-@WAYS
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -242,12 +236,11 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
         ("import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
     ],
 )  # fmt: skip
-def test_what_is_not_right_is_not_confirmed_and_the_reason_is_said(way: phases.Way, source: str, expected: str) -> None:
-    assert expected in reason(way, source, "def test():\n    assert solution(2) == 3\ntest()")
+def test_what_is_not_right_is_not_confirmed_and_the_reason_is_said(source: str, expected: str) -> None:
+    assert expected in reason(source, "def test():\n    assert solution(2) == 3\ntest()")
 
 
-@WAYS
-def test_the_expected_values_are_nowhere_in_the_candidates_frames(way: phases.Way) -> None:
+def test_the_expected_values_are_nowhere_in_the_candidates_frames() -> None:
     source = (
         "import sys, gc\n"
         "def solution(a):\n"
@@ -259,14 +252,13 @@ def test_the_expected_values_are_nowhere_in_the_candidates_frames(way: phases.Wa
         "        frame = frame.f_back\n"
         "    return 0\n"
     )
-    assert reason(way, source, "def test():\n    assert solution(2) == 918273\ntest()").startswith("a test fails")
+    assert reason(source, "def test():\n    assert solution(2) == 918273\ntest()").startswith("a test fails")
 
 
-@WAYS
-def test_a_function_that_the_signature_defines_stays_the_signatures(way: phases.Way) -> None:
+def test_a_function_that_the_signature_defines_stays_the_signatures() -> None:
     signature = "def check(x):\n    return x == 3\n\ndef solution(a):\n    pass\n"
     source = "def check(x):\n    return True\n\ndef solution(a):\n    return 0"
-    assert reason(way, source, "assert check(solution(2))", signature).startswith("a test fails")
+    assert reason(source, "assert check(solution(2))", signature).startswith("a test fails")
 
 
 FAILING = {
@@ -282,12 +274,12 @@ BRANCHING = {
 
 def settled(test: str) -> Any:
     spec = phases.task(f"CASES = [(1, 1), (2, 4), (3, 9)]\n{test}")
-    return spec, calls.settle(msgspec.convert(phases.record(spec), Recording), None)
+    return spec, calls.settle(msgspec.convert(phases.record(spec), Recording))
 
 
 @pytest.mark.parametrize("failing", FAILING)
 def test_tests_that_fail_with_an_exception_of_their_own_are_recorded_to_their_end(failing: str) -> None:
-    """Beside a living candidate the next call would tell that the last answer was right."""
+    """Else the next call would tell that the last answer was right."""
     spec, recorded = settled(FAILING[failing])
     assert isinstance(recorded, calls.Calls)
     assert [json.loads(call)["v"] for call in recorded.calls] == [[1], [2], [3]]
@@ -305,7 +297,7 @@ def test_tests_whose_calls_depend_on_answers_cannot_be_recorded_without_a_refere
 
 
 @pytest.mark.parametrize("change", ["r[0].append(0)", "del r[0]", "r.x = 1", "import bisect\nbisect.insort(r, 0)"])
-def test_an_answer_that_tests_change_is_passed_on_beside_the_candidate(change: str) -> None:
+def test_an_answer_that_tests_change_is_not_passed_on(change: str) -> None:
     """The candidate still has the answer as it was. If tests only look at what they have changed, this is no problem."""
     test = f"r = solution([3, 1])\n{change}\n"
     refused = phases.record(phases.task(f"{test}assert solution(r)"))["truthy"]["refused"]
@@ -317,28 +309,22 @@ def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None
     test = "import threading\nassert solution(threading.Event()) == 1"
     why = "the tests pass a threading.Event, which cannot be serialized"
     assert phases.record(phases.task(test))["truthy"]["refused"] == why
-    assert reason(phases.interactive, "def solution(a):\n    return 1", test) == f"{why} for the candidate"
 
 
-@WAYS
 @pytest.mark.parametrize("handler", ["except:", "except Exception:"])
 @pytest.mark.parametrize("end", ["return os", "raise StopIteration", "os._exit(0)"])
-def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(
-    way: phases.Way, end: str, handler: str
-) -> None:
+def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(end: str, handler: str) -> None:
     test = f"try:\n    solution(1)\n{handler}\n    pass"
-    said = reason(way, f"import os\ndef solution(a):\n    {end}", test)
+    said = reason(f"import os\ndef solution(a):\n    {end}", test)
     assert said.startswith(("the candidate returned", "the candidate's process ended", "the candidate raised"))
 
 
-@WAYS
-def test_an_error_of_the_system_that_it_raises_is_its_own(way: phases.Way) -> None:
-    assert reason(way, "def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
+def test_an_error_of_the_system_that_it_raises_is_its_own() -> None:
+    assert reason("def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
 
 
-@WAYS
 @pytest.mark.parametrize("raw", ["b'[]'", 'b\'{"v": 3, "n": [], "m": [[7, ["list", []]]]}\'', "b'[' * 50000"])
-def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(way: phases.Way, raw: str) -> None:
+def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(raw: str) -> None:
     """It finds the socket among its own frames and answers the call with what no honest side sends."""
     source = f"""
 import os, struct, sys
@@ -348,7 +334,7 @@ def solution(a):
     os.write(channel._fd, struct.pack('>I', len(data)) + data)
     return 0
 """
-    assert not reason(way, source, "assert solution(2) == 3").startswith(("a test fails", "AttributeError"))
+    assert not reason(source, "assert solution(2) == 3").startswith(("a test fails", "AttributeError"))
 
 
 # --- the calls are the same whatever the answers are -------------------------------------------------------------------
@@ -546,9 +532,8 @@ NUMPY_SECRET = "secret = int(np.random.randint(0, 1 << 29))\nassert solution(has
         (NUMPY_BACK, f"import numpy as np\nnp.random.seed(2024)\n{NUMPY_SECRET}"),
     ],
 )
-@WAYS
-def test_what_the_tests_have_drawn_cannot_be_drawn_again(way: phases.Way, source: str, test: str) -> None:
-    found = way(source, test)
+def test_what_the_tests_have_drawn_cannot_be_drawn_again(source: str, test: str) -> None:
+    found = phases.replayed(source, test)
     assert (found["confirmed"], found["kind"]) == (False, "assertion")
 
 
@@ -570,61 +555,19 @@ def test_a_program_draws_the_same_after_the_same_seed() -> None:
 # --- what a living candidate could make of the tests ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        "for n in range(3):\n    assert solution(n) is False",
-        "for n in range(3):\n    assert solution(n).missing",
-        "import numpy as np\nfor n in range(3):\n    np.testing.assert_equal(solution(n), False)",
-        "assert all(solution(n) is False for n in range(3))",
-        "import unittest\nfor n in range(3):\n    with unittest.TestCase().assertRaises(ValueError):\n        solution(n)",
-    ],
-)
-def test_a_wrong_answer_is_followed_by_the_same_calls_as_a_right_one(test: str) -> None:
-    """Else the call that does not come would tell a candidate which of its answers was wrong."""
-    last = test + "\nassert solution('count') == 4, 'it was called less often'\nassert solution('count') == 5"
-    count = "calls = []\ndef solution(a):\n    calls.append(a)\n    if a == 'count' and len(calls) not in (4, 5):\n        raise SystemExit\n    return len(calls) if a == 'count' else 7\n"
-    said = phases.interactive(count, last)
-    assert (said["confirmed"], said["kind"]) == (False, "assertion")
-
-
-def test_what_has_failed_for_good_is_told_before_the_tests_go_on() -> None:
-    """Whoever fails and then pretends to be starved has failed."""
-    test = "assert solution(1) == 2\nimport os\nos._exit(1)"
-    assert phases.interactive("def solution(a):\n    return 1", test) == {
-        "confirmed": False, "reason": "a test fails: assert solution(1) == 2", "kind": "assertion",
-    }  # fmt: skip
-
-
-def test_assertions_that_the_tests_catch_stay_as_they_are_with_a_living_candidate() -> None:
-    test = """
-try:
-    assert solution(1) == 3
-    raise SystemError("the assertion let it through")
-except AssertionError:
-    pass
-with __import__("contextlib").suppress(AssertionError):
-    assert solution(1) == 3
-    raise SystemError("the assertion let it through")
-"""
-    assert phases.interactive("def solution(a):\n    return 2", test) == CONFIRMED
-
-
-@WAYS
-def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(way: phases.Way) -> None:
+def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it() -> None:
     test = "ok = 0\ntry:\n    list(solution(3))\nexcept:\n    ok = 1\nassert ok"
-    said = reason(way, "def solution(a):\n    while True:\n        yield a\n", test)
+    said = reason("def solution(a):\n    while True:\n        yield a\n", test)
     assert said.startswith("the tests ask for more than the first 1000 items")
 
 
-@WAYS
-def test_tests_with_threads_make_the_same_calls_each_time(way: phases.Way) -> None:
+def test_tests_with_threads_make_the_same_calls_each_time() -> None:
     test = (
         "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(4) as pool:\n"
         "    found = list(pool.map(solution, range(400)))\nassert found == [[i] for i in range(400)]"
     )
     for _ in range(2):
-        assert way("def solution(a):\n    return [a]", test) == CONFIRMED
+        assert phases.replayed("def solution(a):\n    return [a]", test) == CONFIRMED
 
 
 def test_no_reason_has_an_address() -> None:

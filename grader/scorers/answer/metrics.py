@@ -99,7 +99,7 @@ def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, 
 
 
 def _all_right(members: list[Reading]) -> Observation:
-    scored = [reading.credit for reading in members if reading.outcome is not Outcome.UNSCORED]
+    scored = [reading.points for reading in members if reading.outcome is not Outcome.UNSCORED]
     low, high = float(len(scored) == len(members) and min(scored) >= 1), float(all(credit >= 1 for credit in scored))
     return Observation(value=low if low == high else None, low=low, high=high)
 
@@ -127,7 +127,7 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
         else:
             mine.append(answer)
     answered = [some for some in answers if some[0].answer is not None] or answers
-    credit = max(answered, key=len)[0].credit
+    credit = max(answered, key=len)[0].points
     return Observation(value=credit, low=credit, high=credit)
 
 

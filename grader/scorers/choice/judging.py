@@ -72,7 +72,7 @@ def judged_note(samples: list[SampleResult]) -> list[str]:
     }
     judged = {name: [reading for reading in readings if reading.rule == "judge"] for name, readings in scored.items()}
     official, careful = (
-        f"{len(found):,} of {counted(len(samples), 'sample')} ({sum(each.credit for each in found)} correct)"
+        f"{len(found):,} of {counted(len(samples), 'sample')} ({sum(each.points for each in found)} correct)"
         for found in judged.values()
     )
     return [f"{JUDGED}{official} of the official reading, and {careful} of the careful one."]

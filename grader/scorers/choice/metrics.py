@@ -95,7 +95,7 @@ def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
     """
     present = [sample.reading(reading) for sample in _present(trial, reading)]
     lost = [reading for reading in present if reading.outcome is Outcome.UNSCORED]
-    right = bool(present) and all(reading.credit >= 1 for reading in present if reading not in lost)
+    right = bool(present) and all(reading.points >= 1 for reading in present if reading not in lost)
     value = None if lost else float(right)
     return Observation(value=value, low=float(right and not lost), high=float(right), cluster=trial[0].independent_unit)
 
@@ -121,7 +121,7 @@ def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, Letter
             continue
         right = facts_of(sample).gold or ""
         gold[right] += 1
-        hits[right] += reading.credit >= 1
+        hits[right] += reading.points >= 1
         if reading.answer:
             chosen[reading.answer] += 1
     return {

@@ -259,7 +259,7 @@ def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, s
     unread = [s for s in samples if s.official.rule == _UNREAD.rule] if guess else []
     if guess is None or not unread:
         return ""
-    rest = sum(s.official.credit for s in samples)
+    rest = sum(s.official.points for s in samples)
     expected = (rest + sum(guess(options[s.qid]) for s in unread)) / len(samples)
     return (
         f"{OFFICIAL_MARK} The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws "

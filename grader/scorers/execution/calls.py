@@ -10,7 +10,7 @@ import msgspec
 from grader.files import compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from grader.sandbox.answer import Recorded, Recording
 
@@ -28,12 +28,10 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     """Attributes of answers that the tests read."""
 
 
-class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
-    """A task whose calls cannot be known without the answers."""
+class NotJudged(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that is outside the careful reading."""
 
     why: str
-    names: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
 
 
 def agreed(recording: Recording) -> Calls | None:
@@ -82,30 +80,13 @@ def possible(recording: Recording) -> list[Calls]:
     return [calls for calls in found if calls is not None]
 
 
-def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
-    """Return a task's calls, or why they cannot be recorded.
+def settle(recording: Recording) -> Calls | NotJudged:
+    """Return a task's calls if no reference solution can choose between the recordings, or why they are not known.
 
-    Without a reference solution the two recordings must be equal; one may end early with an exception of the tests.
-
-    `passes` judges the reference solution's answers to these calls and returns whether it passes, or None if it makes
-    other calls. It is None if the data has no reference solution.
-    A reference solution chooses between two recordings; its own calls are never used.
+    The two recordings must be equal; one may end early with an exception of the tests.
     """
-    both = agreed(recording)
-    if both is not None:
-        if passes is not None and passes(both) is None:
-            return _unrecordable(recording, "the reference solution is called in another way")
-        return both
-    if passes is None:
-        longer = longer_of(recording) if _failed_early(recording) else None
-        return longer or _unrecordable(recording, DIFFERENT)
-    return next(filter(passes, possible(recording)), None) or _unrecordable(recording, DIFFERENT)
-
-
-def _unrecordable(recording: Recording, why: str) -> Unrecordable:
-    truthy = recording.truthy
-    refused = truthy.refused or recording.falsy.refused
-    return Unrecordable(why=refused or why, names=tuple(truthy.names), reads=tuple(truthy.reads))
+    found = agreed(recording) or (longer_of(recording) if _failed_early(recording) else None)
+    return found or NotJudged(why=recording.truthy.refused or recording.falsy.refused or DIFFERENT)
 
 
 def _calls(recorded: Recorded) -> Calls | None:

@@ -45,6 +45,8 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     """Verdict on the official completion."""
     written: Confirmed | None = None
     """Verdict on the text as written, if the official completion lost some of it."""
+    not_judged: str = ""
+    """Why the task is outside the careful reading; empty if it is not."""
     calls: int = 0
     """Number of calls of the task, if it has a reference solution that passes."""
 

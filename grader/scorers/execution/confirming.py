@@ -1,8 +1,7 @@
 """The careful verdict: calls first, judged later. While a candidate's verdict is open, no test runs beside it.
 
 The calls of a task's tests are recorded once, without any candidate. Every candidate answers them, without any test.
-Then the tests judge all answers, without any candidate. Tasks whose calls cannot be recorded come last: their
-candidates run beside the tests.
+Then the tests judge all answers, without any candidate. Tasks for which this cannot be done are not judged.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ import msgspec
 
 from grader.errors import InputError
 from grader.results.provenance import Calls as Compared
-from grader.sandbox.answer import Answers, Executed, Likeness, Recording, Split, Transcript
+from grader.sandbox.answer import Answers, Executed, Likeness, Recording, Split
 from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls, Unrecordable, possible, reordered, settle
+from grader.scorers.execution.assembly import Program
+from grader.scorers.execution.calls import Calls, NotJudged, possible, reordered, settle
 from grader.scorers.execution.candidate import Candidate, Confirmed
 from grader.scorers.execution.known import Known
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.interface import Limits
     from grader.scorers.execution.calls import Reordered
+    from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.known import Spool
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.tasks import CodeTask
@@ -57,15 +58,16 @@ class Confirmation:
         settler: Settler,
         spool: Spool,
         limits: Limits,
-        known: Known | None = None,
+        protocol: ExecutionProtocol,
         *,
+        known: Known | None = None,
         each: bool | None = None,
     ) -> None:
         """Prepare; `known`: what is already known of tasks, whose calls are then not recorded again.
 
         `each`: of candidates that fail, find out which assertions hold; None: if the tests are a list of them.
         """
-        self._each = each
+        self._each, self._protocol = each, protocol
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
         self.known = Known(spool) if known is None else known
         self._calls = self.known.calls
@@ -75,8 +77,6 @@ class Confirmation:
         """Candidate -> key of its answers."""
         self._wanted: list[str] = []
         """The tasks of the candidates whose verdicts were asked for."""
-        self._beside: dict[str, str] = {}
-        """Interactive task -> why its reference solution does not pass beside the tests; empty if it does."""
         self._judged: dict[str, Split] = {}
         self._verdicts: dict[Candidate, Confirmed] = {}
 
@@ -91,28 +91,22 @@ class Confirmation:
         self._answer(ANSWERING_AGAIN, [(c, o.calls) for c in twins if (o := self.known.reordered(c.qid))])
         self._verdicts |= {c: self._verdicts.pop(twin) for twin, c in twins.items() if twin in self._verdicts}
         self._judge("judging", first)
-        self._alive([c for c in all_ if isinstance(self._calls.get(c.qid), Unrecordable)])
         return self._verdicts
 
     @property
-    def unrecordable(self) -> dict[str, str]:
-        """Tasks with candidates whose calls could not be recorded, and why."""
-        return {qid: calls.why for qid in self._wanted if isinstance(calls := self._calls[qid], Unrecordable)}
+    def not_judged(self) -> dict[str, str]:
+        """Tasks that are outside the careful reading, and why."""
+        return {qid: calls.why for qid, calls in self._calls.items() if isinstance(calls, NotJudged)}
 
     @property
     def without_reference(self) -> list[str]:
         """Tasks with candidates that have no reference solution."""
-        return [qid for qid in self._wanted if self._tasks[qid].solution is None]
-
-    @property
-    def broken_references(self) -> dict[str, str]:
-        """Tasks whose reference solution does not pass, and why."""
-        return {qid: why for qid, why in (self.known.broken | self._beside).items() if why}
+        return [q for q in self._wanted if self._tasks[q].solution is None and isinstance(self._calls.get(q), Calls)]
 
     @property
     def lacking(self) -> dict[str, str]:
         """Tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
-        found = {qid: _MISSING.search(why) for qid, why in (self.unrecordable | self.broken_references).items()}
+        found = {qid: _MISSING.search(why) for qid, why in (self.not_judged | self.known.broken).items()}
         return {qid: match[1] for qid, match in found.items() if match is not None}
 
     def compared_calls(self, qid: str) -> int:
@@ -127,12 +121,12 @@ class Confirmation:
 
     # --- recording ---
 
-    def record(self, qids: Iterable[str], *, refuse_all: bool = True) -> Mapping[str, Calls | Unrecordable]:
+    def record(self, qids: Iterable[str], *, refuse_all: bool = True) -> Mapping[str, Calls | NotJudged]:
         """Record the calls of these tasks if they are unknown; return the known calls of all tasks.
 
         `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
         """
-        missing = [qid for qid in dict.fromkeys(qids) if qid not in self._calls]
+        missing = [qid for qid in dict.fromkeys(qids) if qid not in self._calls.keys() | self.unrecorded.keys()]
         if missing:
             tried = self._record(missing)
             if refuse_all:
@@ -153,15 +147,15 @@ class Confirmation:
         tried = self._tried(
             {qid: r for qid, r in recorded_calls.items() if r is not None and self._tasks[qid].solution}
         )
-        for qid, key in keys.items():
-            recording = recorded_calls[qid]
-            if key in lost:
-                self.unrecorded[qid] = lost[key]
-                self._calls[qid] = Unrecordable(why=f"the calls were not recorded: {lost[key]}")
-            elif recording is None:
-                self._calls[qid] = Unrecordable(why="the recording did not finish")
-            else:
-                self._settle(qid, recording, tried)
+        self.unrecorded |= {qid: lost[key] for qid, key in keys.items() if key in lost}
+        verdicts = {qid: reference.verdict for (qid, _), reference in tried.items()}
+        self.unrecorded |= {qid: found.lost for qid, found in verdicts.items() if found is not None and found.lost}
+        open_: dict[str, Recording] = {}
+        for qid, recording in recorded_calls.items():
+            if qid not in self.unrecorded and not self._settle(qid, recording, tried):
+                assert recording is not None
+                open_[qid] = recording
+        self._settle_failed(open_, tried)
         return tried
 
     def _check_references(self, tried: Mapping[tuple[str, Calls], Tried]) -> None:
@@ -179,25 +173,52 @@ class Confirmation:
                 ]
             )
 
-    def _settle(self, qid: str, recording: Recording, tried: Mapping[tuple[str, Calls], Tried]) -> None:
-        """Choose a task's calls, and keep the answers of its reference solution if they pass."""
-
-        def passes(calls: Calls) -> bool | None:
-            return _passes(tried[qid, calls].verdict) if (qid, calls) in tried else False
-
-        has_reference = self._tasks[qid].solution is not None
-        self._calls[qid] = calls = settle(recording, passes if has_reference else None)
-        if isinstance(calls, Unrecordable) or not has_reference:
-            return
-        reference = tried.get((qid, calls))
-        if reference is not None and _passes(reference.verdict):
+    def _settle(self, qid: str, recording: Recording | None, tried: Mapping[tuple[str, Calls], Tried]) -> bool:
+        """Choose a task's calls, and keep the answers of its reference solution; return whether this is known now."""
+        if recording is None:
+            self._calls[qid] = NotJudged(why="recording the calls of its tests did not finish")
+            return True
+        alone = settle(recording)
+        if self._tasks[qid].solution is None:
+            self._calls[qid] = alone
+            return True
+        calls = next((c for c in possible(recording) if _passes(tried[qid, c].verdict)), None)
+        if calls is None and isinstance(alone, Calls):
+            return False
+        self._calls[qid] = calls or alone
+        if calls is not None:
+            reference = tried[qid, calls]
             self.known.keep(qid, map(self._answered, reference.runs))
             if reference.other is not None:
                 self.known.keep_again(qid, reference.other, self._answered(_again(reference.runs[0])))
-        else:
-            self.known.broken[qid] = "it was not run" if reference is None else _why(reference.verdict)
-            if reference is not None and _fails(reference.verdict):
-                self.known.failing[qid] = self.known.broken[qid]
+        return True
+
+    def _settle_failed(self, recordings: dict[str, Recording], tried: Mapping[tuple[str, Calls], Tried]) -> None:
+        """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests."""
+        passing: set[str] = set()
+
+        def take(key: str, executed: Executed) -> bool:
+            is_right = executed.run is not None and executed.run.result == "passed"
+            passing.update([key] * is_right)
+            return is_right
+
+        keys = {qid: self._settler.key(self._official_job(qid)) for qid in recordings}
+        items = [(key, qid) for qid, key in keys.items()]
+        lost = self._settler.settle("running references officially", items, self._official_job, take)
+        for qid, key in keys.items():
+            why = _why(tried[qid, possible(recordings[qid])[0]].verdict)
+            if key in lost:
+                self.unrecorded[qid] = lost[key]
+            elif key in passing:
+                self._calls[qid] = NotJudged(why=f"the reference solution passes only beside its tests: {why}")
+            else:
+                self._calls[qid], self.known.broken[qid] = settle(recordings[qid]), why
+
+    def _official_job(self, qid: str) -> Job:
+        task = self._tasks[qid]
+        program = Program(completion=task.reference or "", recovered=None, lost="")
+        attempt = jobs.Attempt(task=task, sample=0, program=program)
+        return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
 
     def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], Tried]:
         """Let reference solutions answer the calls that may be right, twice, and judge their answers."""
@@ -304,7 +325,7 @@ class Confirmation:
         """Have each candidate judged, equal jobs once. `passed`: how many have passed without a job."""
 
         def take(key: str, executed: Executed) -> bool:
-            split = executed.split or executed.judge
+            split = executed.judge
             if split is not None:
                 self._judged[key] = split
             return split is not None and split.confirmed
@@ -318,49 +339,6 @@ class Confirmation:
             else Confirmed(lost=lost.get(key, "it was not judged"))
             for key, candidate in items
         }
-
-    # --- candidate and tests at the same time ---
-
-    def _alive(self, candidates: list[Candidate]) -> None:
-        """Judge candidates of tasks whose calls cannot be recorded: they run beside their tests, as references do."""
-        if not candidates:
-            return
-        qids = dict.fromkeys(candidate.qid for candidate in candidates)
-        references = [Candidate(qid=q, source=source) for q in qids if (source := self._tasks[q].reference) is not None]
-        verdicts = self._splits("judging while answering", [*references, *candidates], self._split_job)
-        self._verdicts |= {candidate: verdicts[candidate] for candidate in candidates}
-        self._beside |= {one.qid: "" if _passes(verdicts[one]) else _why(verdicts[one]) for one in references}
-        expected = {
-            reference.qid: split.transcript
-            for reference in references
-            if (split := verdicts[reference].split) is not None
-        }
-        splits = {
-            c: split for c in candidates if (split := verdicts[c].split) is not None and split.transcript is not None
-        }
-        again = self._splits(
-            "judging transcripts", splits, lambda c: self._transcript_job(c, splits[c], expected.get(c.qid))
-        )
-        for candidate, verdict in again.items():
-            judged = verdict.split
-            self._verdicts[candidate] = (
-                verdict if judged is None else Confirmed(split=_beside(splits[candidate], judged))
-            )
-
-    def _split_job(self, candidate: Candidate) -> Job:
-        calls = self._calls[candidate.qid]
-        return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
-
-    def _transcript_job(self, candidate: Candidate, split: Split, expected: Transcript | None) -> Job:
-        """Return the job that judges, without a candidate, what it answered beside the tests."""
-        transcript, open_ = split.transcript, self._calls[candidate.qid]
-        assert transcript is not None
-        calls = Calls(calls=tuple(transcript.calls), names=tuple(open_.names), reads=tuple(open_.reads))
-        is_same = expected is not None and expected.calls == transcript.calls
-        reference = [_answers(expected, split)] if expected is not None and is_same else []
-        return jobs.judge_job(
-            self._tasks[candidate.qid], calls, _answers(transcript, split), self._limits, expected=reference
-        )
 
 
 def _again(candidate: Candidate) -> Candidate:
@@ -380,32 +358,8 @@ def _why(confirmed: Confirmed | None) -> str:
     return split.reason or f"it was stopped ({split.evidence.stopped or split.evidence.status})"
 
 
-def _fails(confirmed: Confirmed | None) -> bool:
-    """Whether the tests reject a reference solution, or it does not load or does not end."""
-    split = None if confirmed is None else confirmed.split
-    return split is not None and not split.confirmed and split.kind in {"", "assertion", "error", "load", "ended"}
-
-
-def _passes(confirmed: Confirmed | None) -> bool | None:
-    if confirmed is None or confirmed.split is None:
-        return False
-    if confirmed.split.confirmed:
-        return True
-    return None if confirmed.split.kind == "diverged" else False
-
-
-def _answers(transcript: Transcript, split: Split) -> Answers:
-    return Answers(evidence=split.evidence, hello=transcript.hello, replies=transcript.replies)
-
-
-def _beside(split: Split, judged: Split) -> Split:
-    """Return the verdict on a candidate that passes beside its tests: only what it answered can take that away.
-
-    A transcript that cannot be judged again says nothing: tests may act differently from run to run.
-    """
-    if judged.kind == "unlike":
-        return msgspec.structs.replace(judged, evidence=split.evidence)
-    return msgspec.structs.replace(split, likeness=judged.likeness, transcript=None)
+def _passes(confirmed: Confirmed | None) -> bool:
+    return confirmed is not None and confirmed.split is not None and confirmed.split.confirmed
 
 
 def _split(judged: Split, answers: Answers) -> Split:

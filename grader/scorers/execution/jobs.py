@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.calls import Calls, Reordered, Unrecordable
+    from grader.scorers.execution.calls import Calls, Reordered
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.extraction import Rules
 
@@ -85,7 +85,7 @@ def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: 
     return {**_times(1.25, task, limits), "answer": {"candidate": candidate, "calls": calls.calls}}
 
 
-def _candidate(task: CodeTask, source: str, wanted: Calls | Unrecordable) -> sandbox.Candidate:
+def _candidate(task: CodeTask, source: str, wanted: Calls) -> sandbox.Candidate:
     signature = task.signature
     return {
         "signature": signature.source,
@@ -168,12 +168,6 @@ def judge_job(
     if each:
         asked["each"] = True
     return {**_times(1.25, task, limits), "judge": asked}
-
-
-def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
-    """Return the job that runs a candidate beside its tests, for tasks whose calls cannot be recorded."""
-    both: sandbox.Split = {"candidate": _candidate(task, source, wanted), "tests": _tests(task)}
-    return {**_times(1.25 / 2, task, limits), "split": both}
 
 
 def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> Job:

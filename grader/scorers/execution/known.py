@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-    from grader.scorers.execution.calls import Calls, Reordered, Unrecordable
+    from grader.scorers.execution.calls import Calls, NotJudged, Reordered
 
 
 class Spool:
@@ -61,14 +61,12 @@ class Known:
     def __init__(self, spool: Spool) -> None:
         """`spool` keeps the answers of references."""
         self._spool = spool
-        self.calls: dict[str, Calls | Unrecordable] = {}
+        self.calls: dict[str, Calls | NotJudged] = {}
         self._references: dict[str, int] = {}
         """Task -> number of runs of its reference solution, if the tests pass with its answers."""
         self._reordered: dict[str, Reordered] = {}
         self.broken: dict[str, str] = {}
-        """Task -> why the tests do not pass with the answers of its reference solution."""
-        self.failing: dict[str, str] = {}
-        """Those of the broken ones that the tests reject."""
+        """Task -> why its reference solution fails, in one process with its tests and apart from them."""
 
     def keep(self, qid: str, runs: Iterable[Answers | None]) -> None:
         """Keep the answers of each run of a task's reference solution."""
@@ -89,7 +87,6 @@ class Known:
         self.calls.pop(qid, None)
         self._reordered.pop(qid, None)
         self.broken.pop(qid, None)
-        self.failing.pop(qid, None)
 
     def keep_again(self, qid: str, other: Reordered, answers: Answers | None) -> None:
         """Keep a reference solution's answers to its task's calls in another order."""

@@ -24,20 +24,31 @@ PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 
 
 def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool) -> list[Metric]:
-    """Return pass@k for every k, and the parse success rate of a linter, overall and by group, in both readings."""
+    """Return pass@k for every k, and the parse success rate of a linter, overall and by group, in both readings.
+
+    Tasks that are not judged are in no careful metric; without any other task it has no value.
+    """
     ks = tuple(ks)
     knows_calls = any(isinstance(sample.calls, Calls) for sample in samples)
     rows: list[Metric | None] = []
     for group, members in by_group(samples).items():
         parts = [("", by_observation(members)), (BASE, by_observation(of_base(members)))]
         for reading in READINGS:
+            judged = of_judged(members, reading)
             for k in ks:
                 for kind, tasks in parts:
                     found = pass_observations(tasks.values(), k, reading)
-                    rows.append(metric(f"{kind}pass@{k}", reading, group, found))
-            rows.append(_parse_metric(members, reading, group) if has_linter else None)
+                    row = metric(f"{kind}pass@{k}", reading, group, found)
+                    rows.append(row if judged or not tasks else _without_value(f"{kind}pass@{k}", group))
+            if has_linter:
+                rows.append(_parse_metric(judged, reading, group) if judged else _without_value(PARSE_RATE, group))
         rows.append(_calls_metric(members, group) if knows_calls else None)
     return [row for row in rows if row is not None]
+
+
+def _without_value(name: str, group: str | None) -> Metric:
+    """Return a careful metric of samples that are all not judged."""
+    return Metric(name=name, reading="careful", group=group, value=None, n=0)
 
 
 def of_base(samples: Iterable[SampleResult]) -> list[SampleResult]:
@@ -57,13 +68,23 @@ def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
 
 
 def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
-    """Return pass@k of each task with k samples; None if fewer of them are scored."""
-    return [_observation(members, k, reading) for members in tasks if len(members) >= k]
+    """Return pass@k of each judged task with k samples; None if fewer of them are scored."""
+    return [_observation(members, k, reading) for members in tasks if len(members) >= k and is_judged(members, reading)]
+
+
+def is_judged(members: Sequence[SampleResult], reading: ReadingName) -> bool:
+    """Whether a reading judges a task."""
+    return all(member.reading(reading).outcome is not Outcome.NOT_JUDGED for member in members)
+
+
+def of_judged(samples: Iterable[SampleResult], reading: ReadingName) -> list[SampleResult]:
+    """Return the samples of the tasks that a reading judges."""
+    return [sample for sample in samples if is_judged([sample], reading)]
 
 
 def _observation(members: list[SampleResult], k: int, reading: ReadingName) -> Observation:
     outcomes = [member.reading(reading) for member in members]
-    passed = sum(o.credit >= 1 for o in outcomes)
+    passed = sum(o.points >= 1 for o in outcomes)
     lost = sum(o.outcome is Outcome.UNSCORED for o in outcomes)
     scored = len(outcomes) - lost
     return Observation(
@@ -124,13 +145,15 @@ def _calls_right(sample: SampleResult) -> Observation | None:
     All calls of a sample that passes are right. Those of another one are right if they are the same. A missing
     prediction answers none.
     """
+    if sample.careful.outcome is Outcome.NOT_JUDGED:
+        return None
     if sample.careful.rule == MISSING_RULE:
         return Observation(value=0, low=0, high=0, cluster=sample.independent_unit)
     if sample.careful.outcome is Outcome.UNSCORED:
         return Observation(value=None, low=0, high=1, cluster=sample.independent_unit)
     if not isinstance(sample.calls, Calls) or not sample.calls.n:
         return None
-    share = 1.0 if sample.careful.credit >= 1 else sample.calls.same / sample.calls.n
+    share = 1.0 if sample.careful.points >= 1 else sample.calls.same / sample.calls.n
     return Observation(value=share, low=share, high=share, cluster=sample.independent_unit)
 
 
@@ -164,7 +187,7 @@ def _calls(members: Sequence[SampleResult], reading: ReadingName) -> float | Non
 
 
 def _parsed(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    scored = [r for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+    scored = [r for s in members if (r := s.reading(reading)).is_scored]
     return sum(map(_parses, scored)) / len(scored) if scored else None
 
 
@@ -211,7 +234,7 @@ def curve(report: Report) -> CurveBlock | None:
 
 
 def _scored(members: list[SampleResult], reading: ReadingName) -> int:
-    return sum(member.reading(reading).outcome is not Outcome.UNSCORED for member in members)
+    return sum(member.reading(reading).is_scored for member in members)
 
 
 def _point(tasks: list[list[SampleResult]], k: int, reading: ReadingName) -> tuple[float | None, int]:

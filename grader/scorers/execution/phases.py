@@ -36,15 +36,11 @@ if TYPE_CHECKING:
 
 LINTING = "linting"
 NAMED_TASKS = 10
-UNRECORDABLE = (
-    "The calls of {tasks} could not be recorded before any program ran. Their tests ran while the programs were alive, "
-    "so a program may have learned from them: {named}."
+NOT_JUDGED = (
+    "{tasks} not judged: the tests cannot judge programs that run apart from them, so careful metrics are over the "
+    "other tasks. {named}."
 )
-BROKEN = (
-    "{tasks} judged without a reference solution, because the tests do not confirm it: {named}. If the solution is "
-    "wrong, correct it. If it passes when it runs together with its tests, careful cannot judge such tests (mocks, "
-    "files, coroutines, what cannot be serialized): right programs are `suspect` there, so rely on the official value."
-)
+BROKEN = "{tasks} judged without a reference solution, because it fails the tests: {named}. Correct the solution."
 WITHOUT = (
     "{tasks} judged without a reference solution, so more weakly: answers that satisfy the tests by accident may count "
     "as passed. Add a column with solutions: {named}."
@@ -61,6 +57,8 @@ class Executions(msgspec.Struct, kw_only=True):
 
     samples: list[SampleResult] = []
     completions: dict[str, list[str]] = {}
+    not_judged: dict[str, str] = {}
+    """Task -> why it is outside the careful reading."""
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
     sandbox: SandboxProvenance | None = None
@@ -96,13 +94,14 @@ def executing(
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
-        confirmation = Confirmation(tasks, settler, spool, limits)
+        confirmation = Confirmation(tasks, settler, spool, limits, protocol)
         inputs = Inputs(tasks, settler, spool, limits, protocol)
         run = Phases(confirmation, protocol, limits, settler, inputs)
+        confirmation.record(_tested(tasks[qid] for qid, texts in predictions.items() if not texts))
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
         executions = _collect(samples, protocol, confirmation.lacking)
-        executions.notes = run.notes
+        executions.notes, executions.not_judged = run.notes, confirmation.not_judged
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
@@ -111,6 +110,20 @@ def executing(
             verdicts_from_cache=settler.cached[LINTING],
         )
         yield executions
+
+
+def outside_careful(
+    tasks: Mapping[str, CodeTask], protocol: ExecutionProtocol, options: Options, observer: Observer
+) -> list[str]:
+    """Return a note on tasks that are not judged, without running any prediction; raises InfrastructureError."""
+    limits = limits_of(options, protocol.timeout, tasks.values())
+    with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
+        confirmation = Confirmation(tasks, Settler(executor, observer), spool, limits, protocol)
+        confirmation.record(_tested(tasks.values()))
+        executor.finish()
+        lacking = confirmation.lacking
+        outside = _without(confirmation.not_judged, lacking)
+        return _notes([(LACKING, _with_reasons(lacking)), (NOT_JUDGED, _with_reasons(outside))])
 
 
 def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
@@ -157,16 +170,22 @@ class Phases:
         """Return every attempt with its careful verdict; nothing has run officially yet."""
         samples = self._prepare(attempts)
         self._lint(samples)
+        # Also of tasks whose programs are all refused: none of their calls is right.
+        tested = [sample for sample in samples if not sample.has_inputs]
+        self._confirmation.record(sample.attempt.task.id for sample in tested)
         if self._inputs is not None:
             self._judge_inputs(self._inputs, [sample for sample in samples if sample.has_inputs])
-        tested = [sample for sample in samples if not sample.has_inputs]
-        # Also of tasks whose programs are all refused: none of their calls is right.
-        self._confirmation.record(sample.attempt.task.id for sample in tested if sample.lint is not None)
         verdicts = self._confirmation.verdicts(c for sample in tested for c in sample.candidates)
+        not_judged, unrecorded = self._confirmation.not_judged, self._confirmation.unrecorded
         for sample in tested:
+            qid = sample.attempt.task.id
+            if qid in not_judged or qid in unrecorded:
+                lost = Confirmed(lost=f"the calls of its tests were not recorded: {unrecorded.get(qid)}")
+                sample.apart = Apart(completion=lost, not_judged=not_judged.get(qid, ""))
+                continue
             written = None if sample.written is None else verdicts.get(sample.written)
             completion = verdicts.get(sample.completion, sample.apart.completion)
-            calls = self._confirmation.compared_calls(sample.attempt.task.id)
+            calls = self._confirmation.compared_calls(qid)
             sample.apart = Apart(completion=completion, written=written, calls=calls)
         return samples
 
@@ -205,15 +224,14 @@ class Phases:
         found, inputs = self._confirmation, self._inputs
         notes = [
             (LACKING, _with_reasons(found.lacking)),
-            (UNRECORDABLE, _with_reasons(_without(found.unrecordable, found.lacking))),
-            (BROKEN, _with_reasons(_without(found.broken_references, found.lacking))),
+            (NOT_JUDGED, _with_reasons(_without(found.not_judged, found.lacking))),
+            (BROKEN, _with_reasons(_without(found.known.broken, found.lacking))),
             (WITHOUT, found.without_reference),
         ]
         if inputs is not None:
             kinds = ("checker", inputs.failed_checkers), ("reference solution", inputs.failed_references)
             notes += [(f"The {kind} of {FAILED}", _with_faults(failed)) for kind, failed in kinds]
-        named = [(text, texts) for text, texts in notes if texts]
-        return [text.format(tasks=_tasks(len(n)), named=_named(n)) for text, n in named]
+        return _notes(notes)
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.
@@ -318,8 +336,16 @@ def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
     )
 
 
+def _tested(tasks: Iterable[CodeTask]) -> Iterator[str]:
+    return (task.id for task in tasks if task.cases is None and not task.broken)
+
+
 def _without(tasks: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
     return {qid: why for qid, why in tasks.items() if qid not in others}
+
+
+def _notes(found: Iterable[tuple[str, list[str]]]) -> list[str]:
+    return [text.format(tasks=_tasks(len(named)), named=_named(named)) for text, named in found if named]
 
 
 def _with_reasons(tasks: Mapping[str, str]) -> list[str]:

@@ -88,8 +88,8 @@ def _end_words(status: int | None) -> str:
 
 def careful_reading(official: Reading, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return what an attentive person would conclude from the same output."""
-    if attempt.program.is_missing:
-        return NO_PROGRAM
+    if apart.not_judged or attempt.program.is_missing:
+        return not_judged(apart.not_judged) if apart.not_judged else NO_PROGRAM
     confirmed, recovery = apart.completion, apart.written
     if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
         # One text is one program, never the better of two: if the text as written can run, it is the program.
@@ -105,6 +105,11 @@ def _hides_from_linter(attempt: Attempt, protocol: ExecutionProtocol) -> bool:
     """Whether a program is invalid Python, and the linter accepted it because of a comment."""
     checked = protocol.lint and "pylint" in attempt.head and len(attempt.head) <= MAX_SOURCE
     return checked and parse(attempt.head) is None
+
+
+def not_judged(why: str) -> Reading:
+    """Return the careful reading of a sample whose task is outside of it."""
+    return Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")
 
 
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
@@ -132,8 +137,8 @@ def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Rea
 
 def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
-    if attempt.program.is_missing:
-        return NO_PROGRAM
+    if apart.not_judged or attempt.program.is_missing:
+        return not_judged(apart.not_judged) if apart.not_judged else NO_PROGRAM
     if lint is not None and (lint.messages or lint.broken):
         return careful_reading(official_reading(Executed(lint=lint), protocol), apart, attempt, protocol)
     own, written = apart.completion, apart.written
@@ -212,8 +217,8 @@ def sample_result(
 ) -> SampleResult:
     """Combine both readings of a sample."""
     if executed is None:
-        lost = unscored(reason)
-        official, careful, seconds = lost, lost, 0.0
+        official, seconds = unscored(reason), 0.0
+        careful = not_judged(apart.not_judged) if apart.not_judged else official
     else:
         official = official_reading(executed, protocol)
         if official.detail == _TEST_FAILED and executed.run is not None and _is_own(executed.run.lines, attempt):
@@ -255,7 +260,7 @@ def tests_of(apart: Apart) -> list[bool]:
 
 def _as_too_long(reading: Reading) -> Reading:
     """Return a reading whose detail mentions the length limit."""
-    if reading.credit:
+    if reading.credit != 0:
         return reading
     why = f"longer than {MAX_SOURCE:,} characters: taken as it is written, without assembly"
     return msgspec.structs.replace(reading, detail=f"{reading.detail} ({why})".lstrip())

@@ -22,7 +22,6 @@ from grader.sandbox.interface import FEW_LINTS
 from grader.scorers.asking import NOT_ASKED, Later
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
-from grader.scorers.execution.calls import Unrecordable
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import Printed, SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs, References
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
 
-INTERACTIVE = "interactive"
-"""The flag of a sample whose program ran beside its tests. The guarantee against leaks does not hold for it."""
 SLICE_SECONDS = 0.1
 """CPU time of a program before quick ones go first."""
 IDLE_TIMES = 4
@@ -118,8 +115,8 @@ class Rounds:
             for place, request in enumerate(asked):
                 if why := self._refusal(request, lost):
                     results[place] = _refused(request, why)
-                elif lane == "quick" and (request.official or self._is_interactive(request.qid)):
-                    # Official runs come last, and programs beside their tests are the exception.
+                elif lane == "quick" and request.official:
+                    # Official runs come last.
                     results[place] = Later(lane="slow")
             rest = [place for place in range(len(asked)) if place not in results]
             results |= zip(rest, self._grade([asked[place] for place in rest], spool, lane), strict=True)
@@ -155,16 +152,11 @@ class Rounds:
     def _find_out(self, qids: list[str], spool: Spool) -> dict[str, str]:
         """Record calls, and let reference solutions answer, where no model's program runs; return task -> error."""
         tested = [qid for qid in qids if self._tasks[qid].cases is None]
-        confirmation = Confirmation(self._tasks, self._recorder, spool, self._limits, self._known)
+        confirmation = Confirmation(self._tasks, self._recorder, spool, self._limits, self._protocol, known=self._known)
         confirmation.record(tested, refuse_all=False)
-        for qid in confirmation.unrecorded:
-            self._known.forget(qid)
         inputs = Inputs(self._tasks, self._recorder, spool, self._limits, self._protocol, references=self._references)
         inputs.answer_references(q for q in qids if q not in tested)
         return dict(confirmation.unrecorded)
-
-    def _is_interactive(self, qid: str) -> bool:
-        return isinstance(self._known.calls.get(qid), Unrecordable)
 
     def _refusal(self, request: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
         """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
@@ -172,12 +164,8 @@ class Rounds:
             return f"the task's row is broken: {self._tasks[request.qid].broken}", "task"
         if request.qid in lost:
             return f"the calls of its tests were not recorded: {lost[request.qid]}", "infrastructure"
-        if why := self._references.broken.get(request.qid) or self._known.failing.get(request.qid):
+        if why := self._references.broken.get(request.qid) or self._known.broken.get(request.qid):
             return f"the task's reference solution does not pass, so no verdict would mean anything: {why}", "task"
-        calls = self._known.calls.get(request.qid)
-        if isinstance(calls, Unrecordable) and not request.interactive:
-            why = f"the calls of its tests cannot be recorded ({calls.why}), and interactive=False refuses other ways"
-            return why, "task"
         return None
 
     # --- grading ---
@@ -186,7 +174,7 @@ class Rounds:
         limits = self._sliced if lane == "quick" else self._limits
         settler = Settler(self._executors[lane], Silent())
         each = any(request.each for request in requests)
-        confirmation = Confirmation(self._tasks, settler, spool, limits, self._known, each=each)
+        confirmation = Confirmation(self._tasks, settler, spool, limits, self._protocol, known=self._known, each=each)
         protocol = self._protocol
         if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")
@@ -235,26 +223,18 @@ class Rounds:
         )
 
     def _marked(self, results: list[SampleResult], requests: Sequence[Asked]) -> list[SampleResult]:
-        """Add the oddities of the texts, and flag the samples that ran beside their tests."""
+        """Add the oddities of the texts."""
         predictions: dict[str, list[str]] = {}
         for request in requests:
             predictions.setdefault(request.qid, []).append(request.text)
         tasks = {qid: self._tasks[qid] for qid in predictions}
-        return [
-            _flagged(result) if self._is_interactive(result.qid) else result
-            for result in marked(results, oddities_of(tasks, predictions))
-        ]
+        return marked(results, oddities_of(tasks, predictions))
 
 
 def _tests_of(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:
     """Return whether each test of a program that fails is right, if that was requested and is known."""
     right = sample.judged.right if sample.judged is not None else tests_of(sample.apart)
     return right if request.each and right else msgspec.UNSET
-
-
-def _flagged(result: SampleResult) -> SampleResult:
-    flags = result.flags if isinstance(result.flags, list) else []
-    return msgspec.structs.replace(result, flags=[*flags, INTERACTIVE])
 
 
 def _refused(request: Asked, why: tuple[str, str]) -> SampleResult:

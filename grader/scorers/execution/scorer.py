@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from grader.errors import InputError, UsageError
+from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
 from grader.scorers.execution import assembly, executed, phases, prompts
@@ -17,7 +17,7 @@ from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.inputs.judging import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
-from grader.scorers.execution.reading import unscored
+from grader.scorers.execution.reading import not_judged, unscored
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
 from grader.scorers.interface import (
     OFFICIAL_MARK,
@@ -143,7 +143,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
             samples = [*made.samples, *(s for qid in broken for s in _unusable(run.tasks[qid], run.predictions[qid]))]
             samples = marked(samples, run.oddities)
-            samples += [sample for task in absent for sample in _absent(task, samples_each)]
+            samples += [s for task in absent for s in _absent(task, samples_each, made.not_judged.get(task.id, ""))]
             samples = with_families(samples, run.tasks, run.benchmark.columns)
             metrics = pass_metrics.metrics(samples, ks, has_linter=protocol.lint)
 
@@ -155,11 +155,20 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return Scored(
             samples=samples,
             metrics=metrics,
-            notes=[*_python_notes(made.sandbox), *made.notes],
+            notes=[*_python_notes(made.sandbox), *made.notes, *_judged_tasks(samples, ks)],
             sandbox=made.sandbox,
             program_judge=JUDGE,
             write_own=write_executed,
         )
+
+    def outside_careful(self, run: Run[ExecutionBenchmark, CodeTask]) -> list[str]:
+        """Name the tasks whose tests cannot judge programs apart from them. Their tests run, and no prediction does."""
+        protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
+        has_tests = any(task.cases is None for task in run.tasks.values())
+        try:
+            return phases.outside_careful(run.tasks, protocol, run.options, run.observer) if has_tests else []
+        except InfrastructureError as error:
+            return [f"Whether the tests can judge programs apart from them was not checked: {error}"]
 
     def limited(self, task: CodeTask, given: Mapping[str, float]) -> CodeTask:
         """Return a task with other limits; raises UsageError."""
@@ -290,12 +299,28 @@ def _counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
     return {qid: len(texts) or most for qid, texts in run.predictions.items()}
 
 
-def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:
-    """Yield the samples of a task without predictions, under `--missing wrong`: as many failed ones as others have."""
+def _judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
+    """Return a note with the official values of the tasks in the careful metrics, if these are not all tasks."""
+    judged = pass_metrics.of_judged(samples, "careful")
+    if len(judged) == len(samples):
+        return []
+    if not judged:
+        return ["No task is judged carefully, so careful metrics have no value."]
+    rows = [row for row in pass_metrics.metrics(judged, ks, has_linter=False) if row.reading == "official"]
+    values = ", ".join(f"{row.name} {row.value:.1f}" for row in rows if row.group is None)
+    return [f"Official over the {counted(len({sample.qid for sample in judged}), 'judged task')}: {values}."]
+
+
+def _absent(task: CodeTask, count: int, why: str) -> Iterator[SampleResult]:
+    """Yield the samples of a task without predictions, under `--missing wrong`: as many failed ones as others have.
+
+    `why`: why the task is outside the careful reading; empty if it is not.
+    """
     reading = missing_reading(Outcome.FAILED)
+    careful = not_judged(why) if why else reading
     for number in range(count):
         yield SampleResult(
-            qid=task.id, sample=number, official=reading, careful=reading, groups=task.groups or msgspec.UNSET
+            qid=task.id, sample=number, official=reading, careful=careful, groups=task.groups or msgspec.UNSET
         )
 
 

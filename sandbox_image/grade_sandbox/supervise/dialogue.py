@@ -34,8 +34,6 @@ answer, until its answer shows how much it really was.
 """
 
 
-_NOTES = {"moved", "encoding"}
-"""Fields of messages about the size of other messages."""
 _OF_AN_END: Fields = {"ended": int, "cpu": float, "left": bool}
 
 
@@ -47,8 +45,6 @@ class Dialogue:
     """The messages of a process that is watched, until it has a result."""
 
     result: dict[str, Any] | None
-    so_far: dict[str, Any] | None = None
-    """A verdict that is already final before the program has ended; sent before the result."""
     moved = 0
     """Bytes of messages that the program had to decode or encode."""
     encoding = False
@@ -104,18 +100,12 @@ class OneResult(Dialogue):
     def feed(self, part: bytes) -> bool:
         for data in self._complete(part):
             message = _message(data, self._fields)
-            if message.keys() & _NOTES:
-                self.moved += message.get("moved", 0)
-                self.encoding = message.get("encoding", False)
-            elif message.pop("so_far", False):
-                self.so_far = self.so_far or message
-            elif "ended" in message:
+            if "ended" in message:
                 self.ended = message
                 return True
-            else:
-                self.result = message
-                if not self._ends:
-                    return True
+            self.result = message
+            if not self._ends:
+                return True
         return False
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grade_sandbox.supervise.dialogue import OneResult
     from grade_sandbox.supervise.zygote import Zygotes
 
-    End = Callable[[dict[int, int]], object]
+    End = Callable[[int, int], object]
     """Ends processes: pid -> slot."""
 
 START_SECONDS, END_SECONDS = 60.0, 20.0
@@ -75,20 +75,20 @@ class KeptProcess:
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
-    def give_up(self) -> dict[int, int]:
-        """Forget the process; return its pid and slot, so that the caller can end it, or nothing."""
+    def give_up(self) -> int | None:
+        """Forget the process; return its pid, so that the caller can end it, if there is one."""
         pid, self.pid, self.pids = self.pid, None, ()
         if pid is None:
-            return {}
+            return None
         self.socket.close()
         with contextlib.suppress(OSError):
             os.close(self.result_fd)
-        return {pid: self._slot}
+        return pid
 
     def stop(self) -> None:
         """End the process, if it runs."""
-        if slots := self.give_up():
-            self._end(slots)
+        if (pid := self.give_up()) is not None:
+            self._end(pid, self._slot)
 
 
 class JudgeProcess(KeptProcess):
@@ -115,7 +115,7 @@ class JudgeProcess(KeptProcess):
             said.feed(part)
         return said.ended
 
-    def give_up(self) -> dict[int, int]:
+    def give_up(self) -> int | None:
         self._task = None
         return super().give_up()
 

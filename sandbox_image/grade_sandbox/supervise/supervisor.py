@@ -34,9 +34,7 @@ STARVED = ("wall", "blocked", "shared", "disturbed")
 LIKENESS_TIMES = 10
 """How many times its limit a judgement may take to compare answers and to replay controls."""
 _OFFICIAL = {"result": str, "kind": str, "lines": str}
-_CONFIRMED = {
-    "confirmed": bool, "reason": str, "kind": str, "so_far": bool, "moved": int, "encoding": bool,
-}  # fmt: skip
+_CONFIRMED = {"confirmed": bool, "reason": str, "kind": str}
 
 
 class DamagedError(Exception):
@@ -64,7 +62,6 @@ class Supervisor:
             "record": self._record,
             "answer": self._answer,
             "judge": self._judge,
-            "split": self._split,
             "run": self._run,
         }
         # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
@@ -115,7 +112,7 @@ class Supervisor:
             fds, numeric = [handed_over.fileno()], needs_numpy([program])
             pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], numeric=numeric)
             handed_over.close()
-            return self._watch(job, {pid: OFFICIAL_SLOT}, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
+            return self._watch(job, pid, OFFICIAL_SLOT, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
 
     def _record(self, job: Job) -> dict[str, Any]:
         """Record the calls of a task's tests twice, each time in a process of its own; see recording.py."""
@@ -159,13 +156,13 @@ class Supervisor:
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
         with self._talking("candidate", candidate, cpu, numeric=numeric) as (pid, fd):
             said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
-            return self._watch(job, {pid: CANDIDATE_SLOT}, said), said
+            return self._watch(job, pid, CANDIDATE_SLOT, said), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
         source = asked["script"]
         with self._talking("script", {"source": source}, job["cpu"], numeric=needs_numpy([source])) as (pid, fd):
-            return self._watch(job, {pid: CANDIDATE_SLOT}, dialogue.ScriptRuns(fd, asked["calls"]))
+            return self._watch(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, asked["calls"]))
 
     @contextlib.contextmanager
     def _talking(
@@ -246,24 +243,6 @@ class Supervisor:
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
-    def _split(self, job: Job) -> dict[str, Any]:
-        """Run a candidate and its tests, both alive; see answering.py and interactive.py."""
-        candidate, tests = job["split"]["candidate"], job["split"]["tests"]
-        # Two processes take turns, so each may use the whole limit of the job.
-        cpu = 2 * job["cpu"]
-        # One decision for both, before either starts, because a zygote must load NumPy while nothing else runs.
-        numeric = needs_numpy([tests["signature"], tests["test"], candidate["source"]])
-        theirs, candidates = socket.socketpair()
-        with _pipe() as (read_end, handed_over):
-            with theirs, candidates:
-                fds = [candidates.fileno()]
-                first = self.zygotes.start("candidate", CANDIDATE_SLOT, candidate, fds, cpu, numeric=numeric)
-                fds = [theirs.fileno(), handed_over.fileno()]
-                second = self.zygotes.start("tests", TESTS_SLOT, tests, fds, cpu, numeric=numeric)
-            handed_over.close()
-            said = dialogue.OneResult(read_end, _CONFIRMED | {"transcript": dict}, MAX_RECORD)
-            return self._watch({**job, "cpu": cpu}, {second: TESTS_SLOT, first: CANDIDATE_SLOT}, said)
-
     # --- watching ---
 
     def _watched(self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False) -> watch.Watch:
@@ -274,40 +253,37 @@ class Supervisor:
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
-            # Two processes that wait for each other look asleep on a busy machine; alone, they get more patience.
             grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
             baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
 
-    def _watch(
-        self, job: Job, slots: dict[int, int], said: dialogue.Dialogue, *, alarm: bool = False
-    ) -> dict[str, Any]:
-        """Wait for a program, end it, and return the observations. `slots`: pid -> slot, the program's first."""
+    def _watch(self, job: Job, pid: int, slot: int, said: dialogue.Dialogue, *, alarm: bool = False) -> dict[str, Any]:
+        """Wait for a program, end it, and return the observations."""
         oom_before = self._oom.count() if self.counts_oom else None
-        observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
+        observed = self._watched(job, pid, said, alarm=alarm)
         observed.wait()
-        return self._ended(observed, slots, oom_before)
+        return self._ended(observed, pid, slot, oom_before)
 
-    def _ended(self, observed: watch.Watch, slots: dict[int, int], oom_before: int | None) -> dict[str, Any]:
+    def _ended(self, observed: watch.Watch, pid: int, slot: int, oom_before: int | None) -> dict[str, Any]:
         """End a watched program, and return the observations. `oom_before`: the kernel's count when it began."""
         disturbed = observed.reason == "disturbed"
         shared = watch.machine_memory_bytes("Shmem") if disturbed else 0
-        ends = self._end(slots)
+        end = self._end(pid, slot)
         if disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
             # The memory was freed with the program, so it belonged to the program.
             observed.reason = "shared"
         if not self.counts_oom:
-            observed.ended(max(end.peak for end in ends))
-        status = ends[0].status
+            observed.ended(end.peak)
+        status = end.status
         if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
             # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
         oom = self.counts_oom and self._oom.count() != oom_before
-        evidence = self._evidence(observed, status, sum(end.cpu for end in ends), oom=oom)
+        evidence = self._evidence(observed, status, end.cpu, oom=oom)
         # A process that is killed together with its children leaves no account of their time.
         evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))
-        return (observed.result or observed.dialogue.so_far or {}) | {"evidence": evidence}
+        return (observed.result or {}) | {"evidence": evidence}
 
     @staticmethod
     def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
@@ -343,17 +319,16 @@ class Supervisor:
 
     # --- ending ---
 
-    def _end(self, slots: dict[int, int]) -> list[End]:
+    def _end(self, pid: int, slot: int) -> End:
         """Kill and reap a program and all its processes; raises DamagedError if something remains."""
-        for pid in slots:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        ends = [self.zygotes.reap(pid) for pid in slots]
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+        end = self.zygotes.reap(pid)
         self._kill_strangers()
-        if not self.isolation.clean(sorted(set(slots.values()))):
+        if not self.isolation.clean([slot]):
             # This program's result is valid, but no other may run in the presence of its files.
             self.retired = "files of a program cannot be removed"
-        return ends
+        return end
 
     def _kill_strangers(self) -> None:
         deadline = time.monotonic() + 10

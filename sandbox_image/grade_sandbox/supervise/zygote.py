@@ -23,7 +23,7 @@ from grade_sandbox.candidate import answering, script
 from grade_sandbox.confine import process
 from grade_sandbox.lint import linter
 from grade_sandbox.official import official_run
-from grade_sandbox.tests import interactive, judging
+from grade_sandbox.tests import judging
 from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
@@ -47,7 +47,6 @@ KINDS: dict[str, Callable[..., object]] = {
     "candidate": answering.candidate,
     "script": script.script,
     "judge": judging.judge,
-    "tests": interactive.tests,
     "linter": linter.serve,
 }
 _KINDS = tuple(KINDS)

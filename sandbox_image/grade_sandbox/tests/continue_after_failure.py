@@ -1,12 +1,10 @@
 """Two ways to run a task's tests: patient tests continue after a failure, strict ones end with the first.
 
-Patient tests make the same calls whatever the answers are. They are used to record the calls, and also if a candidate
-runs beside its tests: otherwise a missing call would reveal which of its answers was wrong.
+Patient tests make the same calls whatever the answers are, so calls are recorded with them.
 """
 
 import ast
 import re
-import sys
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the tests.
 TYPE_CHECKING = False
@@ -47,11 +45,10 @@ class Patient:
     def bind(
         self,
         namespace: "dict[str, Any]",
-        failed: "Callable[[str], object] | None" = None,
         identical: "Callable[[Any, Any], bool] | None" = None,
         begun: "Callable[[int, bool], object] | None" = None,
     ) -> None:
-        """Define the functions that the code calls: `failed(text)` after a failure, and `identical(a, b)` for `is`.
+        """Define the functions that the code calls: `identical(a, b)` for `is`.
 
         `begun(number, is_right)` is called before each assertion, and again after one that fails.
         """
@@ -59,20 +56,11 @@ class Patient:
         def tell(number: int) -> None:
             if begun is not None:
                 begun(number, False)
-            # The text takes longer than the rest of a recording, which does not use it.
-            if failed is not None:
-                failed(_text(self._assertions[number], sys.exc_info()[1]))
 
         namespace[_FAILED] = tell
         namespace[_BEGUN] = (lambda number: begun(number, True)) if begun is not None else None
         namespace[_EVERY] = lambda items: all(list(items))
         namespace[_IDENTICAL] = identical
-
-
-def _text(node: ast.stmt, error: BaseException | None) -> str:
-    """Return a text for people that tells what failed."""
-    text = ast.unparse(node).partition("\n")[0]
-    return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
 def compile_strict(source: str) -> "CodeType":

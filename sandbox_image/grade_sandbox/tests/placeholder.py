@@ -69,6 +69,9 @@ class Placeholder:
             raise AttributeError(name)
         return self._recorder.attribute(self, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._recorder.set_attribute(self, name, value)
+
     def __getitem__(self, key: Any) -> Any:
         return self._recorder.item(self, key)
 
@@ -147,7 +150,7 @@ for _name in (
     "array_function",
 ):  # fmt: skip
     setattr(Placeholder, f"__{_name}__", _derive)
-for _name in ("setattr", "setitem", "delitem"):
+for _name in ("setitem", "delitem"):
     setattr(Placeholder, f"__{_name}__", _change)
 for _name, _kind in {"bool": bool, "len": int, "int": int, "float": float}.items():
     setattr(Placeholder, f"__{_name}__", _conversion(_name, _kind))

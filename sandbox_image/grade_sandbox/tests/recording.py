@@ -245,6 +245,13 @@ class Recorder:
             return self._call(["op", "getattr"], (parent, name), {})
         return self._part(parent, "attr", name)
 
+    def set_attribute(self, parent: Placeholder, name: str, value: Any) -> None:
+        """Record that the tests set an attribute; if the answer may be an object, this is an operation."""
+        if self._tested and parent._expression is not None:
+            self._call(["op", "setattr"], (parent, name, value), {})
+        else:
+            self.changed(parent)
+
     def _part(self, parent: Placeholder, kind: str, key: Any) -> Placeholder:
         known = parent._expression
         return Placeholder(self, None if known is None else [kind, known, key], parent)

@@ -43,7 +43,6 @@ class Replay(TestRun):
     """Answers the tests' calls from a list of replies, as long as they equal the recorded calls."""
 
     refusal = Divergence
-    counts_values = True  # the recording has found that the tests read them
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""One run of a task's tests, with a candidate's recorded answers behind them (replay.py) or itself (interactive.py).
+"""One run of a task's tests, with a candidate's recorded answers behind them (replay.py).
 
 The tests get the names that they use without defining them: functions, constants and modules that a candidate has.
 """
@@ -57,8 +57,6 @@ class TestRun:
 
     refusal: type[UnconfirmedError] = UnconfirmedError
     """What tests raise that prepare more for a call than can be sent."""
-    counts_values = False
-    """Whether a value of the candidate that the tests may read counts as used."""
 
     def __init__(self, spec: Task, signature: CodeType, tests: CodeType, recent: int | None = None) -> None:
         """`spec`: what a job says of the task; `signature` and `tests`: its code; `recent`: see ObjectTable."""
@@ -104,7 +102,8 @@ class TestRun:
         for name in wanted:
             for found in self._lent(name, hello, decoder):
                 namespace[name] = found
-        self.used += len(hello["values"].keys() & set(wanted)) * self.counts_values
+        # The recording has found that the tests read them.
+        self.used += len(hello["values"].keys() & set(wanted))
         self.names = dict(namespace)
         exec(self._tests, namespace)
 

@@ -8,7 +8,7 @@ import pytest
 
 from grader.executors.local import Local
 from grader.observer import Silent
-from grader.results import Outcome
+from grader.results import Outcome, Reading
 from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
@@ -17,7 +17,7 @@ from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.known import Spool
-from grader.scorers.execution.phases import Phases
+from grader.scorers.execution.phases import Phases, result_of
 from grader.scorers.execution.reading import official_reading, official_result
 from grader.scorers.execution.settling import Settler
 from tests.scorers.execution.made import make
@@ -39,7 +39,7 @@ class Scripted:
     def __init__(self) -> None:
         self.jobs: list[tuple[str, dict[str, Any]]] = []
         self.lost: set[str] = set()
-        self.kind = ""
+        self.kind, self.official = "", "passed"
         self.answered: dict[str, Any] = {}
         """What its programs' answers have beside the usual, in the evidence or beside it."""
 
@@ -48,7 +48,7 @@ class Scripted:
 
     def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
         for key, job in batch:
-            kind = next(name for name in ("lint", "record", "answer", "judge", "split", "run") if job.get(name))
+            kind = next(name for name in ("lint", "record", "answer", "judge", "run") if job.get(name))
             self.jobs.append((kind, job))
             answer = None if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
             yield Verdict(key=key, answer=answer, reason="the sandbox died")
@@ -66,7 +66,7 @@ class Scripted:
             evidence = EVIDENCE | {name: value for name, value in self.answered.items() if name in EVIDENCE}
             return {**self.answered, "evidence": evidence, "hello": "{}", "replies": replies}
         if kind == "run":
-            return {"evidence": EVIDENCE, "result": "passed"}
+            return {"evidence": EVIDENCE, "result": self.official}
         return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
 
     @property
@@ -94,20 +94,23 @@ def program(body: str) -> str:
 
 
 def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Scripted) -> None:
-    """Then the tasks whose calls cannot be recorded, and the official runs when every verdict is there."""
+    """Then the official runs, when every verdict is there. A task without known calls is not judged."""
     answers = {"plain": [program("a"), program("a + 1"), program("a")], "odd": [program("a"), program("2")]}
     settling = settler(pool)
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), PROTOCOL, LIMITS, settling)
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
     order = dict.fromkeys(pool.kinds)
-    assert list(order) == ["lint", "record", "answer", "judge", "split", "run"]
+    assert list(order) == ["lint", "record", "answer", "judge", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
     assert pool.kinds.count("answer") == 2
-    beside = [sample.apart.completion.split for sample in samples if sample.apart.completion.split]
-    assert beside
-    assert all(split.confirmed for split in beside)
-    assert phases._confirmation.unrecordable == {"odd": "the tests pass a function"}
+    splits = {sample.attempt.task.id: sample.apart.completion.split for sample in samples}
+    assert splits["plain"] is not None
+    assert splits["odd"] is None
+    assert phases._confirmation.not_judged == {"odd": "the tests pass a function"}
+    readings = {result.careful for sample in samples if (result := result_of(sample, PROTOCOL)).qid == "odd"}
+    why = "the tests pass a function"
+    assert readings == {Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")}
     for kind, job in pool.jobs:
         if kind == "answer":
             assert "assert" not in json.dumps(job)
@@ -120,36 +123,38 @@ def confirm(
 ) -> tuple[Confirmation, Any]:
     task = make("plain", "def solution(a):", tests, {}, solution)
     with Spool() as spool:
-        confirmation = Confirmation({"plain": task}, settler(pool), spool, LIMITS)
+        confirmation = Confirmation({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
         candidates = [Candidate(qid="plain", source=source) for source in sources]
         found = confirmation.verdicts(candidates)
-        return confirmation, [found[candidate] for candidate in candidates]
-
-
-def test_a_replay_that_diverges_is_not_given_the_tests_as_a_partner(pool: Scripted) -> None:
-    pool.kind = "diverged"
-    _, (found,) = confirm(pool, "aaa")
-    assert (found.split.confirmed, found.split.kind) == (False, "diverged")
-    assert "split" not in pool.kinds
+        return confirmation, [found.get(candidate) for candidate in candidates]
 
 
 REFERENCE = "def solution(a):\n    return a"
 
 
-def test_a_known_solution_that_is_called_in_another_way_sends_the_task_to_the_other_way(pool: Scripted) -> None:
-    pool.kind = "diverged"
-    confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
-    assert confirmation.unrecordable == {"plain": "the reference solution is called in another way"}
-    # The reference runs beside its tests as well.
-    assert pool.kinds == ["record", "answer", "answer", "judge", "split", "split"]
-    assert confirmation.broken_references == {"plain": "why"}
+@pytest.mark.parametrize("kind", ["diverged", "assertion", "unconfirmed"])
+def test_a_task_whose_reference_solution_passes_only_officially_is_not_judged(pool: Scripted, kind: str) -> None:
+    """Its official run comes before any program of a model, and only then."""
+    pool.kind = kind
+    confirmation, (found,) = confirm(pool, "aaa", solution=REFERENCE)
+    why = "the reference solution passes only beside its tests: why"
+    assert (confirmation.not_judged, confirmation.known.broken, found) == ({"plain": why}, {}, None)
+    assert pool.kinds == ["record", "answer", "answer", "judge", "run"]
 
 
-def test_a_known_solution_that_passes_beside_its_tests_is_not_missing(pool: Scripted) -> None:
-    tests = "solution(lambda x: x)"
-    for solution, without in ((REFERENCE, []), (None, ["plain"])):
-        confirmation, _ = confirm(pool, "aaa", tests=tests, solution=solution)
-        assert (confirmation.without_reference, confirmation.broken_references) == (without, {})
+def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> None:
+    pool.kind, pool.official = "assertion", "failed: no"
+    confirmation, (found,) = confirm(pool, "aaa", solution=REFERENCE)
+    assert (confirmation.not_judged, confirmation.known.broken) == ({}, {"plain": "why"})
+    assert found.split.kind == "assertion"
+    assert pool.jobs[-1][1]["judge"]["task"]["expected"] == []
+
+
+def test_a_task_whose_reference_solution_was_lost_is_neither_judged_nor_outside(pool: Scripted) -> None:
+    for kind in ("record", "answer", "run"):
+        pool.kind, pool.lost = "assertion", {kind}
+        confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
+        assert (confirmation.not_judged, confirmation.unrecorded) == ({}, {"plain": "the sandbox died"})
 
 
 def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
@@ -188,7 +193,7 @@ def test_only_a_program_whose_tests_arrive_at_the_call_that_used_up_its_time_doe
 ) -> None:
     pool.kind, pool.answered, settling = kind, answered, settler(pool)
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), PROTOCOL, LIMITS, settling)
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         (sample,) = phases.all(jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL))
     assert ("run" in pool.kinds) == is_run
     reading = official_reading(sample.executed, PROTOCOL)

@@ -7,7 +7,7 @@ import pytest
 from grader.sandbox.answer import Answers, Evidence
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls, Unrecordable
+from grader.scorers.execution.calls import Calls
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from tests.scorers.execution.made import make
 
@@ -29,12 +29,6 @@ def test_a_candidate_gets_nothing_of_the_tests_and_the_judge_nothing_of_a_candid
     judge = jobs.judge_job(TASK, CALLS, Answers(evidence=EVIDENCE, hello="{}", replies=["[]"]), LIMITS)
     assert judge["judge"]["answers"] == {"hello": "{}", "replies": ["[]"]}
     assert "return a + 2" not in json.dumps(judge)
-
-
-def test_a_candidate_that_is_alive_with_its_tests_may_use_half_of_the_time_in_each_process() -> None:
-    alone = jobs.answer_job(TASK, CODE, CALLS, LIMITS)
-    beside = jobs.split_job(TASK, CODE, Unrecordable(why="", names=("N",)), LIMITS)
-    assert (alone["cpu"], beside["cpu"]) == (2.5, 1.25)
 
 
 @pytest.mark.parametrize("solution", ["    return a + 2", "def solution(a):\n    return a + 2"])

@@ -14,15 +14,16 @@ from grader.scorers.interface import missing_reading
 
 metrics = functools.partial(execution.metrics, has_linter=True)
 P, F, L, S, U = Outcome.PASSED, Outcome.FAILED, Outcome.LINT_FAILED, Outcome.SUSPECT, Outcome.UNSCORED
+N = Outcome.NOT_JUDGED
 
 
 def reading(outcome: Outcome) -> Reading:
-    return Reading(outcome=outcome, credit=int(outcome is P))
+    return Reading(outcome=outcome, credit=None if outcome is N else int(outcome is P))
 
 
 def task(qid: str, official: str, careful: str | None = None, **groups: str | list[str]) -> list[SampleResult]:
-    """Samples of one task; P passed, F failed, L lint failed, S suspect, U unscored."""
-    letters = {"P": P, "F": F, "L": L, "S": S, "U": U}
+    """Samples of one task; P passed, F failed, L lint failed, S suspect, U unscored, N not judged."""
+    letters = {"P": P, "F": F, "L": L, "S": S, "U": U, "N": N}
     return [
         SampleResult(
             qid=qid,
@@ -141,3 +142,17 @@ def test_a_value_is_within_its_bounds_and_known_where_they_coincide() -> None:
     assert (found.value, found.bounds, found.n, found.dropped) == (100, (25, 100), 1, 3)
     lost = task("a", "PPPP") + task("b", "FFFU") + task("c", "FFFF") + task("d", "FFFF")
     assert figure(metrics(lost, (4,)), "pass@4").value == pytest.approx(100 / 3)
+
+
+def test_a_task_that_is_not_judged_is_in_no_careful_figure_and_in_no_bound() -> None:
+    samples = task("a", "PF", type="x") + task("b", "PP", "NN", type="x") + task("c", "PP", "NN", type="y")
+    rows = metrics(samples, (1, 2))
+    assert (figure(rows, "pass@1").value, figure(rows, "pass@1").n) == (pytest.approx(250 / 3), 3)
+    careful = figure(rows, "pass@1", "careful")
+    assert (careful.value, careful.n, careful.bounds, careful.dropped) == (50, 1, msgspec.UNSET, msgspec.UNSET)
+    assert figure(rows, "parse_success_rate", "careful").n == 1
+    for name in ("pass@1", "pass@2", "parse_success_rate"):
+        nothing = figure(rows, name, "careful", "type=y")
+        assert (nothing.value, nothing.n, nothing.bounds) == (None, 0, msgspec.UNSET)
+    assert not any(sample.differs for sample in samples)
+    assert execution.observe("pass@1")(samples[2:4], "careful") is None  # type: ignore[misc]

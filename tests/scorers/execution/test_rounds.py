@@ -12,7 +12,7 @@ from grader.benchmark import Columns
 from grader.executors.local import Local
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import Outcome
+from grader.results import Outcome, Reading
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
@@ -55,7 +55,7 @@ class Scripted(test_confirming.Scripted):
                 "hello": "{}",
                 "replies": [json.dumps(job["answer"]["candidate"]["source"])],
             }
-        if kind in ("judge", "split"):
+        if kind == "judge":
             return {"evidence": EVIDENCE, **self.verdict}
         return super().answer(kind, job)
 
@@ -113,7 +113,7 @@ def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
     assert [kind for kind in pool.kinds if kind != "record"] == sorted(
         (kind for kind in pool.kinds if kind != "record"), key=order.index
     )
-    assert order == ["record", "lint", "answer", "judge", "split"]
+    assert order == ["record", "lint", "answer", "judge"]
 
 
 def test_calls_are_recorded_once_for_all_rounds(graded: rounds.Rounds, pool: Scripted) -> None:
@@ -129,22 +129,19 @@ def test_a_recording_that_was_lost_is_made_again_and_its_samples_never_meet_thei
     (result,) = graded.score([Asked(qid="plain", text=program("a"))])
     assert result.careful.outcome is Outcome.UNSCORED
     assert "the sandbox died" in result.careful.detail
-    assert "split" not in pool.kinds
     pool.lost = set()
     (result,) = graded.score([Asked(qid="plain", text=program("a"))])
     assert result.careful.outcome is Outcome.PASSED
 
 
-def test_a_program_that_has_to_meet_its_tests_is_flagged_and_refused_where_that_is_not_allowed(
-    graded: rounds.Rounds, pool: Scripted
-) -> None:
-    (flagged,) = graded.score([Asked(qid="odd", text=program("a"))])
-    assert (flagged.flags, flagged.careful.outcome) == (["interactive"], Outcome.PASSED)
-    pool.jobs.clear()
-    (refused,) = graded.score([Asked(qid="odd", text=program("a"), interactive=False)])
-    assert refused.careful.outcome is Outcome.UNSCORED
-    assert "the tests pass a function" in refused.careful.detail
-    assert pool.kinds == []
+def test_a_task_whose_calls_are_unknown_is_not_judged(graded: rounds.Rounds, pool: Scripted) -> None:
+    careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail="the tests pass a function", rule="apart")
+    for text in (program("a"), "no program"):
+        (result,) = graded.score([Asked(qid="odd", text=text)])
+        assert result.careful == careful
+    assert "answer" not in pool.kinds
+    (result,) = graded.score([Asked(qid="odd", text=program("a"), official=True)])
+    assert (result.official.outcome, result.careful) == (Outcome.PASSED, careful)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def graded(
     if observer is not None:
         settling._observer = observer
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), PROTOCOL, LIMITS, settling)
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
     return phases, [(sample.lint, sample.apart, sample.ran, sample.not_run) for sample in samples]
 
