@@ -48,6 +48,12 @@ NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_rep
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
 
 
+_LOGS = frozenset(("inspect_ai", "lm-evaluation-harness", "lmms-eval", "mathvista", "bbh"))
+"""Formats that are no form of data."""
+_NOT_OWN = (
+    "the file does not have the questions, options and gold answers of its tasks, each in a field of its own (options "
+    "in a prompt are not read), so it cannot be its own data: give the data that it answers with --data"
+)
 CARRIED = "The prediction file is its own data: the questions, options and gold answers are those that it carries."
 
 
@@ -183,7 +189,9 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         file = positioned(file, found)
         tasks, made = scorer.complete(declared, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
-        said = [CARRIED] if rows.is_carried else check_evidence(tasks, file, declared, rows.origin)
+        said = [CARRIED]
+        if not rows.is_carried:
+            said = check_evidence(tasks, file, declared, rows.origin, lambda: _can_be_own(file, declared, scorer))
         predictions, notes = select(
             tasks, file, options, declared.unit, whole_units=scorer.whole_units, date=declared.columns.date
         )
@@ -216,6 +224,8 @@ def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFi
         carried = scorer.carried(file, declared)
         if carried is not None:
             return carried
+    if is_own and file.format in _LOGS:
+        raise InputError([f"{options.data}: {_NOT_OWN}"])
     try:
         return rows_of(declared, split, protocol, options.data, scorer)
     except DataUnavailableError:
@@ -223,6 +233,10 @@ def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFi
         if carried is None:
             raise
         return carried
+
+
+def _can_be_own(file: PredictionFile, declared: Benchmark, scorer: AnyScorer) -> bool:
+    return file.path is not None and scorer.carried(file, declared) is not None
 
 
 def _without_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:

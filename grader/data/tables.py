@@ -68,6 +68,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         tasks: dict[str, T] = {}
         found: list[tuple[str, bool]] = []
         """Problems, and whether each stops only its row."""
+        broken: dict[str, list[tuple[str, str]]] = {}
+        """Why rows are broken -> their places and ids."""
         for number, row in enumerate(self.rows, 1):
             try:
                 task = make(row)
@@ -78,8 +80,13 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
                 task = msgspec.structs.replace(tasks[task.id], broken=_DUPLICATE, gold=None)
                 found.append((f"{self.where(number)}: {quoted(task.id)} is a duplicate: an earlier row has it", True))
             elif task.broken:
-                found.append((f"{self.where(number)}: {task.id}: {task.broken}", True))
+                broken.setdefault(task.broken, []).append((self.where(number), task.id))
             tasks[task.id] = task
+        for reason, places in broken.items():
+            # Equal lines are shown as one; a row that is alone is named.
+            found += [
+                (f"{where}: {reason}" if places[1:] else f"{where}: {qid}: {reason}", True) for where, qid in places
+            ]
         many = sum(is_broken for _, is_broken in found) > BROKEN_SHARE * len(self.rows)
         return tasks, [problem for problem, is_broken in found if many or not is_broken]
 

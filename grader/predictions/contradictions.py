@@ -20,7 +20,7 @@ from grader.predictions.evidence import evidence_of, plain
 from grader.predictions.record import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from grader.benchmark import Benchmark
     from grader.predictions.evidence import Evidence
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _MOST, _ORDERS = 1 / 2, 1 / 3
 """Share of the compared tasks from which on the file is about other tasks: of all that differ, and of those whose
 options are in another order. (Shuffling leaves half of the tasks with two options, and all that have none.)"""
+_MOST_GOLDS, _CHANCE = 0.95, 1e-6
+"""Share of the differing tasks whose gold answers have to be the same, and how likely this may be by accident, so that
+the tasks are the same and only said otherwise."""
 _SHORT = 4
 """Texts with fewer letters and digits are contained in others by accident."""
 _LONG = 20
@@ -40,7 +43,8 @@ _IN_PROMPT = 0.8
 """Share of a question's words that a prompt made of it has."""
 _EMPTY = frozenset(("", "none", "na", "n/a", "nan", "null", "<na>", "#n/a"))
 """Options that pandas takes for empty cells."""
-_LETTER = re.compile(r"\s*\(?([A-Z])[.):]\s*(?=\S)")
+_LETTER = re.compile(r"\s*\(?([A-Za-z])(?:[.):]|\s+[-\u2013])\s*(?=\S)")
+_CUT = re.compile(r"\.{3,}|\u2026")
 _WORDS = re.compile(r"[^\W\d_]{2,}(?: [^\W\d_]+){0,4}")
 """A short answer in words."""
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?")
@@ -56,36 +60,68 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the file has the options of the data in another order."""
 
 
-def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark, origin: str) -> list[str]:
-    """Return a note on the rows that differ from the data; raises InputError if most do."""
+def check_evidence(
+    tasks: Mapping[str, Task],
+    file: PredictionFile,
+    benchmark: Benchmark,
+    origin: str,
+    can_be_own: Callable[[], bool] = lambda: False,
+) -> list[str]:
+    """Return a note on the rows that differ from the data; raises InputError if most do.
+
+    `can_be_own`: whether the file has all that its tasks need.
+    """
     carried = {record.qid: evidence_of(record, file, benchmark) for record in file.records if record.qid in tasks}
     first_number = _first_number(carried.values())
-    compared, differing = 0, {}
+    compared, differing, agreeing = 0, {}, []
     for qid, said in carried.items():
         parts = compare(tasks[qid], said, benchmark, first_number)
         compared += bool(parts)
         found = [part for part in parts if isinstance(part, Difference)]
         if found:
             differing[qid] = found[0]
+            gold = "" if any(part.is_order for part in found) else _agreed(tasks[qid], said)
+            agreeing += [gold] if gold else []
     if not differing:
         return []
     number = f"{len(differing):,} of {counted(compared, 'task')} that {file.name} describes differ from the data"
     orders = sum(one.is_order for one in differing.values())
-    if len(differing) < _MOST * compared and orders < _ORDERS * compared:
+    is_same = len(agreeing) >= _MOST_GOLDS * len(differing) and not _by_chance(agreeing)
+    if is_same or (len(differing) < _MOST * compared and orders < _ORDERS * compared):
         listed = ", ".join(f"{quoted(qid)} ({one.part})" for qid, one in islice(differing.items(), 5))
         more = f" and {len(differing) - 5:,} more" if len(differing) > 5 else ""
-        return [f"{number}: {listed}{more}. They are graded by the data."]
+        why = " The gold answers are the same: the tasks are only said otherwise (translated?)." if is_same else ""
+        return [f"{number}: {listed}{more}.{why} They are graded by the data."]
     qid, first = next(iter(differing.items()))
     where = next(record.where for record in file.records if record.qid == qid)
     ids = " Its ids are row numbers of a log, which begin at 0 in every subject." if file.is_numbered else ""
+    own = ""
+    if can_be_own():
+        own = (
+            f" The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
+        )
     raise InputError(
         [
             f"{where}: {number} ({origin}). Task {quoted(qid)}, {first.part}: the file has {quoted(first.file, 120)}, "
             f"the data has {quoted(first.data, 120)}.{ids} The file is about other tasks, another release of them, or "
-            "options in another order: give the data that it answers with --data. If the file has the questions and "
-            f"gold answers of all its tasks, it can be its own data: --data {file.path or 'FILE'}"
+            f"options in another order: give the data that it answers with --data.{own}"
         ]
     )
+
+
+def _agreed(task: Task, said: Evidence) -> str:
+    """Return the gold answer that the file and the data have both, by its letter or as it is; empty if they differ."""
+    if said.options and len(said.options) != len(task.options):
+        return ""
+    gold = said.gold_letter.strip("(). ") if task.options else ""
+    is_same = gold == task.gold if gold in task.options else bool(said.golds) and _same_answer(task, said) is True
+    return (task.gold or "") if is_same else ""
+
+
+def _by_chance(golds: list[str]) -> bool:
+    """Whether the golds of other tasks could be these: they are few, or most are the same."""
+    most = Counter(golds).most_common(1)[0][1] if golds else 1
+    return (most / max(len(golds), 1)) ** len(golds) > _CHANCE
 
 
 def _first_number(carried: Iterable[Evidence]) -> int | None:
@@ -116,10 +152,16 @@ def _question(task: Task, said: Evidence, benchmark: Benchmark) -> Difference | 
         return None
     if min(len(ours), len(theirs)) < _SHORT:
         return True if ours in theirs or theirs in ours else None
-    if ours in theirs or theirs in ours:
+    if ours in theirs or theirs in ours or _is_cut(ours, given):
         return True
     is_same = _is_alike if said.question else _is_in_prompt
     return is_same(asked, given) or Difference(part="the question", file=given, data=asked)
+
+
+def _is_cut(ours: str, given: str) -> bool:
+    """Whether the parts of a text around "..." stand in a question in this order."""
+    parts = [part for each in _CUT.split(given) if len(part := plain(each)) >= _SHORT]
+    return len(parts) > 1 and re.search(".*?".join(parts), ours) is not None
 
 
 def _words(text: str) -> list[str]:
@@ -157,7 +199,7 @@ def _options(task: Task, said: Evidence) -> Difference | bool | None:
 def _bare(options: Mapping[str, str]) -> dict[str, str]:
     """Return options without their letters in front, if all have them."""
     marks = {letter: _LETTER.match(text) for letter, text in options.items()}
-    has_all = all(mark is not None and mark[1] == letter for letter, mark in marks.items())
+    has_all = all(mark is not None and mark[1].upper() == letter for letter, mark in marks.items())
     return {k: (text[mark.end() :] if has_all and (mark := marks[k]) else text).strip() for k, text in options.items()}
 
 

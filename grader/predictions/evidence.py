@@ -92,6 +92,12 @@ def question_of(record: PredictionRecord) -> str:
     return _text(_first(row_of(record), (*_QUESTIONS, "prompt"))) or _text(fields.get("doc_hash")) or _prompt(fields)
 
 
+def options_of(record: PredictionRecord) -> str:
+    """Return the options that a foreign record carries, in their order."""
+    options, _ = _options(row_of(record), _OPTIONS, None)
+    return ", ".join(f"{letter} {text}" for letter, text in options.items())
+
+
 def _first(row: Mapping[str, object], names: Iterable[str | None]) -> object:
     """Return the first of these cells that is not empty; None if all are."""
     return next((row[name] for name in names if name and row.get(name) not in (None, "", [])), None)
@@ -151,10 +157,15 @@ _PLACEHOLDER = re.compile(
     r"<image[^<>]{0,20}>|\[image[^\[\]]{0,20}\]|<\|[^<>|]{1,30}\|>|!\[[^\]]{0,40}\]\([^)]{0,200}\)", re.I
 )
 
+_ESCAPED_BLANK = re.compile(r"\\[nrt](?![a-z])")
+"""A line break or tab that a table has as two signs; LaTeX's commands go on with small letters."""
+
 
 def plain(text: str) -> str:
-    """Return what is left of a text without what tools change: case, blanks, punctuation, marks for images."""
+    """Return what is left of a text without what tools change: case, blanks, punctuation, marks for images, escapes."""
+    import html
     import unicodedata
 
+    text = _ESCAPED_BLANK.sub(" ", html.unescape(text) if "&" in text else text)
     text = unicodedata.normalize("NFKC", _PLACEHOLDER.sub("", text)).casefold()
     return "".join(filter(str.isalnum, text))

@@ -118,7 +118,7 @@ def convert_lmms_eval(row: Row) -> PredictionRecord | list[Flaw]:
 def convert_lm_eval(row: Row) -> PredictionRecord | list[Flaw]:
     """Return the record of one sample of lm-evaluation-harness: the text that it judged, which a filter has made."""
     judged = _texts(row.get("filtered_resps"), _NESTED_TEXTS)
-    record = _convert_logged(row, "filtered_resps" if judged else "resps")
+    record = _convert_logged(row, "filtered_resps" if judged or "resps" not in row else "resps")
     name = row.get("filter")
     if isinstance(record, list) or not isinstance(name, str) or not judged:
         return record
@@ -130,7 +130,10 @@ def _convert_logged(row: Row, source: str) -> PredictionRecord | list[Flaw]:
         return [Flaw(path=(), message='expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"')]
     texts = _texts(row[source], _NESTED_TEXTS)
     if not texts:
-        message = "expected generated text; found log-likelihoods or nothing, from which no answer can be read"
+        message = (
+            "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
+            "that generates text (output_type: generate_until)"
+        )
         return [Flaw(path=(source,), message=message)]
     qid = _lmms_qid(row)
     if qid is None:
@@ -142,6 +145,8 @@ def _texts(value: object, depth: int) -> list[str] | None:
     """Return the texts of nested lists (one per repeat); None if they contain anything else."""
     if isinstance(value, str):
         return [value]
+    if _are_likelihoods(value):
+        return None
     if not isinstance(value, list) or depth == 0:
         return None
     found: list[str] = []
@@ -151,6 +156,18 @@ def _texts(value: object, depth: int) -> list[str] | None:
             return None
         found += inner
     return found
+
+
+def _are_likelihoods(value: object) -> bool:
+    """Whether a list has what the harness measured of options: log-likelihood and whether it is greedy, as texts."""
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(
+            isinstance(pair, list) and len(pair) == len(("-1.5", "False")) and str(pair[1]) in ("True", "False")
+            for pair in value
+        )
+    )
 
 
 def _lmms_qid(row: Row) -> str | None:
@@ -167,6 +184,11 @@ def _lmms_qid(row: Row) -> str | None:
 def has_own_id(row: Row) -> bool:
     """Whether a logged sample names the question that it answers, not only the row of the data set."""
     return _lmms_qid({**row, "doc_id": None}) is not None
+
+
+def row_number(record: PredictionRecord) -> str | None:
+    """Return the number of the row that a logged sample answers; None if the record is from no log."""
+    return _cell_qid(record.fields.get("doc_id"))
 
 
 # EvalPlus

@@ -66,8 +66,10 @@ class _Sample(msgspec.Struct):
     @property
     def doc(self) -> Row:
         """The task that the sample answers."""
-        asked = self.input if isinstance(self.input, str) else "\n".join(_text(part.content) for part in self.input)
-        return {"question": self._whole(asked), "options": self.choices, "answer": self.target}
+        texts = [self.input] if isinstance(self.input, str) else [_text(part.content) for part in self.input]
+        several = isinstance(self.target, list) and len(self.target) != 1
+        target = self.target if several or isinstance(self.target, str) else self.target[0]
+        return {"question": "\n".join(map(self._whole, texts)), "options": self.choices, "answer": target}
 
     def _whole(self, text: str) -> str:
         """Return a text that may be stored as an attachment."""
@@ -172,11 +174,11 @@ def _log(header: _Header, samples: Iterable[_Sample]) -> InspectLog:
 
 
 def _rows(samples: Iterable[_Sample], model: str) -> Iterator[Row]:
-    """Yield one record per id; the epochs are its predictions."""
-    found: dict[str, dict[int, _Sample]] = {}
+    """Yield one record per id and task: the epochs are its predictions, and they may have options in other orders."""
+    found: dict[tuple[str, bytes], dict[int, _Sample]] = {}
     for sample in samples:
-        found.setdefault(str(sample.id), {})[sample.epoch] = sample
-    for qid, epochs in found.items():
+        found.setdefault((str(sample.id), msgspec.json.encode(sample.doc)), {})[sample.epoch] = sample
+    for (qid, _), epochs in found.items():
         ordered = [epochs[number] for number in sorted(epochs)]
         row: Row = {"qid": qid, "predictions": [sample.text for sample in ordered], "model": model}
         row["doc"] = ordered[0].doc

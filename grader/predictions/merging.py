@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.files.json_text import quoted
-from grader.predictions.evidence import plain, question_of
+from grader.predictions.evidence import options_of, plain, question_of
 from grader.predictions.file import NOTHING, PredictionRecord, endings
 from grader.predictions.record import counted, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _LONG_TEXT = 100
 """Minimum length, in characters, at which equal samples are suspicious (two samples "B" are not)."""
@@ -29,15 +29,28 @@ class Merger:
         self._more: dict[str, list[PredictionRecord]] = {}
         """Further records of a qid; most qids have none."""
 
-    def __bool__(self) -> bool:
-        return bool(self._first)
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def by(self, name: Callable[[PredictionRecord], str | None]) -> Merger | None:
+        """Return the same records by another name; None if one has none."""
+        other = Merger(self._label)
+        for record in chain(self._first.values(), *self._more.values()):
+            qid = name(record)
+            if qid is None:
+                return None
+            other._put(msgspec.structs.replace(record, qid=qid))
+        return other
 
     def add(self, line: int, record: PredictionRecord) -> None:
         """Add one record."""
         ended = endings(record.fields, len(record.predictions))
         added = msgspec.structs.replace(record, endings=ended, where=f"{self._label}:{line}")
-        if self._first.setdefault(record.qid, added) is not added:
-            self._more.setdefault(record.qid, []).append(added)
+        self._put(added)
+
+    def _put(self, record: PredictionRecord) -> None:
+        if self._first.setdefault(record.qid, record) is not record:
+            self._more.setdefault(record.qid, []).append(record)
 
     def merged(self) -> dict[str, int]:
         """Return qid -> number of records, for qids with more than one."""
@@ -50,13 +63,17 @@ class Merger:
         return [_joined([first, *self._more.get(qid, ())]) for qid, first in self._first.items()]
 
     def conflicts(self) -> dict[str, str]:
-        """Return the qids whose records answer different questions, and how they differ."""
+        """Return the qids whose records answer different questions or have different options, and how they differ."""
         found = {}
         for qid, more in self._more.items():
-            first, *others = ((question_of(record), record.where) for record in (self._first[qid], *more))
-            other = next((each for each in others if each[0] and first[0] and plain(each[0]) != plain(first[0])), None)
-            if other is not None:
-                found[qid] = f"{quoted(first[0])} ({first[1]}) and {quoted(other[0])} ({other[1]})"
+            first = self._first[qid]
+            for part in (question_of, options_of):
+                ours = part(first)
+                pairs = ((part(record), record.where) for record in more)
+                other = next((pair for pair in pairs if pair[0] and ours and plain(pair[0]) != plain(ours)), None)
+                if other is not None:
+                    found[qid] = f"{quoted(ours)} ({first.where}) and {quoted(other[0])} ({other[1]})"
+                    break
         return found
 
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:

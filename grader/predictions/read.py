@@ -90,6 +90,14 @@ def refusal(data: bytes) -> str:
 _BOM = b"\xef\xbb\xbf"
 _CONFLICTS = 0.05
 """Maximum share of qids whose records answer different questions."""
+_NOT_UNIQUE = "The log's row numbers (doc_id) are used as qids, because several of its questions have the same id"
+_ADVICE = {
+    True: "Row numbers that begin at 0 in every subject, or files of several subjects in one, are no ids of the whole: "
+    "grade each subject's file alone, with its own data (--data)",
+    False: "The records of an id have to answer one question, with its options in one order: grade the runs (epochs, "
+    "subjects) apart, each with its own data (--data)",
+}
+"""Whether the records have row numbers -> what to do if the records of an id answer several tasks."""
 _LARGE = 1 << 23
 """Minimum size, in bytes, from which reading is slow enough to show its progress."""
 _STEP = 4096
@@ -143,8 +151,8 @@ class _Reading:
             raise InputError(self._problems.lines())
         if not self._merger:
             raise self._refused(f"has no records; {EXPECTED}")
+        conflicts = self._conflicts()
         records = self._merger.records()
-        conflicts = self._conflicts(len(records))
         return PredictionFile(
             name=self._path.name if self._path else self._label,
             path=self._path,
@@ -334,22 +342,23 @@ class _Reading:
         for flaw in flaws:
             self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
 
-    def _conflicts(self, records: int) -> dict[str, str]:
+    def _conflicts(self) -> dict[str, str]:
         """Return the qids of foreign records that answer several questions; raises InputError if these are many."""
         if self._format in ("grade", "jsonl", "executed", "csv"):
             return {}
         conflicts = self._merger.conflicts()
-        if len(conflicts) <= _CONFLICTS * records:
+        if len(conflicts) <= _CONFLICTS * len(self._merger):
             return conflicts
-        qid, questions = next(iter(conflicts.items()))
-        number = f"{len(conflicts):,} of {counted(records, 'id')} stand for different questions"
-        raise InputError(
-            [
-                f"{self._label}: $: {number}. Id {quoted(qid)} stands for {questions}. Row numbers that begin at 0 in "
-                "every subject, or files of several subjects in one, are no ids of the whole: grade each subject's "
-                "file alone, with its own data (--data)"
-            ]
-        )
+        by_row = self._merger.by(foreign.row_number)
+        if by_row is not None and not by_row.conflicts():
+            # POPE of lmms-eval has each question_id in three categories.
+            self._merger, self._is_numbered = by_row, True
+            self._warnings.append(_NOT_UNIQUE)
+            return {}
+        qid, tasks = next(iter(conflicts.items()))
+        number = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
+        is_log = foreign.row_number(self._merger.records()[0]) is not None
+        raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {_ADVICE[is_log]}"])
 
     def _cut_cells(self, records: list[PredictionRecord]) -> Iterator[str]:
         if is_zip(self._data):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.data.tables import BROKEN_SHARE, Rows
 from grader.predictions.evidence import evidence_of, row_of
+from grader.scorers.choice.items import options_in
 
 if TYPE_CHECKING:
     from grader.benchmark import Benchmark
@@ -19,19 +21,31 @@ _OWN = frozenset(("grade", "jsonl", "executed", "csv", "mr-ben", "evalplus"))
 """Formats that do not carry their tasks, or carry them in another way."""
 
 
-def carried_rows(file: PredictionFile, benchmark: Benchmark, *, letters: str = "", options: str = "") -> Rows | None:
+def carried_rows(
+    file: PredictionFile, benchmark: Benchmark, *, letters: str = "", options: str = "", in_text: bool = False
+) -> Rows | None:
     """Return the rows of a file that carries the gold answers of its tasks, and their questions or options; else None.
 
-    With `letters`, tasks need options, in columns of these names or in the column `options`.
+    With `letters`, tasks need options, in columns of these names, in the column `options` or, with `in_text`, at the
+    end of the question.
     """
     if file.format in _OWN:
         return None
-    found = [_row(record, file, benchmark, letters, options) for record in file.records]
+    make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options=options)
+    found = [make(record, file, benchmark) for record in file.records]
     if sum(not is_whole for _, is_whole in found) > BROKEN_SHARE * len(found):
         return None
     rows = [row for row, _ in found]
     digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
     return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)
+
+
+def _row_with_options_in_text(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark) -> tuple[Row, bool]:
+    row, is_whole = _row(record, file, benchmark, "", "")
+    options, question = evidence_of(record, file, benchmark).options, str(row[benchmark.columns.question or ""] or "")
+    if options and not options_in(question):
+        row[benchmark.columns.question or ""] = " ".join([question, *(f"({k}) {text}" for k, text in options.items())])
+    return row, is_whole
 
 
 def _row(

@@ -33,6 +33,11 @@ def differs(task: Task, said: Evidence) -> list[str]:
             question=f"<image 1>\nHint: look.\nQuestion: {ASKED.upper()}\nOptions:\nA. red\nAnswer with a letter."
         ),
         Evidence(question="Which colour has the third ball from the l..."),
+        Evidence(question="Which colour has ... the left?"),
+        Evidence(question=f"Look.\\nQuestion:\\n{ASKED}"),
+        Evidence(options={"A": "a) red", "B": "b) blue", "C": "c) dark green", "D": "d) None"}),
+        Evidence(options={"A": "A - red", "B": "B - blue", "C": "C - dark green", "D": "D - None"}),
+        Evidence(options={"A": "red", "B": "blue", "C": "dark&nbsp;green", "D": "None"}),
         Evidence(question="Which  colour has\u00a0the third ball\nfrom the left ?"),
         Evidence(prompt="Q: Other one? A: x\nQ: Which colour has the third ball (from the left)?\nA:"),
         Evidence(options={"A": "A. red", "B": "B. Blue.", "C": "C. dark\u00a0green", "D": "D. None"}),
@@ -55,6 +60,7 @@ def test_honest_differences_contradict_nothing(said: Evidence) -> None:
     ("said", "parts"),
     [
         (Evidence(question="Which colour has the first ball from the left?"), ["the question"]),
+        (Evidence(question="Which colour has ... the right?"), ["the question"]),
         (Evidence(prompt="Q: How many wheels does a tandem bicycle need? A:"), ["the question"]),
         (Evidence(options={"A": "blue", "B": "red", "C": "dark green", "D": "None"}), ["the options"]),
         (Evidence(options={"A": "red", "B": "blue", "C": "dark green", "D": "grey"}), ["the options"]),
@@ -128,6 +134,38 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
 
 
 @pytest.mark.parametrize(
+    ("golds", "options", "is_refused"),
+    [
+        ("ABCDABCDABCDABCD", ["rot", "blau", "braun", "grau"], False),
+        ("ABCDABCDABCDABCA", ["rot", "blau", "braun", "grau"], True),  # one gold answer of 16 is another one
+        ("ABCDABCDABCDABCD", ["rot", "blau", "braun", "grau", "gelb"], True),
+        ("ABCDABCDABCDABCD", ["blue", "red", "brown", "grey"], True),
+        ("ABCDABC", ["rot", "blau", "braun", "grau"], True),  # few: by chance
+        ("AAAAAAAAAAAAAAAA", ["rot", "blau", "braun", "grau"], True),  # always the same: by chance
+    ],
+)
+def test_tasks_that_are_only_said_otherwise_are_graded(golds: str, options: list[str], *, is_refused: bool) -> None:
+    ours = dict(zip("ABCD", ("red", "blue", "brown", "grey"), strict=True))
+    right = "AAAAAAAAAAAAAAAA" if golds[1] == "A" else "ABCDABCDABCDABCD"
+    tasks = {
+        str(n): Task(id=str(n), text=f"Colour of ball {n}?", options=ours, gold=gold)
+        for n, gold in enumerate(right[: len(golds)])
+    }
+    records = [
+        PredictionRecord(
+            qid=str(n),
+            predictions=[""],
+            fields={"doc": {"question": f"Farbe von Nummer {n}?", "options": options, "answer": gold}},
+        )
+        for n, gold in enumerate(golds)
+    ]
+    file = PredictionFile(name="f", path=None, format="inspect_ai", records=records)
+    with pytest.raises(InputError) if is_refused else nullcontext():
+        (note,) = check_evidence(tasks, file, MMSTAR, "q")
+        assert "only said otherwise" in note
+
+
+@pytest.mark.parametrize(
     ("tool", "fields", "said"),
     [
         ("lmms-eval", {"doc": {"text": "Which?"}, "target": "A"}, Evidence(question="Which?", golds=("A",))),
@@ -184,6 +222,23 @@ def test_a_file_is_its_own_data_if_it_is_named_as_data(tmp_path: Path) -> None:
     assert any("its own data" in note for note in report.notes)
 
 
+def test_a_log_without_its_options_is_not_its_own_data_and_not_offered_as_such(tmp_path: Path) -> None:
+    file, data = tmp_path / "s.jsonl", tmp_path / "q.jsonl"
+    asked = [f"Which letter is number {n}? A. a B. b" for n in range(10)]
+    file.write_text(
+        "".join(
+            json.dumps({"doc_id": n, "input": q, "target": "A", "resps": [["A"]]}) + "\n" for n, q in enumerate(asked)
+        )
+    )
+    row = {"question": "How many wheels?", "A": "one", "B": "two", "answer": "B"}
+    data.write_text("".join(json.dumps({"index": n, **row}) + "\n" for n in range(10)))
+    with pytest.raises(InputError) as caught:
+        grader.grade(file, benchmark="mmstar", data=data)
+    assert "its own data" not in caught.value.problems[0]
+    with pytest.raises(InputError, match="cannot be its own data"):
+        grader.grade(file, benchmark="mmstar", data=file)
+
+
 def test_a_few_rows_that_differ_are_named(tmp_path: Path) -> None:
     (note,) = [note for note in log(tmp_path, changed=2).notes if "differ" in note]
     assert note == (
@@ -193,7 +248,7 @@ def test_a_few_rows_that_differ_are_named(tmp_path: Path) -> None:
 
 
 def test_row_numbers_that_begin_again_in_every_subject_are_no_ids(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="10 of 10 ids stand for different questions"):
+    with pytest.raises(InputError, match="10 of 10 ids stand for different tasks"):
         log(tmp_path, changed=0, subjects=2)
-    with pytest.raises(InputError, match="10 of 10 ids stand for different questions"):
+    with pytest.raises(InputError, match="10 of 10 ids stand for different tasks"):
         grader.grade(tmp_path / "samples.jsonl", benchmark="gsm8k", data=tmp_path / "samples.jsonl")

@@ -411,10 +411,30 @@ def test_log_likelihoods_are_no_answers() -> None:
         lines(sample, {"doc_id": 1, "resps": []}, {"doc_id": None, "resps": "A"}, {"doc": {}}), "a.jsonl"
     ) == [
         "a.jsonl:1: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be "
-        "read (also at line 2: $.resps)",
+        "read: run a task that generates text (output_type: generate_until) (also at line 2: $.resps)",
         "a.jsonl:3: $.doc_id: None is not an id",
         'a.jsonl:4: $: expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"',
     ]
+
+
+@pytest.mark.parametrize("resps", [{"resps": [[["-1.5", "False"]], [["-0.2", "True"]]]}, {}])
+def test_filtered_log_likelihoods_are_no_texts(resps: dict[str, object]) -> None:
+    filtered = [["-1.5", "False"], ["-0.2", "True"]]
+    row = {"doc_id": 0, "filter": "none", "filtered_resps": filtered, **resps}
+    (problem,) = refusal(lines(row), "a.jsonl")
+    assert "found log-likelihoods" in problem
+    assert answers(read(lines(row | {"filtered_resps": [["-1.5", "(A)"]]}), "a.jsonl")) == {"0": ["-1.5", "(A)"]}
+
+
+def test_ids_that_several_questions_of_a_log_have_give_way_to_its_row_numbers() -> None:
+    rows = [
+        {"doc_id": n, "resps": [[str(n)]], "input": f"Is there a {thing}?", "pope_accuracy": {"question_id": "1"}}
+        for n, thing in enumerate(("dog", "cat", "lamp"))
+    ]
+    file = read(lines(*rows), "a.jsonl")
+    assert answers(file) == {"0": ["0"], "1": ["1"], "2": ["2"]}
+    assert file.is_numbered
+    assert "several of its questions have the same id" in file.warnings[0]
 
 
 # HumanEval-V

@@ -91,6 +91,33 @@ def test_a_message_in_parts_gives_its_text_without_reasoning(written: Any) -> No
     assert first_text(written(made)) == "one\ntwo"
 
 
+def shuffled(made: dict[str, Any], share: float) -> dict[str, Any]:
+    """Turn the options of the second epoch around in a share of ten tasks."""
+    (first, *_) = made["samples"]
+    samples = []
+    for number in range(40):
+        for epoch in (1, 2):
+            options = ["one", "two", "three"][:: -1 if epoch == 2 and number < share * 40 else 1]
+            samples.append(first | {"id": number, "epoch": epoch, "input": f"How many, {number}?", "choices": options})
+    return made | {"samples": samples}
+
+
+def test_epochs_with_options_in_other_orders_do_not_answer_one_task(written: Any) -> None:
+    assert read_predictions(written(shuffled(log(), 0))).conflicts == {}
+    assert [*read_predictions(written(shuffled(log(), 0.025))).conflicts] == ["0"]
+    with pytest.raises(InputError, match=r"40 of 40 ids stand for different tasks.*with its options in one order"):
+        read_predictions(written(shuffled(log(), 1)))
+
+
+def test_the_task_of_a_sample_has_whole_messages_and_its_one_target(written: Any) -> None:
+    made = log()
+    made["samples"] = made["samples"][:1]
+    parts = [{"role": "system", "content": "Be good."}, {"role": "user", "content": "attachment://q"}]
+    made["samples"][0] |= {"input": parts, "target": ["B"], "attachments": {"q": "Which?"}, "choices": ["x", "y"]}
+    (record,) = read_predictions(written(made)).records
+    assert record.fields["doc"] == {"question": "Be good.\nWhich?", "options": ["x", "y"], "answer": "B"}
+
+
 def test_a_log_without_samples_and_a_damaged_one_say_so(written: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is an inspect_ai log without samples"):
         read_predictions(written(log(samples=[])))

@@ -193,10 +193,6 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         return mean_credit if name == "accuracy" else None
 
 
-class _NoGoldError(ValueError):
-    """Raised for a row whose gold answer is missing or cannot be one."""
-
-
 def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask:
     """Return a row's task; raises ValueError that says what is wrong with the row.
 
@@ -206,19 +202,16 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
     qid = cell(row.get(columns.id))
     if qid is None:
         raise ValueError(f"no id in column {columns.id}")
-    broken = ""
+    broken, options, accepted, kind = "", dict[str, str](), list[str](), declared.kind
     try:
-        options = _options(row, declared)
-        kind = _kind(row, declared)
-        try:
-            accepted = (
-                [_letter(row, options, declared)] if options else _accepted(row, kind, declared, has_lists=has_lists)
-            )
-            broken = gold_problem(accepted[0], options) if options else ""
-        except _NoGoldError as error:
-            accepted, broken = [], str(error)
-        if kind == "text" and accepted and all(map(is_number, accepted)):
-            kind = "number"
+        options, kind = _options(row, declared), _kind(row, declared)
+        accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared, has_lists=has_lists)
+        broken = gold_problem(accepted[0], options) if options else ""
+    except ValueError as error:
+        broken = str(error)
+    if kind == "text" and accepted and all(map(is_number, accepted)):
+        kind = "number"
+    try:
         together = {name: _set_of(qid, row, sets) for name, sets in declared.together.items()}
     except ValueError as error:
         raise ValueError(f"{qid}: {error}") from None
@@ -244,9 +237,7 @@ def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> 
     answer = (cell(row.get(column)) or "").strip()
     named = [answer] if answer in options else [k for k, text in options.items() if text.strip() == answer]
     if not named:
-        raise _NoGoldError(
-            f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text"
-        )
+        raise ValueError(f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text")
     return named[0]
 
 
@@ -275,11 +266,11 @@ def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark, *, has_lists: boo
         texts = [text.rpartition(declared.gold_after)[2] for text in texts]
     accepted = [text.strip() for text in texts if text.strip()]
     if not accepted:
-        raise _NoGoldError(f"no answer in column {column}")
+        raise ValueError(f"no answer in column {column}")
     if kind == "yes_no":
         accepted = [{"true": "yes", "false": "no"}.get(text.lower(), text.lower()) for text in accepted]
         if set(accepted) - {"yes", "no"}:
-            raise _NoGoldError(f"the answer {quoted(accepted[0])} is neither yes nor no")
+            raise ValueError(f"the answer {quoted(accepted[0])} is neither yes nor no")
     return accepted
 
 

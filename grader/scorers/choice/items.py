@@ -147,8 +147,12 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if qid is None:
         raise ValueError(f"no {columns.id}")
     question = cell(row.get(columns.question or "")) or ""
-    options = _options(row, question, benchmark)
-    broken = "" if options else f"no options{_IN_TEXT if benchmark.options_in_text else ''}"
+    options: dict[str, str] = {}
+    try:
+        options = _options(row, question, benchmark)
+        broken = "" if options else f"no options{_IN_TEXT if benchmark.options_in_text else ''}"
+    except ValueError as error:
+        broken = str(error)
     answer = _stated(row, benchmark)
     if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
         answer = None

@@ -75,8 +75,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def carried(self, file: PredictionFile, declared: ChoiceBenchmark) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
-        letters = "" if declared.options_in_text else declared.letters
-        return carried_rows(file, declared, letters=letters, options=declared.columns.options or "")
+        letters = declared.letters + declared.letter_beyond
+        options = declared.columns.options or ""
+        return carried_rows(file, declared, letters=letters, options=options, in_text=declared.options_in_text)
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
         """Turn rows into items; raises InputError that names every invalid row."""

@@ -226,8 +226,8 @@ SIX_APART = "id,q,A,B,C,D,E,F,right\nw0,Which?,k,l,,,,,B\nw1,Which?,a1,b2,c3,d4,
 @pytest.mark.parametrize(
     ("data", "rows", "columns", "line", "enough"),
     [
-        ("birds.jsonl", SIX, 'options = "choices"', "1: 6 options", "ABCDEF"),
-        ("birds.csv", SIX_APART, "", "3: at least 5 options", "ABCDE"),
+        ("birds.jsonl", SIX, 'options = "choices"', "1: w1: 6 options", "ABCDEF"),
+        ("birds.csv", SIX_APART, "", "3: w1: at least 5 options", "ABCDE"),
     ],
 )
 def test_more_options_than_letters_are_an_error_that_says_how_to_allow_them(
@@ -242,6 +242,16 @@ def test_more_options_than_letters_are_an_error_that_says_how_to_allow_them(
     private(tmp_path, data, columns=columns, top='letters = "ABCDEF"')
     report = grade(path, Options(benchmark=reference), Silent()).report
     assert overall(report, "accuracy") == (100, 100)
+
+
+def test_one_question_with_more_options_than_letters_stops_only_itself(tmp_path: Path) -> None:
+    reference = private(tmp_path, "birds.jsonl", columns='options = "choices"')
+    usual = "".join(f'{{"id": "v{n}", "q": "Which?", "choices": ["x", "y"], "right": "B"}}\n' for n in range(20))
+    (tmp_path / "birds" / "birds.jsonl").write_text(SIX + usual)
+    path = predictions(tmp_path, {"w1": "F", **{f"v{n}": "B" for n in range(20)}})
+    report = grade(path, Options(benchmark=reference), Silent()).report
+    assert overall(report, "accuracy") == (pytest.approx(2000 / 21), 100)
+    assert any('"w1" (6 options, but letters = "ABCD" has only 4' in note for note in report.notes)
 
 
 def test_a_question_with_one_option_is_noted_and_graded(tmp_path: Path) -> None:
