@@ -85,11 +85,11 @@ class Apart:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def beside(self, times: int) -> Apart:
-        """Return further sets for long jobs, with `times` as many workers."""
+    def beside(self) -> Apart:
+        """Return further sets for long jobs."""
         other = Apart(
             self._backend,
-            times * self.workers,
+            self.workers,
             self._answer_seconds,
             fresh=self._fresh,
             canaries=self.canaries,

@@ -67,10 +67,10 @@ class Local(Cached):
         """Begin to end the sandboxes."""
         self._pool.finish()
 
-    def patient(self, times: int) -> Local:
-        """Return an executor for long jobs, with `times` as many sandboxes of its own. Close it before this one."""
+    def patient(self) -> Local:
+        """Return an executor for long jobs, with as many sandboxes of its own. Close it before this one."""
         pool = self._pool
-        beside = pool.beside(times) if isinstance(pool, Apart) else pool
+        beside = pool.beside() if isinstance(pool, Apart) else pool
         return Local(self._backend, beside, self.cache, self._limits)
 
     def abort(self) -> None:

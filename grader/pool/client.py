@@ -41,9 +41,7 @@ class Pool:
     `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is the maximum number of seconds of a call. Pools with the
     same keywords share one process on a node (`shared=False`: this pool has its own). `linger`: seconds that the
     process stays after the last pool has closed. `rounds=True`: no program of any call is alive while a test runs, so
-    a slow program delays all others. `endless_after=N`: once N programs of a task have used up their time in the same
-    call, those that wait and have reached this call end there, too. `reward`: what rewards are, `passed`,
-    `calls_right` or `tests_right`.
+    a slow program delays all others. `reward`: what rewards are, `passed`, `calls_right` or `tests_right`.
 
     Raises UsageError. The process starts with the first call, with `start`, or at the beginning of a `with` block.
     """
@@ -55,14 +53,12 @@ class Pool:
         shared: bool = True,
         linger: float = 10.0,
         rounds: bool = False,
-        endless_after: int = 0,
         reward: RewardName = "passed",
         **options: Any,
     ) -> None:
         self.reward: RewardName = reward
         """What results are worth as rewards; `grader.integrations` read it."""
-        own: dict[str, Any] = {"linger": linger, "rounds": rounds}
-        own |= {"endless_after": endless_after, "reward": reward}
+        own: dict[str, Any] = {"linger": linger, "rounds": rounds, "reward": reward}
         self._given = {"wait": wait, "shared": shared, **own, **options}
         self._wait = _seconds(wait)
         self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), **own)

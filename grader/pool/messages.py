@@ -131,13 +131,6 @@ def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleRe
     return _result(request, Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule))
 
 
-def endless(request: Asked, answered: int, siblings: int) -> SampleResult:
-    """Return the result of a program that was stopped where others of its task have used up their time."""
-    why = f"stopped in call {answered + 1}, in which {siblings} other programs of this task have used up their time"
-    result = _result(request, Reading(outcome=Outcome.TIMEOUT, credit=0, detail=why, rule="endless_after"))
-    return msgspec.structs.replace(result, flags=["endless_after"])
-
-
 def _result(request: Asked, reading: Reading) -> SampleResult:
     return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)
 

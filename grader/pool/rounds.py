@@ -1,7 +1,7 @@
 """Rounds: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
 
-A round in the lane `quick` gives every program one time slice. Those that need more continue in the lanes `slow` and
-`idle`, each in a round of its own, so quick programs never wait for them.
+A round in the lane `quick` gives every program a short time. Those that need more are scored again, from the beginning,
+in the lane `slow`, each in a round of its own, so quick programs never wait for them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import traceback
 from typing import TYPE_CHECKING, Protocol
 
 from grader.errors import GradeError, InfrastructureError
-from grader.pool.messages import endless, unscored
-from grader.results import Outcome, SampleResult
-from grader.scorers.asking import Later
+from grader.pool.messages import unscored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from grader.results import SampleResult
     from grader.scorers.asking import Asked, Lane
 
 SECONDS = 10.0
@@ -50,7 +49,7 @@ ROUND_SECONDS = 5.0
 """Target duration of a round in the lane `whole`, because new samples wait until the current round ends."""
 FEWEST, MOST = 64, 1024
 """Minimum and maximum size of such a round, in samples."""
-MOST_OF: dict[Lane, int] = {"whole": MOST, "quick": 16, "slow": 1, "idle": 1}
+MOST_OF: dict[Lane, int] = {"whole": MOST, "quick": 4, "slow": 1}
 """Maximum size of a round by its lane."""
 MAX_ATTEMPTS = 3
 """Maximum number of attempts for a sample if infrastructure fails."""
@@ -67,22 +66,20 @@ class Scores(Protocol):
     def threads(self) -> Mapping[Lane, int]:
         """Lane -> number of threads that may score in it. Samples begin in the first lane."""
 
-    def score(self, asked: Sequence[Asked], lane: Lane) -> Sequence[SampleResult | Later]:
-        """Return one result per sample; raises a GradeError."""
+    def score(self, asked: Sequence[Asked], lane: Lane) -> Sequence[SampleResult | None]:
+        """Return one result per sample; None: it has to be scored in the lane `slow`. Raises a GradeError."""
 
 
 class Waiting:
     """One sample that waits for its result."""
 
-    __slots__ = ("_give", "asked", "attempts", "deadline", "gone", "later", "since")
+    __slots__ = ("_give", "asked", "attempts", "deadline", "gone", "since")
 
     def __init__(self, asked: Asked, deadline: float, give: Callable[[SampleResult], None]) -> None:
         """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
         self.asked, self.deadline, self._give = asked, deadline, give
         self.attempts = 0
         self.since = time.monotonic()
-        self.later: Later | None = None
-        """Where it has used up its time slice."""
         self.gone = False
         """Whether its client has stopped waiting."""
 
@@ -110,42 +107,8 @@ class Counts:
         self.rate.note()
 
 
-class _Endless:
-    """Where programs of a task have used up their time, as long as others of the task wait."""
-
-    def __init__(self, after: int) -> None:
-        self._after = after
-        self._waiting = collections.Counter[str]()
-        self._ended: dict[str, collections.Counter[int]] = {}
-
-    def enter(self, item: Waiting) -> None:
-        """Note a sample that has used up its time slice."""
-        self._waiting[_task(item)] += 1
-
-    def leave(self, item: Waiting, result: SampleResult | None) -> None:
-        """Note the end of such a sample."""
-        task = _task(item)
-        if result is not None and result.careful.outcome is Outcome.TIMEOUT and item.later is not None:
-            self._ended.setdefault(task, collections.Counter())[item.later.answered] += 1
-        self._waiting[task] -= 1
-        if self._waiting[task] <= 0:
-            del self._waiting[task]
-            self._ended.pop(task, None)
-
-    def verdict(self, item: Waiting) -> SampleResult | None:
-        """Return the result of a sample that ends now, because enough others ended in the same call."""
-        if not self._after or item.later is None or item.asked.official:
-            return None
-        count = self._ended.get(_task(item), collections.Counter())[item.later.answered]
-        return endless(item.asked, item.later.answered, count) if count >= self._after else None
-
-
-def _task(item: Waiting) -> str:
-    return item.asked.row or item.asked.qid
-
-
 def _program(item: Waiting) -> tuple[str, str]:
-    return _task(item), item.asked.text
+    return item.asked.row or item.asked.qid, item.asked.text
 
 
 class _Queue:
@@ -198,7 +161,7 @@ class _Queue:
 class Rounds:
     """Threads that score waiting samples, round after round."""
 
-    def __init__(self, samples: Scores, *, whole: bool = False, endless_after: int = 0) -> None:
+    def __init__(self, samples: Scores, *, whole: bool = False) -> None:
         """`whole`: all samples of a round are scored together, as in a run."""
         self._samples = samples
         self._most_threads: Mapping[Lane, int] = {"whole": 1} if whole else samples.threads
@@ -209,7 +172,6 @@ class Rounds:
         self._size = FEWEST
         self._open = 0
         """Number of samples without a result."""
-        self._endless = _Endless(endless_after)
         self._failing_since = 0.0
         """When the last sandbox was found to be missing; 0.0: there is one."""
         self.counts = Counts()
@@ -240,6 +202,8 @@ class Rounds:
 
     def submit(self, items: Iterable[Waiting]) -> None:
         """Add the samples of one request to the queue."""
+        # Most programs that never end have a `while` loop.
+        items = sorted(items, key=lambda item: "while" in item.asked.text)
         with self._changed:
             if not self._open:
                 self.counts.rate.note(idle=True)
@@ -276,18 +240,12 @@ class Rounds:
                 # Equal programs run once.
                 taken += queue.pick(lambda item: _program(item) == _program(taken[0]))
             now = time.monotonic()
-            items = [item for item in taken if not item.gone and item.deadline > now and not self._ends_here(item)]
+            items = [item for item in taken if not item.gone and item.deadline > now]
             for item in taken:
                 if item.gone or item.deadline <= now:
                     self.counts.expired += 1
-                    self._leave(item, None)
+                    self._open -= 1
             return items
-
-    def _ends_here(self, item: Waiting) -> bool:
-        result = self._endless.verdict(item)
-        if result is not None:
-            self._finish(item, result)
-        return result is not None
 
     def _round(self, lane: Lane, items: list[Waiting]) -> None:
         began = time.monotonic()
@@ -304,7 +262,7 @@ class Rounds:
             # As many as fit into the target time. The lower limit keeps one slow program from making rounds small.
             self._size = int(min(MOST, max(FEWEST, len(items) * ROUND_SECONDS / max(took, 0.01))))
 
-    def _score(self, items: list[Waiting], lane: Lane) -> Sequence[SampleResult | Later]:
+    def _score(self, items: list[Waiting], lane: Lane) -> Sequence[SampleResult | None]:
         """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
         try:
             return self._samples.score([item.asked for item in items], lane)
@@ -322,17 +280,19 @@ class Rounds:
                     traceback.print_exc(file=sys.stderr)
             return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
-    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult | Later]) -> None:
+    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult | None]) -> None:
         with self._changed:
             self._failing_since, self.counts.problem = 0.0, ""
             again = []
             for item, result in zip(items, results, strict=True):
-                if isinstance(result, Later):
-                    if lane == self._first:
-                        self._put_off(item, result)
+                if result is None:
+                    if lane == "quick":
+                        self._queues["slow"].add([item])
+                        self._start("slow")
+                        self._changed.notify_all()
                         continue
                     # This is an error of a scorer. Put off once more, the sample would come back for ever.
-                    result = unscored(item.asked, "it was stopped in a lane without a time slice")  # noqa: PLW2901
+                    result = unscored(item.asked, "it has no verdict although it had its whole time")  # noqa: PLW2901
                 item.attempts += 1
                 if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
                     again.append(item)
@@ -340,22 +300,10 @@ class Rounds:
                     self._finish(item, result)
             self._repeat(lane, again)
 
-    def _put_off(self, item: Waiting, later: Later) -> None:
-        item.later = later
-        self._endless.enter(item)
-        self._queues[later.lane].add([item])
-        self._start(later.lane)
-        self._changed.notify_all()
-
     def _finish(self, item: Waiting, result: SampleResult) -> None:
         self.counts.note(result)
-        self._leave(item, result)
-        item.give(result)
-
-    def _leave(self, item: Waiting, result: SampleResult | None) -> None:
         self._open -= 1
-        if item.later is not None:
-            self._endless.leave(item, result)
+        item.give(result)
 
     def _fail(self, lane: Lane, items: list[Waiting], why: str) -> None:
         """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""

@@ -14,7 +14,6 @@ from grader.data.tables import Rows
 from grader.errors import GradeError, UsageError
 from grader.observer import Silent
 from grader.pool import messages
-from grader.results import SampleResult
 from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE, Scoring
 
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
 
     from grader.benchmark import Benchmark
     from grader.options import Options
-    from grader.scorers.asking import Asked, Lane, Later, SampleScorer
+    from grader.results import SampleResult
+    from grader.scorers.asking import Asked, Lane, SampleScorer
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 
@@ -175,9 +175,9 @@ class Samples:
         """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
         return self._scorer.losses
 
-    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | Later]:
-        """Return one result per sample; one without a task is unscored. Raises a GradeError."""
-        results: dict[int, SampleResult | Later] = {}
+    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | None]:
+        """Return one result per sample; one without a task is unscored. For None see `SampleScorer`."""
+        results: dict[int, SampleResult | None] = {}
         tasks: dict[int, str] = {}
         for place, request in enumerate(asked):
             try:
@@ -186,8 +186,7 @@ class Samples:
                 results[place] = messages.unscored(request, str(error), "task")
         named = [msgspec.structs.replace(asked[place], qid=task) for place, task in tasks.items()]
         for place, result in zip(tasks, self._scorer.score(named, lane) if named else (), strict=True):
-            is_result = isinstance(result, SampleResult)
-            results[place] = msgspec.structs.replace(result, qid=asked[place].qid) if is_result else result
+            results[place] = result and msgspec.structs.replace(result, qid=asked[place].qid)
         return [results[place] for place in range(len(asked))]
 
 

@@ -61,7 +61,7 @@ def serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     path = starting.socket_path(pool_settings.name)
     with Samples(load(pool_settings.options)) as samples:
-        rounds = Rounds(samples, whole=pool_settings.rounds, endless_after=pool_settings.endless_after)
+        rounds = Rounds(samples, whole=pool_settings.rounds)
         rounds.start()
         try:
             asyncio.run(_Server(pool_settings, samples, rounds, path).run(lambda: say(LISTENING)))

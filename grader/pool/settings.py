@@ -52,9 +52,6 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether no program of any call is alive while a test runs."""
     reward: RewardName = "passed"
     """What a result is worth as a reward."""
-    endless_after: Annotated[int, msgspec.Meta(ge=0)] = 0
-    """Number of programs of a task that have to use up their time in a call until the others that wait end there; 0:
-    none do."""
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     stopped: str | None
     """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `shared`, `disturbed`, `garbage`; None: it was not.
-    `slice`, `idle`: it worked, or slept, for longer than its time slice, which says nothing about its verdict.
+    `short`: it needs more than the short time that it was given first, which says nothing about its verdict.
 
     `shared`: the machine's shared memory grew beyond the limit, and shrank when the program ended. `disturbed`: it grew
     and did not shrink, so another process used it (never final)."""
@@ -29,6 +29,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Time in which it was ready to run but the machine was busy with something else."""
     oom: bool
     """Whether the kernel killed a process for memory while it ran."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is known, because the program needs more than the short time that it was given."""
+        return self.stopped == "short"
 
 
 class Lint(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,12 +54,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The type of the exception behind the text."""
     lines: str = ""
     """Lines of the program through which the exception passed, outermost first, separated by commas; self-reported."""
-
-
-Lane = Literal["slow", "idle"]
-"""Where a program continues that has used up its time slice: it worked, or it slept."""
-LANES: dict[str | None, Lane] = {"slice": "slow", "idle": "idle"}
-"""Reason for stopping a program -> lane, if it was stopped without a verdict."""
 
 
 SplitKind = Literal[
@@ -141,10 +140,9 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     judge: Split | None = None
 
     @property
-    def lane(self) -> Lane | None:
-        """Where the program has to continue, because it has used up its time slice; None: it does not continue."""
-        parts = (self.answer, self.judge)
-        return next((lane for part in parts if part and (lane := LANES.get(part.evidence.stopped))), None)
+    def is_open(self) -> bool:
+        """Whether there is no verdict, because the program needs more than the short time that it was given."""
+        return any(part and part.evidence.is_open for part in (self.answer, self.judge))
 
 
 # Not `Executed()`, which is equal: msgspec prepares a type when it first converts to it, and crashes if several threads

@@ -36,8 +36,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Memory of a program whose job says nothing else."""
     most_memory_bytes: int = 0
     """Memory of the program with the most, if that is more."""
-    slice_seconds: float = 0.0
-    """CPU time after which a program is stopped without a verdict, to run again later; 0: it runs up to its limits."""
+    short_seconds: float = 0.0
+    """Time after which a program is stopped without a verdict, to be sent again; 0: it runs up to its limits."""
 
     @property
     def given_wall(self) -> float | None:

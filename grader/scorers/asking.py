@@ -49,17 +49,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum duration of a run in seconds; 0: as its task says."""
 
 
-class Later(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that has used up its time slice: it has to be scored again in another lane."""
-
-    lane: Literal["slow", "idle"]
-    answered: int = 0
-    """Number of calls that it had answered: siblings that stop in the same place may never end."""
-
-
-Lane = Literal["whole", "quick", "slow", "idle"]
-"""How samples are scored. `whole`: all together, as in a run. In the other lanes, several threads score a few each.
-`quick` stops every program after a time slice; `slow` and `idle` run those again that worked or slept."""
+Lane = Literal["whole", "quick", "slow"]
+"""How samples are scored. `whole`: all together, as in a run. In the other lanes, several threads score a few each:
+`quick` gives every program a short time, and those that need more are scored again, from the beginning, in `slow`."""
 
 
 class SampleScorer(Protocol):
@@ -75,10 +67,11 @@ class SampleScorer(Protocol):
     def __exit__(self, *_: object) -> None:
         """Release all resources."""
 
-    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> Sequence[SampleResult | Later]:
+    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> Sequence[SampleResult | None]:
         """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.
 
-        Only the lane `quick` puts samples off. After an InfrastructureError it can be asked again.
+        None, only in the lane `quick`: it has to be scored again in the lane `slow`.
+        After an InfrastructureError it can be asked again.
         """
 
     def abort(self) -> None:

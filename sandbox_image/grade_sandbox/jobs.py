@@ -126,8 +126,8 @@ class Job(TypedDict):
     """Seconds."""
     memory: NotRequired[int]
     """Bytes, if less than the sandbox has."""
-    slice: NotRequired[float]
-    """Seconds of CPU time after which it is stopped without a verdict, to run again later."""
+    short: NotRequired[float]
+    """Seconds of all its parts together after which it is stopped without a verdict. The grader sends it again."""
     alone: NotRequired[bool]
     """Whether no other job runs on this machine's other supervisors."""
     patient: NotRequired[bool]

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
-import msgspec
 import pytest
 
 from grader.errors import InfrastructureError, UsageError
@@ -14,7 +13,7 @@ from grader.pool import rounds
 from grader.pool.messages import unscored
 from grader.pool.rounds import Rounds, Waiting
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asking import Asked, Later
+from grader.scorers.asking import Asked
 
 PASSED = Reading(outcome=Outcome.PASSED, credit=1)
 
@@ -32,7 +31,7 @@ class Scripted:
         self.batches: list[list[str]] = []
         self.how: Callable[[Sequence[Asked]], list[SampleResult]] = lambda asked: [passed(one) for one in asked]
 
-    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
+    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | None]:
         self.batches.append([one.qid for one in asked])
         return self.how(asked)
 
@@ -199,18 +198,18 @@ def test_what_nobody_waits_for_is_not_scored(running: Rounds, scores: Scripted) 
 
 
 class InLanes:
-    """Programs whose text is `slow` or `idle` use up their time slice; those in other lanes wait for `go`."""
+    """Programs with a text use up their short time; those in the lane `slow` wait for `go`."""
 
-    threads: ClassVar[dict[str, int]] = {"quick": 2, "slow": 2, "idle": 4}
+    threads: ClassVar[dict[str, int]] = {"quick": 2, "slow": 2}
 
     def __init__(self) -> None:
         self.go = threading.Event()
         self.scored: list[tuple[str, list[str]]] = []
 
-    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
+    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | None]:
         self.scored.append((lane, [one.qid for one in asked]))
         if lane == "quick":
-            return [Later(lane=one.text, answered=3) if one.text else passed(one) for one in asked]  # type: ignore[arg-type]
+            return [None if one.text else passed(one) for one in asked]
         assert self.go.wait(30)
         reading = Reading(outcome=Outcome.TIMEOUT, credit=0)
         return [SampleResult(qid=one.qid, sample=0, official=reading, careful=reading) for one in asked]
@@ -241,20 +240,20 @@ def order_of(running: Rounds, scores: InLanes, samples: Sequence[tuple[str, str]
 
 def test_quick_programs_do_not_wait_for_slow_ones_however_many_there_are() -> None:
     scores = InLanes()
-    slow = [(f"slow {number}", ("slow", "idle")[number % 2]) for number in range(40)]
+    slow = [(f"slow {number}", f"{number}") for number in range(40)]
     quick = [(f"quick {number}", "") for number in range(40)]
     found = order_of(Rounds(scores), scores, [*slow, *quick], len(quick))
     assert {result.qid for result in found[:40]} == {qid for qid, _ in quick}
     assert {tuple(qids) for lane, qids in scores.scored if lane != "quick"} == {(qid,) for qid, _ in slow}
 
 
-def test_a_program_that_is_stopped_in_a_lane_without_time_slices_is_unscored() -> None:
-    class AlwaysLater(InLanes):
-        def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
+def test_a_program_without_a_verdict_after_its_whole_time_is_unscored() -> None:
+    class NeverDone(InLanes):
+        def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | None]:
             self.scored.append((lane, [one.qid for one in asked]))
-            return [Later(lane="slow") for _ in asked]
+            return [None for _ in asked]
 
-    scores = AlwaysLater()
+    scores = NeverDone()
     (result,) = order_of(Rounds(scores), scores, [("a", "slow")], 0)
     assert (result.careful.outcome, len(scores.scored)) == (Outcome.UNSCORED, 1 + rounds.MAX_ATTEMPTS)
 
@@ -263,29 +262,14 @@ def test_equal_slow_programs_run_once() -> None:
     scores = InLanes()
     found = order_of(Rounds(scores), scores, [("a", "slow")] * 9, 0)
     assert len(found) == 9
-    # Two threads may have begun before the others had used up their time slice.
+    # Two threads may have begun before the others had used up their short time.
     assert len([lane for lane, _ in scores.scored if lane == "slow"]) <= 3
 
 
-def test_siblings_end_early_only_if_the_caller_allows_it() -> None:
-    for after in (0, 1):
-        scores = InLanes()
-        # Programs of one task whose texts differ in blanks.
-        scores_of_text = [("a", "slow" + " " * number) for number in range(8)]
-        found = order_of(Rounds(Stripped(scores), endless_after=after), scores, scores_of_text, 0)
-        early = [result for result in found if result.flags == ["endless_after"]]
-        # Two run at a time, so at least the last ones find one that has ended.
-        assert len(early) == 0 if not after else len(early) >= 4
-        assert {result.careful.outcome for result in found} == {Outcome.TIMEOUT}
-
-
-class Stripped:
-    """Scores like another one, without the blanks in the texts."""
-
-    threads: ClassVar[dict[str, int]] = {"quick": 2, "slow": 2, "idle": 4}
-
-    def __init__(self, scores: InLanes) -> None:
-        self._scores = scores
-
-    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
-        return self._scores.score([msgspec.structs.replace(one, text=one.text.strip()) for one in asked], lane)
+def test_of_one_request_those_that_may_never_end_go_last() -> None:
+    scores = InLanes()
+    scores.go.set()
+    loops, others = [(f"loop {n}", f"while {n}") for n in range(20)], [(f"quick {n}", "") for n in range(20)]
+    order_of(Rounds(scores), scores, [*loops, *others], 0)
+    first = [qids for lane, qids in scores.scored if lane == "quick"][:5]
+    assert {qid.split()[0] for qids in first for qid in qids} == {"quick"}

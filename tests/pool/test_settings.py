@@ -43,7 +43,7 @@ def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) ->
         made(**given)
 
 
-@pytest.mark.parametrize("own", [{"linger": -1}, {"rounds": "yes"}, {"endless_after": True}])
+@pytest.mark.parametrize("own", [{"linger": -1}, {"rounds": "yes"}])
 def test_a_keyword_of_the_wrong_type_is_refused_before_the_process_starts(own: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(own))):
         grader.Pool(benchmark="rows", **own)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from grader.sandbox.answer import LANES, Split
-from grader.scorers.asking import Later
+from grader.sandbox.answer import Split
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,14 +27,13 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     lost: str = ""
     is_late: bool = False
     """Whether the tests arrive at the very call in which the program has used up its CPU time."""
-    stopped: Later | None = None
-    """Why there is no verdict yet, if it is only late."""
+    is_open: bool = False
+    """Whether there is no verdict, because a program needs more than the short time that it was given."""
 
     @classmethod
     def of(cls, split: Split) -> Confirmed:
-        """Return a verdict; none if the candidate or its tests have used up their time slice."""
-        lane = LANES.get(split.evidence.stopped)
-        return cls(split=split) if lane is None else cls(stopped=Later(lane=lane))
+        """Return a verdict; none if the candidate or its tests need more than the short time that they were given."""
+        return cls(is_open=True) if split.evidence.is_open else cls(split=split)
 
 
 class Apart(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +49,6 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     """Number of calls of the task, if it has a reference solution that passes."""
 
     @property
-    def stopped(self) -> Later | None:
-        """Why there is no verdict yet, if it is only late."""
-        return self.completion.stopped or (self.written.stopped if self.written is not None else None)
+    def is_open(self) -> bool:
+        """Whether there is no verdict, because a program needs more than the short time that it was given."""
+        return self.completion.is_open or (self.written is not None and self.written.is_open)

@@ -14,7 +14,6 @@ import msgspec
 from grader.errors import InputError
 from grader.results.provenance import Calls as Compared
 from grader.sandbox.answer import Answers, Executed, Likeness, Recording, Split
-from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program
 from grader.scorers.execution.calls import Calls, NotJudged, possible, reordered, settle
@@ -275,11 +274,11 @@ class Confirmation:
     def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]]) -> None:
         """Let candidates answer recorded calls. No outcome is known at this point."""
         answered: set[str] = set()
-        stopped: dict[str, Later] = {}
+        stopped: set[str] = set()
 
         def take(key: str, executed: Executed) -> bool:
-            if executed.answer is not None and executed.lane is not None:
-                stopped[key] = Later(lane=executed.lane, answered=len(executed.answer.replies))
+            if executed.is_open:
+                stopped.add(key)
                 return False
             answered.add(key)
             if executed.answer is not None:
@@ -301,7 +300,7 @@ class Confirmation:
             if key in answered or key in lost:
                 self._answers[candidate] = key
             if key in lost or key in stopped:
-                self._verdicts[candidate] = Confirmed(lost=lost.get(key, ""), stopped=stopped.get(key))
+                self._verdicts[candidate] = Confirmed(lost=lost.get(key, ""), is_open=key in stopped)
 
     # --- judging ---
 

@@ -182,14 +182,14 @@ def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> 
 
 
 def _limits(cpu: float, task: CodeTask, limits: Limits) -> Job:
-    """Return the limits of a job; a time slice only if it is much shorter than the limit."""
+    """Return the limits of a job; a short time only if it is much shorter than the limit."""
     wall = limits.wall_seconds if limits.is_wall_given else max(limits.wall_seconds, 4 * cpu)
     memory = task.memory_bytes or limits.memory_bytes
     given: Job = {"id": 0, "cpu": cpu, "wall": task.wall or wall}
     if memory < limits.sandbox_bytes:
         given["memory"] = memory
-    if 0 < limits.slice_seconds < cpu / 2:
-        given["slice"] = limits.slice_seconds
+    if 0 < limits.short_seconds < cpu / 2:
+        given["short"] = limits.short_seconds
     return given
 
 

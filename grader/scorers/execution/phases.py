@@ -211,9 +211,8 @@ class Phases:
         """Judge samples of tasks with inputs; what their programs answer decides both readings."""
         judged = inputs.judged(c for sample in samples for c in sample.candidates)
         for sample in samples:
-            stopped = next(filter(None, map(inputs.stopped, sample.candidates)), None)
-            if stopped is not None:
-                sample.apart = Apart(completion=Confirmed(stopped=stopped))
+            if any(map(inputs.is_open, sample.candidates)):
+                sample.apart = Apart(completion=Confirmed(is_open=True))
             elif (official := judged.get(sample.completion)) is not None:
                 written = judged.get(sample.written, official) if sample.written is not None else official
                 sample.judged = msgspec.structs.replace(official, careful=written.careful, calls=written.calls)

@@ -1,9 +1,9 @@
 """Scoring by execution without an end, in sandboxes where programs and tests never meet.
 
-Any number of threads score a few samples each. A quick program has its verdict after one time slice. One that needs
-longer is stopped without a verdict; it runs again, up to its limits, in sandboxes that only slow programs use. In the
-lane `whole`, a round is like a run: all programs answer, then all answers are judged, so that no program with an open
-verdict is alive while a test runs. In every lane, sandboxes that run programs never get a test
+Any number of threads score a few samples each. Every program gets a short time first. One that needs more is stopped
+without a verdict; it runs again, from the beginning and up to its limits, in sandboxes that only slow programs use. In
+the lane `whole`, a round is like a run: all programs answer, then all answers are judged, so that no program with an
+open verdict is alive while a test runs. In every lane, sandboxes that run programs never get a test
 (`grader/executors/apart.py`).
 """
 
@@ -19,7 +19,7 @@ from grader.executors.local import open_local
 from grader.observer import Silent
 from grader.results import SampleResult, write_facts
 from grader.sandbox.interface import FEW_LINTS
-from grader.scorers.asking import NOT_ASKED, Later
+from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.confirming import Confirmation
@@ -43,10 +43,8 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
 
-SLICE_SECONDS = 0.1
-"""CPU time of a program before quick ones go first."""
-IDLE_TIMES = 4
-"""How many times as many sandboxes there are for programs that sleep: they need no core."""
+SHORT_SECONDS = 0.5
+"""CPU time that a program gets first."""
 
 
 class Rounds:
@@ -56,23 +54,21 @@ class Rounds:
         workers = run.options.worker_count
         # Some rounds run programs while others judge answers, so there are more rounds than either would need.
         self.threads: Mapping[Lane, int] = {
-            "quick": 2 + workers // 4,
+            "quick": 2 + workers,
             "slow": workers + 1,
-            "idle": IDLE_TIMES * workers,
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
         self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
-        self._sliced = msgspec.structs.replace(self._limits, slice_seconds=SLICE_SECONDS)
+        self._short = msgspec.structs.replace(self._limits, short_seconds=SHORT_SECONDS)
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._known = Known(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None, apart=True)
-        slow = self._executor.patient(1)
+        slow = self._executor.patient()
         self._executors: dict[Lane, Local] = {
             "whole": self._executor,
             "quick": self._executor,
             "slow": slow,
-            "idle": self._executor.patient(IDLE_TIMES),
         }
         # A reference solution may be slow, and nobody's programs should wait for it.
         self._recorder = Settler(slow, Silent(), with_tests=True)
@@ -107,17 +103,17 @@ class Rounds:
         """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
         return self._executor.losses
 
-    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult | Later]:
+    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult | None]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
             lost = self._record({request.qid for request in asked}, spool)
-            results: dict[int, SampleResult | Later] = {}
+            results: dict[int, SampleResult | None] = {}
             for place, request in enumerate(asked):
                 if why := self._refusal(request, lost):
                     results[place] = _refused(request, why)
                 elif lane == "quick" and request.official:
                     # Official runs come last.
-                    results[place] = Later(lane="slow")
+                    results[place] = None
             rest = [place for place in range(len(asked)) if place not in results]
             results |= zip(rest, self._grade([asked[place] for place in rest], spool, lane), strict=True)
         return [results[place] for place in range(len(asked))]
@@ -170,8 +166,8 @@ class Rounds:
 
     # --- grading ---
 
-    def _grade(self, requests: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | Later]:
-        limits = self._sliced if lane == "quick" else self._limits
+    def _grade(self, requests: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | None]:
+        limits = self._short if lane == "quick" else self._limits
         settler = Settler(self._executors[lane], Silent())
         each = any(request.each for request in requests)
         confirmation = Confirmation(self._tasks, settler, spool, limits, self._protocol, known=self._known, each=each)
@@ -184,10 +180,8 @@ class Rounds:
         phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
         for sample, result in zip(samples, self._marked(results, requests), strict=True):
-            is_late = sample.apart.stopped is not None and result.careful.rule == "infrastructure"
-            yield (
-                sample.apart.stopped if is_late and sample.apart.stopped else msgspec.structs.replace(result, sample=0)
-            )
+            is_open = sample.apart.is_open and result.careful.rule == "infrastructure"
+            yield None if is_open else msgspec.structs.replace(result, sample=0)
 
     def _attempts(self, requests: Sequence[Asked]) -> Iterable[jobs.Attempt]:
         numbers: dict[str, int] = {}

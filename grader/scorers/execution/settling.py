@@ -81,7 +81,7 @@ class Settler:
         `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
         key's result once, and returns whether it is a success.
         `passed`: the number of further items of the phase, known to be successes. `keeps_stopped`: whether the cache
-        also gets results of programs that have used up their time slice.
+        also gets results of programs that need more than a short time.
         """
         current = _Phase(phase, items, take, passed, keeps_stopped=keeps_stopped)
         self._show(current)
@@ -104,7 +104,7 @@ class Settler:
     def _settled(self, phase: _Phase[Any], verdict: Verdict) -> None:
         executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
         if verdict.answer is not None and executed is not None:
-            if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and (executed.lane is None or phase.keeps_stopped):
+            if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and (phase.keeps_stopped or not executed.is_open):
                 self.executor.cache.put(verdict.key, verdict.answer)
         else:
             phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"

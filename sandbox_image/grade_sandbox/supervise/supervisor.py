@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
-SLICED = ("slice", "idle")
-"""Reasons for stopping a program before any limit."""
 STARVED = ("wall", "blocked", "shared", "disturbed")
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
 LIKENESS_TIMES = 10
@@ -142,7 +140,7 @@ class Supervisor:
         # Most programs that never end have a `while` loop. If they got several calls at once, they would run twice.
         is_careful = "while" in candidate["source"] and len(calls) <= dialogue.MOST_AHEAD
         seen, said = self._answered_ahead(job, candidate, calls, 1 if is_careful else dialogue.MOST_AHEAD)
-        if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:
+        if said.is_unclear and seen["evidence"]["stopped"] != "short":
             seen, said = self._answered_ahead(job, candidate, calls, 1)
         # If its time was up while an answer was encoded, the program itself may have been in time.
         return seen | ({"encoding": True} if said.encoding or said.is_withdrawn else {})
@@ -183,7 +181,7 @@ class Supervisor:
         if not (is_open and job["judge"].get("each")):
             return seen
         found = self._run_tests(job, "right", task, answers, fields={"right": list})
-        if found["evidence"]["stopped"] in SLICED:
+        if found["evidence"]["stopped"] == "short":
             return {"evidence": found["evidence"]}
         return seen | {"right": [one is True for one in found.get("right", ())]}
 
@@ -202,7 +200,7 @@ class Supervisor:
         patient: Job = {**job, "cpu": LIKENESS_TIMES * job["cpu"]}
         likeness = self._run_tests(patient, "likeness", task, answers, fields={"likeness": dict}, passed=passed)
         stopped = likeness["evidence"]["stopped"]
-        if stopped in SLICED or (passed and stopped in STARVED):
+        if stopped == "short" or (passed and stopped in STARVED):
             return {"evidence": likeness["evidence"]}
         found = likeness.get("likeness", {"doubt": "examining its answers did not finish"})
         evidence = seen["evidence"]
@@ -249,7 +247,7 @@ class Supervisor:
         return watch.Watch(
             pid,
             said,
-            watch.Limits(job["cpu"], job["wall"], self.watched_memory, job.get("slice", 0.0)),
+            watch.Limits(job["cpu"], job["wall"], self.watched_memory, job.get("short", 0.0)),
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),

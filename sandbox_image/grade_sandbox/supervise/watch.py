@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 TICK = 0.05
 FIRST_TICK = 0.02
-IDLE_SLICES = 2
-"""A program that sleeps has so many slices."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 # The default size of a socket's buffer, which no program may enlarge, plus one message beyond it.
 SOCKET_BYTES = 320 << 10
@@ -228,8 +226,8 @@ class Limits(NamedTuple):
     """Maximum duration. Both in seconds."""
     memory: int
     """Bytes."""
-    slice: float = 0.0
-    """Seconds of CPU time of all its parts together after which it is stopped, to run again later; 0: none."""
+    short: float = 0.0
+    """Seconds of all its parts together after which it is stopped without a verdict; 0: none."""
 
 
 class Watch:
@@ -371,7 +369,9 @@ class Watch:
         if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
             self.reason = "disturbed"
             return
-        if self.limits.slice and self._has_used_its_slice():
+        # A program that works has as much time of its own as CPU time; one that sleeps is stopped after twice as long.
+        if self.limits.short and (self.cpu + self.wall - self.waited) / 2 >= self.limits.short:
+            self.reason = "short"
             return
         # Asleep, or waiting for itself: time that passed although the machine would have let it run.
         # Kernel time depends more on the machine than on the program (a virtual machine's first access to memory takes
@@ -399,14 +399,6 @@ class Watch:
             self._ring(pids, over)
         elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
             self.reason = self.alarmed
-
-    def _has_used_its_slice(self) -> bool:
-        """Whether it worked, or slept, for longer than its slice; then it is stopped: `slice` or `idle`."""
-        if self.cpu >= self.limits.slice:
-            self.reason = "slice"
-        elif self.wall - self.waited >= IDLE_SLICES * self.limits.slice:
-            self.reason = "idle" if self.cpu < 0.5 * self.limits.slice else "slice"
-        return self.reason is not None
 
     def _ring(self, pids: Iterable[int], over: str) -> None:
         """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to end."""

@@ -1,4 +1,4 @@
-"""A slow program is stopped after a time slice; its answers so far decide whether it gets further calls."""
+"""A slow program is stopped after a short time; its answers so far decide whether it gets further calls."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +17,7 @@ from grader.scorers.execution.tasks import CodeTask
 
 
 class Settled:
-    """A settler with a cache, whose program answers two calls before its time slice ends, and otherwise all."""
+    """A settler with a cache, whose program answers two calls before its short time ends, and otherwise all."""
 
     def __init__(self) -> None:
         self.ran: list[dict[str, Any]] = []
@@ -38,16 +38,16 @@ class Settled:
         for key, wanted in items:
             one = job(wanted)
             executed = self._kept[key] if key in self._kept else self._run(one)
-            if keeps_stopped or executed.lane is None:
+            if keeps_stopped or not executed.is_open:
                 self._kept[key] = executed
             take(key, executed)
         return {}
 
     def _run(self, job: dict[str, Any]) -> Executed:
         self.ran.append(job)
-        is_sliced = "slice" in job
-        calls = job["answer"]["calls"][: 2 if is_sliced else None]
-        evidence = msgspec.convert(EVIDENCE | {"stopped": "slice" if is_sliced else None}, Evidence)
+        is_short = "short" in job
+        calls = job["answer"]["calls"][: 2 if is_short else None]
+        evidence = msgspec.convert(EVIDENCE | {"stopped": "short" if is_short else None}, Evidence)
         return Executed(answer=Answers(evidence=evidence, hello="{}", replies=[f"reply to {call}" for call in calls]))
 
 
@@ -78,12 +78,12 @@ def test_a_slow_program_gets_all_calls_unless_it_has_answered_wrongly(
             replies = [reply for part in answering.answers(ONE) for reply in part.replies]
         assert ["".join(one["answer"]["calls"]) for one in settler.ran] == asked
         assert replies == [f"reply to {call}" for call in (CALLS[:2] if is_decided else CALLS)]
-        assert answering.stopped == {}
+        assert answering.open == set()
 
 
-def test_in_a_pool_a_program_that_has_used_its_slice_is_stopped() -> None:
+def test_in_a_pool_a_program_that_has_used_its_short_time_is_stopped() -> None:
     with Spool() as spool:
-        answering = Answering(Settled(), spool, Limits(slice_seconds=0.1))  # type: ignore[arg-type]
+        answering = Answering(Settled(), spool, Limits(short_seconds=0.1))  # type: ignore[arg-type]
         answering.run("running programs", [Wanted(ONE, TASK, "", CALLS, "", 1.0, 0.5)], lambda _: True)
-        assert answering.stopped[ONE].answered == 2
+        assert answering.open == {ONE}
         assert answering.answers(ONE) == []

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.results import Outcome
-from grader.scorers.asking import Later
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.inputs.judging import Output, printed
@@ -59,8 +58,8 @@ class Answering:
         self._settler, self._spool, self._limits = settler, spool, limits
         self.lost: dict[Candidate, str] = {}
         """Program -> why it has no answers."""
-        self.stopped: dict[Candidate, Later] = {}
-        """Programs that have used up their time slice."""
+        self.open: set[Candidate] = set()
+        """Programs without answers, because they need more than the short time that they were given."""
         self._keys: dict[Candidate, list[str]] = {}
 
     def run(self, phase: str, wanted: Iterable[Wanted], is_decided: Callable[[Candidate], bool] | None = None) -> None:
@@ -69,7 +68,7 @@ class Answering:
         `is_decided`: whether the answers of a slow program so far decide its verdict, so that it gets no further calls.
         """
         open_ = list(wanted)
-        if is_decided is not None and not self._limits.slice_seconds:
+        if is_decided is not None and not self._limits.short_seconds:
             open_ = self._first_run(phase, open_, is_decided)
         while open_:
             open_ = self._run(phase, open_)
@@ -78,13 +77,13 @@ class Answering:
         """Run programs, slow ones only for their `first_seconds`; return those that have to run on."""
 
         def job(runs: Wanted) -> Job:
-            return {**self._job(runs), "slice": runs.first_seconds}
+            return {**self._job(runs), "short": runs.first_seconds}
 
-        # A key leaves out the time slice, but here the slice decides how many calls are answered.
+        # A key leaves out the short time, but here it decides how many calls are answered.
         items = [(self._settler.key({**job(runs), "first": runs.first_seconds}), runs) for runs in wanted]
         slow, rest = self._settled(phase, items, job, keeps_stopped=True)
         # They start again: the calls of a function belong to one process, and the cache keeps whole jobs.
-        again = [runs for runs, _ in slow if not is_decided(runs.candidate)]
+        again = [runs for runs in slow if not is_decided(runs.candidate)]
         for runs in again:
             self._keys.pop(runs.candidate)
         return [*rest, *again]
@@ -93,7 +92,7 @@ class Answering:
         """Run programs; return those of which a part of the calls is not answered."""
         items = [(self._settler.key(self._job(runs)), runs) for runs in wanted]
         slow, rest = self._settled(phase, items, self._job)
-        self.stopped |= {runs.candidate: stopped for runs, stopped in slow}
+        self.open |= {runs.candidate for runs in slow}
         return rest
 
     def _settled(
@@ -103,21 +102,21 @@ class Answering:
         job: Callable[[Wanted], Job],
         *,
         keeps_stopped: bool = False,
-    ) -> tuple[list[tuple[Wanted, Later]], list[Wanted]]:
+    ) -> tuple[list[Wanted], list[Wanted]]:
         """Run programs by their keys; return the stopped ones, and those of which a part of the calls is not answered.
 
         `keeps_stopped`: whether the answers of stopped programs count.
         """
         counts: dict[str, int] = {}
-        stopped: dict[str, Later] = {}
+        stopped: set[str] = set()
 
         def take(key: str, executed: Executed) -> bool:
-            answers, lane = executed.answer, executed.lane
-            if answers is not None and lane is not None:
-                stopped[key] = Later(lane=lane, answered=len(answers.replies))
-            if answers is not None and (lane is None or keeps_stopped):
+            answers = executed.answer
+            if executed.is_open:
+                stopped.add(key)
+            if answers is not None and (keeps_stopped or not executed.is_open):
                 self._spool.put(key, answers)
-                counts[key] = len(answers.replies) if lane is None and not _has_ended(answers) else 0
+                counts[key] = 0 if _has_ended(answers) else len(answers.replies)
             return False
 
         lost = self._settler.settle(phase, items, job, take, keeps_stopped=keeps_stopped)
@@ -126,7 +125,7 @@ class Answering:
             if key in counts:
                 self._keys.setdefault(runs.candidate, []).append(key)
             if key in stopped:
-                slow.append((runs, stopped[key]))
+                slow.append(runs)
             elif key not in counts:
                 self.lost[runs.candidate] = lost.get(key, "it was not run")
             elif 0 < counts[key] < len(runs.calls):

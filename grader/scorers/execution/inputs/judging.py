@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
-from grader.sandbox.answer import LANES
 from grader.scorers.execution.inputs.values import Raised, answered, message, printable, shown
 from grader.scorers.execution.reading import failure, unscored
 
@@ -144,7 +143,7 @@ def _filled(
     """Return the answers, with reasons for those that are missing at the end."""
     if len(outputs) == count:
         return outputs
-    if parts and parts[-1].evidence.stopped in LANES:
+    if parts and parts[-1].evidence.is_open:
         unasked = Output(None, Outcome.FAILED, "not asked, because the program is slow and an earlier answer is wrong")
         return outputs + [unasked] * (count - len(outputs))
     if not (outputs and outputs[0].value is None and outputs[0].why):

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
-    from grader.scorers.asking import Later
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
     from grader.scorers.execution.known import Spool
@@ -128,7 +127,7 @@ class Inputs:
         """Program -> the same program in the form in which a published harness runs it, for tasks with a harness."""
 
     def judged(self, candidates: Iterable[Candidate]) -> dict[Candidate, Judged]:
-        """Return both readings of each program, except of those that are `stopped`."""
+        """Return both readings of each program, except of those that are open."""
         programs = list(dict.fromkeys(candidates))
         self._officially |= {program: self._as_official(program) for program in programs if self._protocol.harness}
         every_program = dict.fromkeys((*programs, *(self._officially.get(program, program) for program in programs)))
@@ -159,7 +158,7 @@ class Inputs:
             verdicts |= {
                 program: self._judged(program, expected[qid], seconds[qid])
                 for program in every
-                if self.stopped(program) is None
+                if not self.is_open(program)
             }
         for program in programs:
             official = verdicts.get(self._officially.get(program, program))
@@ -180,14 +179,11 @@ class Inputs:
                 return candidate
         return msgspec.structs.replace(candidate, source=whole, is_whole=True)
 
-    def stopped(self, candidate: Candidate) -> Later | None:
-        """Return why a program has no verdict yet: it, or its task's checker, has used up its time slice."""
-        for form in dict.fromkeys((candidate, self._officially.get(candidate, candidate))):
-            checker = self._checking.stopped.get(key_of_checker(form))
-            if (stopped := self._answering.stopped.get(form) or checker) is not None:
-                return stopped
-        asked = (key for key in self._asked if key.qid == candidate.qid)
-        return next(filter(None, map(self._checking.stopped.get, asked)), None)
+    def is_open(self, candidate: Candidate) -> bool:
+        """Whether a program has no verdict: it, or its task's checker, needs more than the short time it was given."""
+        forms = {candidate, self._officially.get(candidate, candidate)}
+        checkers = {key_of_checker(form) for form in forms} | {key for key in self._asked if key.qid == candidate.qid}
+        return bool(forms & self._answering.open or checkers & self._checking.open)
 
     def _cases(self, qid: str) -> Cases:
         cases = self._tasks[qid].cases
@@ -294,13 +290,13 @@ class Inputs:
         answered = {
             candidate: self._outputs(candidate.qid, self._answering.answers(candidate), seconds[candidate.qid])
             for candidate in candidates
-            if candidate not in self._answering.lost and candidate not in self._answering.stopped
+            if candidate not in self._answering.lost and candidate not in self._answering.open
         }
         self._run_checkers(runs_of_checker(c, self._cases(c.qid), outputs) for c, outputs in answered.items())
         raised = {
             (candidate.qid, number)
             for candidate, outputs in answered.items()
-            if key_of_checker(candidate) not in self._checking.lost | self._checking.stopped
+            if key_of_checker(candidate) not in self._checking.lost.keys() | self._checking.open
             for number in self._checks.raised(candidate, outputs)
         }
         open_ = [place for place in sorted(raised) if key_of_expected(*place) not in self._asked]
