@@ -60,12 +60,13 @@ def rows_of_object(value: Row) -> tuple[PublishedFormat, list[Row]] | None:
     outputs = value.get(_OUTPUTS)
     if isinstance(outputs, list) and all(isinstance(row, dict) and row.keys() >= _BBH for row in outputs) and outputs:
         return "bbh", outputs
-    if value and all(number.isdecimal() and isinstance(r, dict) and "prediction" in r for number, r in value.items()):
-        return "opencompass", [{**row, "number": number} for number, row in value.items() if isinstance(row, dict)]
     rows = {pid: row for pid, row in value.items() if isinstance(row, dict) and "response" in row}
     if rows and all(isinstance(row, dict) for row in value.values()):
         # A question that was never asked has no response.
+        # Its scored files have a "prediction" besides: what was made of the response.
         return "mathvista", [{**row, "pid": pid} for pid, row in rows.items()]
+    if value and all(number.isdecimal() and isinstance(r, dict) and "prediction" in r for number, r in value.items()):
+        return "opencompass", [{**row, "number": number} for number, row in value.items() if isinstance(row, dict)]
     return None
 
 
