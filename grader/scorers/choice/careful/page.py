@@ -62,7 +62,12 @@ def reading(answer: Answer, options: Options, detail: str = "") -> ChoiceReading
     if answer.problem is not None:
         return ambiguous(answer.problem[0], span, answer.problem[1])
     if not answer.letters:
-        return no_answer(answer.rule, span, "says that it has no answer")
+        said = (
+            "says that it has no answer"
+            if answer.rule == "refusal"
+            else "what stands in the answer's place is no option"
+        )
+        return no_answer(answer.rule, span, said)
     named = " and ".join(sorted(answer.letters))
     if len(answer.letters) > 1:
         return ambiguous("several_answers", span, f"names {named}")
