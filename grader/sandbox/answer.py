@@ -72,8 +72,6 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     """Why a pass is not believed."""
     weak: bool = False
     """Whether it was judged without a reference solution."""
-    cut: bool = False
-    """Whether some controls were left out, because there are too many."""
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):

@@ -59,7 +59,6 @@ RAISED = Task(
 CAUGHT = Task(returning("a"), "try:\n    assert solution(1) == 1\nexcept BaseException:\n    pass")
 FAR = Task(returning("5000.0"), "assert solution(1) > 3")
 ANY = Task(returning("[a, a + 1]"), "R = solution(5)\nassert len(R) == 2 and all(type(x) is int for x in R)")
-WIDE = Task(returning("9.42"), "assert abs(solution(3) - 9.42) < 0.5")
 LEFT = Task("def solution(a):\n    a.reverse()\n", "x = [3, 1, 2]\nsolution(x)\nassert sorted(x) == [1, 2, 3]")
 DIGITS = Task(
     "import re\ndef solution(a):\n    return list(re.finditer(r'\\d+', a))\n",
@@ -70,15 +69,10 @@ PART = Task(
     "R = solution(1)\nassert 0 <= R[0] <= 1\nfor x in range(R[1] // 1000):\n    assert x < 10",
 )
 
-MANY = Task(
-    returning("[a / 10, a + 1]"),
-    "".join(f"assert len(solution({n})) == 2\n" for n in range(30)) + "assert abs(solution(100)[0] - 10) < 0.02",
-)
 TOTAL = Task(
     "def solution(a):\n    print('Total:', sum(a))\n",
     "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    solution([1, 2])\nassert 'total' in out.getvalue().lower()",
 )
-FACTORS = Task(returning("[2, 2, 3, 5]"), "import math\nassert math.prod(solution(60)) == 60")
 MARKED = Task(
     "def solution(a):\n    for row in a:\n        row[0] = 0\n    return len(a)\n",
     "assert solution([[1, 1], [0, 1]]) == 2",
@@ -90,10 +84,6 @@ MESSAGE = Task(
 TOLD = Task(
     "def solution(a):\n    raise ValueError(f'bad value: {a}')\n",
     "try:\n    solution(1)\nexcept ValueError as e:\n    assert str(e) == 'bad value: 1'\nelse:\n    assert False",
-)
-JSON = Task(
-    "import json\ndef solution(a):\n    return json.dumps(a)\n",
-    "import json\nd = json.loads(solution({'a': 1, 'b': [1, 2]}))\nassert d['a'] == 1",
 )
 REVERSED = Task(
     returning("' '.join(reversed(a.split()))"),
@@ -120,13 +110,8 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "an exception of another kind": (RAISED, "def solution(a):\n    if a < 0:\n        raise OSError\n    return a\n"),
     "the wrong part beside a random one": (PART, "import random\ndef solution(a):\n    return random.random(), 0\n"),
     "other integers where only their type is tested": (ANY, returning("[a, a]")),
-    "a number that is nearly the right one": (WIDE, returning("9.0")),
     "an exception by accident where only its message is tested": (MESSAGE, "def solution(a):\n    return a.lower()\n"),
     "an argument that is not changed": (LEFT, "def solution(a):\n    pass\n"),
-    "what few of very many lines test": (MANY, returning("[10.01, 7] if a == 100 else [7, 7]")),
-    "another printed number": (TOTAL, "def solution(a):\n    print('total 99')\n"),
-    "one number with the right product": (FACTORS, returning("[a]")),
-    "a part of a text that the tests parse": (JSON, returning("'{\"a\": 1}'")),
     "its argument, of which the tests look at the letters": (REVERSED, returning("a")),
 }  # fmt: skip
 
@@ -221,7 +206,6 @@ TOTALED = Task(
 
 OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
-    "a near number whose sign the tests ignore": (SQUARE, returning("a ** 0.5 + 1e-5")),
     "another pair": (PAIR, "def solution(a):\n    seen = {}\n    for i, x in enumerate(a):\n        if 5 - x in seen:\n            return [seen[5 - x], i]\n        seen[x] = i\n"),
     "another wording": (TOTAL, "def solution(a):\n    print('the total is', float(sum(a)))\n"),
     "another order, of which other lines test less": (AGAIN, returning("[2, 1]")),
@@ -247,7 +231,6 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),
     "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
-    "an answer of a method that changes its object, where the number of calls depends on it": (QUEUE, QUEUE.reference.replace("append(x)", "append(x)\n        return self")),
     "a generator for a list, of which `list` asks the length": (SORTED_BAG, SORTED_BAG.reference.replace("return sorted", "yield from sorted")),
     "objects that compare in another way, which the tests do not ask": (TOTALED, TOTALED.reference.replace("def total", "    def __eq__(self, other):\n        return self.price == other.price\ndef total")),
 }  # fmt: skip
@@ -258,12 +241,6 @@ def test_another_right_answer_is_believed(name: str) -> None:
     task, source = OTHER_ANSWERS[name]
     assert passes_in_one_process(source, task)
     assert phases.beside(source, task.tests, task.signature, task.reference) == phases.CONFIRMED
-
-
-def test_without_a_reference_answers_are_compared_only_with_what_the_tests_compare_them_with() -> None:
-    """Beside a program, the tests make other calls than beside a placeholder."""
-    tests = "q, found = Queue(), []\nq.add(5)\nassert q.size() == 1\nwhile not q.is_empty():\n    found.append(q.take())\nassert found == [5] and q.size() == 0"
-    assert phases.beside(QUEUE.reference, tests, QUEUE.signature) == phases.CONFIRMED
 
 
 def test_what_is_counted_and_shown_is_how_a_sample_differs() -> None:
@@ -283,7 +260,7 @@ def test_a_reference_that_fails_its_tests_serves_for_nothing() -> None:
 
 def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_the_answers() -> None:
     """The grader has it done again, alone."""
-    test = "import time\ntime.sleep(0.4)\nassert solution(1) > 0\n"
+    test = "import time\ntime.sleep(0.7)\nassert solution(1) > 0\n"
     spec = phases.task(test)
     recorded = phases.calls_of(spec)
     reference, sample = (phases.answers(returning(f"a + {more}"), spec, recorded) for more in (1, 2))
@@ -365,11 +342,6 @@ def test_a_class_that_equals_everything_is_found_and_an_honest_one_keeps_its_cre
     assert phases.beside(own, COMPARING[name], BOX, HONEST) == phases.CONFIRMED
     found = phases.beside(LIAR, COMPARING[name], BOX, HONEST)
     assert (found["confirmed"], found["kind"]) == (False, "unlike"), found
-
-
-def test_tests_may_change_what_an_object_holds() -> None:
-    tests = "b = Box([1])\nb.items.append(2)\nassert b.doubled().items == [1, 2, 1, 2]"
-    assert phases.beside(HONEST, tests, BOX, HONEST) == phases.CONFIRMED
 
 
 def test_a_class_that_returns_what_the_tests_constructed_is_found() -> None:

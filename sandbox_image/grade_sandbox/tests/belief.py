@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import json
 import os
 import signal
@@ -11,7 +9,7 @@ from functools import partial
 
 from grade_sandbox.confine import process
 from grade_sandbox.tests import controls, expectations, likeness, shown
-from grade_sandbox.tests.controls import Control, changed
+from grade_sandbox.tests.controls import changed
 from grade_sandbox.tests.expectations import Expectations, is_comparison_of_two, vacuous_messages, without_answers
 from grade_sandbox.tests.likeness import Doubt, Likeness, as_doubt
 from grade_sandbox.tests.sameness import Place, exact
@@ -20,7 +18,7 @@ from grade_sandbox.values.wire import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from grade_sandbox.jobs import Reordered
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     """Whether the tests pass with these messages."""
     Sides = tuple[Sequence[str] | None, Sequence[str]]
     """The messages of the reference, if there is one, and of the sample."""
-    Uses = Mapping[int, Sequence[Doubt]]
-    """`id()` of a doubt -> all places that are the same value for the tests, its own among them."""
 
 
 SECONDS = 2.0
@@ -81,9 +77,7 @@ def _beside_reference(
         and _accepts_any(tests, vacuous_messages(messages, tests.calls))
     ):
         return found | {"doubt": TOO_WEAK}
-    doubt, is_cut = _doubt_by_controls(tests, messages, tests.expected[0], compared.doubts, compared.holders)
-    if is_cut:
-        found["cut"] = True
+    doubt = _doubt_by_controls(tests, messages, tests.expected[0], compared.doubts)
     return found | {"doubt": doubt} if doubt else found
 
 
@@ -129,19 +123,12 @@ def _contents(texts: Sequence[Any], calls: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _doubt_by_controls(
-    tests: Tests, messages: list[str], reference: list[str] | None, doubts: list[Doubt], holders: Sequence[Doubt] = ()
-) -> tuple[str, bool]:
-    if not doubts:
-        return "", False
-    baseline = branch(partial(tests.passes, messages), SECONDS) or {"sites": []}
-    sides = reference, messages
-    return try_controls(partial(_accepts, tests), sides, doubts, holders, baseline["sites"], tests.calls, tests.text)
+def _doubt_by_controls(tests: Tests, messages: list[str], reference: list[str] | None, doubts: list[Doubt]) -> str:
+    return try_controls(partial(_accepts, tests), (reference, messages), doubts)
 
 
 def _accepts(tests: Tests, messages: list[str]) -> bool:
-    found = branch(partial(tests.passes, messages), SECONDS)
-    return bool(found and found["passes"])
+    return branch(partial(tests.passes, messages), SECONDS) is True
 
 
 def _accepts_any(tests: Tests, tried: list[list[str]]) -> bool:
@@ -184,7 +171,7 @@ class _Alone:
             return "the tests fail if its arguments are left as they were before the call"
         # Where the tests compare some answers with values, others may be looked at in passing.
         doubts = self._doubts if self._is_compared else self._loose
-        return _doubt_by_controls(self._tests, self._texts, None, doubts)[0]
+        return _doubt_by_controls(self._tests, self._texts, None, doubts)
 
     def _problem(self, number: int, message: dict[str, Any]) -> str:
         """Examine one answer; return why it cannot be right."""
@@ -212,89 +199,18 @@ class _Alone:
 
 # --- replays with controls ---
 
-MAX_REPLAYS = 64
 
+def try_controls(accepts: Accepts, sides: Sides, doubts: Sequence[Doubt]) -> str:
+    """Return why the tests say nothing about the places of doubts; empty if they do.
 
-def try_controls(
-    accepts: Accepts,
-    sides: Sides,
-    doubts: Sequence[Doubt],
-    holders: Sequence[Doubt],
-    sites: Sequence[int],
-    calls: Sequence[dict[str, Any]],
-    tests: str,
-) -> tuple[str, bool]:
-    """Return why the tests say nothing about a place (empty: they do), and whether all were tried only together.
-
-    `sides`: the messages of the reference, if there is one, and of the sample; `sites`: the line of the tests that
-    made each call; `tests`: their text.
+    All places are replaced at once. `sides`: the messages of the reference, if there is one, and of the sample.
     """
-    places = [*doubts, *holders]
-    uses = _uses(places, sides, calls)
-    alone = _alone(sides, places, uses, sites, tests) if len(places) > 1 else ()
-    tried = [*itertools.islice(itertools.chain(_together(sides, doubts, uses), alone), MAX_REPLAYS + 1)]
-    is_cut = len(tried) > MAX_REPLAYS
-    for messages, what in tried[:MAX_REPLAYS]:
-        if accepts(messages):
-            return f"the tests also pass with {what}, so they do not decide this value", is_cut
-    return "", is_cut
+    accepted = (what for messages, what in _together(sides, doubts) if accepts(messages))
+    what = next(accepted, "")
+    return what and f"the tests also pass with {what}, so they do not decide this value"
 
 
-def _alone(
-    sides: Sides, doubts: Sequence[Doubt], uses: Uses, sites: Sequence[int], tests: str
-) -> Iterator[tuple[list[str], str]]:
-    """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests.
-
-    The nearest control of each group comes first, then the next one of each. So each has some, if there are too many.
-    """
-    groups: dict[tuple[Any, ...], list[Doubt]] = {}
-    for doubt in (doubt for doubt in doubts if uses[id(doubt)][0] is doubt):
-        call = doubt.place.call
-        site = sites[call] if 0 <= call < len(sites) else -1
-        groups.setdefault((site, doubt.place.group, doubt.place.is_whole), []).append(doubt)
-    queues: list[list[tuple[Sequence[str] | None, list[Change]]]] = []
-    for group, members in groups.items():
-        digest = hashlib.sha256(f"{tests}{group}".encode("utf-8", "surrogatepass")).digest()
-        chosen = members[int.from_bytes(digest[:8], "big") % len(members)]
-        for side, texts in enumerate(sides):
-            tried = reversed(chosen.controls[side])
-            queues.append([(texts, _in_all_uses(chosen, uses, side, control)) for control in tried])
-    for row in itertools.zip_longest(*queues):
-        for texts, changes in filter(None, row):
-            yield from _if_changed(texts, changes)
-
-
-def _uses(doubts: Sequence[Doubt], sides: Sides, calls: Sequence[dict[str, Any]]) -> Uses:
-    """Find the places that are one value for the tests: the same place in equal answers to equal calls.
-
-    Each of the calls may decide the value. Only calls with data can be equal: an object, a seed or an input may have
-    changed in between.
-    """
-    questions: dict[int, Hashable] = {}
-    groups: dict[Hashable, list[Doubt]] = {}
-    for doubt in doubts:
-        number = doubt.place.call
-        if number not in questions:
-            answers = [texts and texts[number + 1] for texts in sides]
-            questions[number] = (_data_only(calls[number]) if number >= 0 else "") or number, *answers
-        places = ((doubt.part(side).where or ())[1:] for side in (0, 1))
-        groups.setdefault((questions[number], doubt.place.is_whole, *places), []).append(doubt)
-    return {id(doubt): group for group in groups.values() for doubt in group}
-
-
-def _data_only(call: dict[str, Any]) -> str:
-    """Return the text of a call of a function whose arguments are data; empty for any other call."""
-    text = json.dumps([call[name] for name in "fvkn"], separators=(",", ":"))
-    is_data = call["f"].get("x", [""])[0] == "name" and text.count('{"x":') == 1 and '{"t":' not in text
-    return text if is_data and not call["m"] and not call.keys() & {"s", "i"} else ""
-
-
-def _in_all_uses(doubt: Doubt, uses: Uses, side: int, control: Control) -> list[Change]:
-    """Return the changes that put a control in every place that is the same value."""
-    return [(use.part(side), control) for use in uses[id(doubt)]]
-
-
-def _together(sides: Sides, doubts: Sequence[Doubt], uses: Uses) -> Iterator[tuple[list[str], str]]:
+def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str], str]]:
     """Yield messages with all places replaced at once."""
     for side, texts in enumerate(sides):
         for number in range(max((len(doubt.controls[side]) for doubt in doubts), default=0)):
@@ -302,27 +218,6 @@ def _together(sides: Sides, doubts: Sequence[Doubt], uses: Uses) -> Iterator[tup
                 (doubt.part(side), own[min(number, len(own) - 1)]) for doubt in doubts if (own := doubt.controls[side])
             ]
             yield from _if_changed(texts, chosen)
-        yield from _if_changed(texts, _opposite(doubts, uses, side))
-
-
-def _opposite(doubts: Sequence[Doubt], uses: Uses, side: int) -> list[Change]:
-    """Return changes that make one number larger and another one of the same call smaller, with the same sum."""
-    numbers = [
-        doubt
-        for doubt in doubts
-        if doubt.is_near_tried and all(type(doubt.part(at).atom) in {int, float} for at in (0, 1))
-    ]
-    for one, other in itertools.pairwise(numbers):
-        if one.place.call == other.place.call:
-            known = [{doubt.part(side).atom for doubt in (one, other)} for side in (0, 1)]
-            first, second = one.part(side).atom, other.part(side).atom
-            for step in (1, -1, 2, -2):
-                if {first + step, second - step} not in known:
-                    pairs = (one, first + step), (other, second - step)
-                    return [
-                        change for place, atom in pairs for change in _in_all_uses(place, uses, side, Control(atom))
-                    ]
-    return []
 
 
 def _if_changed(texts: Sequence[str] | None, changes: list[Change]) -> Iterator[tuple[list[str], str]]:

@@ -1,8 +1,6 @@
 """Controls: answers with a place replaced by another value. If the tests accept one, they do not decide that value.
 
-Some controls say nothing: NaN, an empty list. Others are near the answer: the next integer, a text with another letter,
-a list with one other item. Near ones are tried unless the answer itself is that near to the expected one
-(`is_near`): where tests ignore case, an answer may be in another case.
+Controls say nothing about a solution: NaN, an empty list, an unrelated text.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import contextlib
 import copy
 import datetime
 import json
-import math
 from typing import NamedTuple
 
 from grade_sandbox.tests import views
@@ -24,19 +21,16 @@ from grade_sandbox.values.constructed import ERROR, ITERATOR, MAPPING, NONE, NUM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from grade_sandbox.tests.views import Messages, Node, Part, View
 
     Change = tuple[Part, "Control"]
-    IsSame = Callable[[Part, Part], bool]
 
 UNRELATED = "\u2603\u2603\u2603"
 """No letter and no digit, which tests may look for."""
 HUGE = 1e200
-SMALL = 0.01
-"""How far numbers that are no integers are from each other if they are near: this part of the number, or this much."""
 
 
 class Control(NamedTuple):
@@ -56,17 +50,8 @@ class Control(NamedTuple):
         return str(self.node[1]) if self.node[0] == "exception" else f"another {self.node[0]}"
 
 
-def of(view: View, other: View, is_same: IsSame, *, is_whole: bool, near: bool = False) -> list[Control]:
-    """Return the controls for a place where two values differ; `view` is the one that will be replaced.
-
-    `is_same`: whether a part of the first value is the same as one of the other. `near`: whether to include controls
-    that are near the value.
-    """
-    found = _saying_nothing(view, other, is_same, is_whole=is_whole)
-    return [*found, *_near(view, other, is_whole=is_whole)] if near and view.family == other.family else found
-
-
-def _saying_nothing(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> list[Control]:
+def of(view: View, other: View) -> list[Control]:
+    """Return the controls for a place where two values differ; `view` is the one that will be replaced."""
     if view.family == other.family == ERROR:
         if is_related(view, other):
             return []
@@ -83,11 +68,11 @@ def _saying_nothing(view: View, other: View, is_same: IsSame, *, is_whole: bool)
     if view.family == NONE:
         return [Control(True)]
     if other.family == NONE:
-        return [control for control in _of_value(view, other, is_same, is_whole=is_whole) if control.holds_something]
-    return _of_value(view, other, is_same, is_whole=is_whole)
+        return [control for control in _of_value(view, other) if control.holds_something]
+    return _of_value(view, other)
 
 
-def _of_value(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> list[Control]:
+def _of_value(view: View, other: View) -> list[Control]:
     if view.family == NUMBER:
         return [*map(Control, _numbers(view, other)), Control(None)]
     if view.name in _TIMES and view.node is not None:
@@ -97,7 +82,9 @@ def _of_value(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> li
         atoms = [_atom_of(text) for text in texts if text not in (view.value, other.value)]
         return [*map(Control, atoms), Control(None)]
     if view.family in CONTAINERS:
-        return [*_containers(view, other, is_same, is_whole=is_whole), Control(None)]
+        if view.node is None or not (view.parts and other.parts):
+            return [Control(None)]
+        return [Control(node=_emptied(view, view.node)), Control(None)]
     return [Control(None)]
 
 
@@ -108,38 +95,10 @@ def _atom_of(value: Any) -> Any:
 
 
 def _numbers(view: View, other: View) -> Iterator[Any]:
-    # A number that is near has the same sign, so the sign is not in doubt.
-    negative = -view.value if isinstance(view.value, (int, float)) and not is_near(view, other) else 0
+    negative = -view.value if isinstance(view.value, (int, float)) else 0
     for value in dict.fromkeys((float("nan"), HUGE, 0, negative)):
         if not any(same_number(value, one.value) for one in (view, other) if one.family == NUMBER):
             yield _atom_of(value)
-
-
-def _containers(view: View, other: View, is_same: IsSame, *, is_whole: bool) -> Iterator[Control]:
-    if view.node is None:
-        return
-    if view.parts and other.parts:
-        yield Control(node=_emptied(view, view.node))
-    if is_whole and len(view.parts) > 1 and (node := _listed(view, view.node)) is not None:
-        if not _are(_items(view, -1), _items(other), is_same):
-            yield Control(node=[node[0], node[1][: -_width(view)], *node[2:]])
-        for atom in _neutral(view.parts) if view.family == SEQUENCE else ():
-            if not _are([*view.parts, view.part._replace(atom=atom)], other.parts, is_same):
-                yield Control(node=[node[0], [*node[1], atom], *node[2:]])
-
-
-def _neutral(parts: Sequence[Part]) -> tuple[Any, ...]:
-    """Return items that change no sum, no product, or no joined text."""
-    kinds = {type(part.atom) for part in parts}
-    return (0, 1) if kinds <= {int, float} else ("",) if kinds == {str} else ()
-
-
-def _items(view: View, stop: int | None = None) -> list[Part]:
-    return [*view.keys[:stop], *view.parts[:stop]]
-
-
-def _are(parts: Sequence[Part], others: Sequence[Part], is_same: IsSame) -> bool:
-    return len(parts) == len(others) and all(map(is_same, parts, others))
 
 
 def _emptied(view: View, node: Node) -> list[Any]:
@@ -173,65 +132,9 @@ def _empty_array() -> list[Any]:
     return ["array", "<f8", [0], "", ""]
 
 
-def _listed(view: View, node: Node) -> list[Any] | None:
-    """Return a node of a container that has its contents in a list after its kind; None if there is none."""
-    kind = node.node[0]
-    if (view.family == MAPPING and kind != "chainmap") or kind in _LISTED:
-        return node.node
-    if view.family == SEQUENCE and not any(isinstance(part.atom, dict) for part in view.parts):
-        return ["list", [part.atom for part in view.parts]]
-    return None
-
-
-_LISTED = {"list", "tuple", "deque", "set", "frozenset", "iterator", "generator", "begun"}
-
-
 def _width(view: View) -> int:
     """Return how many atoms an item of a container has in its node."""
     return 2 if view.family == MAPPING else 1
-
-
-def is_near(one: View, other: View) -> bool:
-    """Whether two values that differ are the same but for a small amount, or for case and spacing."""
-    if one.family == other.family == TEXT and type(one.value) is type(other.value):
-        return bool(_folded(one.value) == _folded(other.value))
-    if one.family != NUMBER or other.family != NUMBER or isinstance(one.value, int) or isinstance(other.value, int):
-        return False
-    first, second = _as_float(one.value), _as_float(other.value)
-    return bool(abs(first - second) <= _small(first))
-
-
-def _folded(text: Any) -> Any:
-    return text[:0].join(text.lower().split())
-
-
-def _as_float(value: Any) -> Any:
-    try:
-        return value if isinstance(value, complex) else float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _small(value: complex) -> float:
-    return SMALL * max(1.0, abs(value))
-
-
-def _near(view: View, other: View, *, is_whole: bool) -> Iterator[Control]:
-    """Yield the controls that are near a value."""
-    if is_truth(view) or is_truth(other):
-        return
-    if view.family == NUMBER:
-        for number in _near_numbers(view.value):
-            if not (same_number(number, view.value) or same_number(number, other.value)):
-                yield Control(_atom_of(number))
-    elif view.name in _TIMES and view.node is not None:
-        yield from _other_times(view.node.node, *map(datetime.timedelta, (1, -1, 28)))
-    elif view.family == TEXT:
-        texts = dict.fromkeys((view.value.swapcase(), *_misspelled(view.value)))
-        yield from (Control(_atom_of(text)) for text in texts if text not in (view.value, other.value))
-    elif view.family in CONTAINERS and is_whole and view.node is not None and len(view.parts) > 1:
-        node = _listed(view, view.node)
-        yield from (Control(node=[node[0], one, *node[2:]]) for one in _near_contents(view, node[1])) if node else ()
 
 
 _TIMES = {"date", "datetime", "timedelta"}
@@ -250,35 +153,6 @@ def _other_times(node: list[Any], *steps: datetime.timedelta) -> Iterator[Contro
                 time: datetime.date = getattr(datetime, kind).fromisoformat(parts[0])
                 moved = [(time + step).isoformat(), *parts[1:]]
             yield Control(node=[kind, moved, *rest])
-
-
-def _near_numbers(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, int):
-        return value + 1, value - 1, 2 * value
-    plain = _as_float(value)
-    return plain + _small(plain), plain - _small(plain)
-
-
-def _misspelled(text: Any) -> Iterator[Any]:
-    """Yield a text with one letter or digit changed: first one near its middle, then the last one."""
-    places = [at for at in range(len(text)) if text[at : at + 1].isalnum()]
-    for at in places and (places[len(places) // 2], places[-1]):
-        old = text[at : at + 1]
-        pair = "01" if old.isdigit() else "AB" if old.isupper() else "ab"
-        first, second = (letter if isinstance(text, str) else letter.encode() for letter in (pair[0], pair[1]))
-        yield text[:at] + (second if old == first else first) + text[at + 1 :]
-
-
-def _near_contents(view: View, atoms: list[Any]) -> Iterator[list[Any]]:
-    """Yield the contents of a container with one item in place of another, and with one changed."""
-    middle, width = len(view.parts) // 2, _width(view)
-    at, before = middle * width + width - 1, middle * width - 1
-    if view.family != SET and atoms[at] != atoms[before]:
-        yield [*atoms[:at], atoms[before], *atoms[at + 1 :]]
-    item = atoms[at]
-    if type(item) in {int, float, str}:
-        other = next(_misspelled(item), item) if isinstance(item, str) else _near_numbers(item)[0]
-        yield [*atoms[:at], _atom_of(other), *atoms[at + 1 :]]
 
 
 def changed(texts: Sequence[str], changes: Iterable[Change]) -> list[str]:

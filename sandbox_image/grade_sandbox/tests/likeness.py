@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from functools import cached_property
 from typing import NamedTuple
 
 from grade_sandbox.tests import controls, shown
 from grade_sandbox.tests.controls import Control, detached, exchanged, grafted
 from grade_sandbox.tests.kinds import Kinds, largest_of
-from grade_sandbox.tests.sameness import Comparison, Place, exact
+from grade_sandbox.tests.sameness import Comparison, Place
 from grade_sandbox.tests.views import Messages, Part, every, given
 from grade_sandbox.values.constructed import NONE
 
@@ -42,8 +41,6 @@ class Doubt(NamedTuple):
 
     place: Place
     controls: tuple[list[Control], list[Control]]
-    is_near_tried: bool = False
-    """Whether there are controls near the answer."""
 
     def part(self, side: int) -> Part:
         """Return the place in the messages of the reference (0) or of the sample (1)."""
@@ -82,8 +79,6 @@ class Likeness:
             runs = Likeness(calls, reads, references[:1], references[1])
             runs.compare()
             self._varying = runs.differing
-        self._is_steady = not self._varying
-        """Whether the reference answers one way only. If not, what lies near its answer may be right as well."""
         self.same = self.alike = 0
         self.problem = ""
         """How the first answer that is not like the reference's differs."""
@@ -92,8 +87,6 @@ class Likeness:
         self.doubted: dict[str, str] | None = None
         """The same for the first call whose answer is not alike either."""
         self.doubts: list[Doubt] = []
-        self.holders: list[Doubt] = []
-        """Containers of these places that differ in more than the order of their items."""
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
         self.arguments: list[tuple[Part, list[Control]]] = []
@@ -238,15 +231,8 @@ class Likeness:
         problem = next((found for place in places if (found := _undone(place) or kinds.problem(place))), "")
         if not problem:
             tested = [place for place in places if not self._varies(place)]
-            self.doubts += [as_doubt(place, self._expected, self._returned, near=self._is_steady) for place in tested]
-            holders = self._comparison.holders(
-                place for place in tested if self._is_steady and not self._is_near(place)
-            )
-            self.holders += [as_doubt(place, self._expected, self._returned) for place in holders]
+            self.doubts += [as_doubt(place, self._expected, self._returned) for place in tested]
         self._note(number, problem, answers, places[0])
-
-    def _is_near(self, place: Place) -> bool:
-        return controls.is_near(self._expected.view(place.expected), self._returned.view(place.returned))
 
     def _varies(self, place: Place) -> bool:
         """Whether the reference's own runs differ there."""
@@ -318,27 +304,10 @@ def _text(messages: Messages, answer: Answer, *, prints: bool, changes: bool) ->
     return shown.clipped(pieces)
 
 
-def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool = False) -> Doubt:
-    """Return a place with the controls for both sides; `near`: also with those that are near the answers."""
+def as_doubt(place: Place, expected: Messages, returned: Messages) -> Doubt:
+    """Return a place with the controls for both sides."""
     one, other = expected.view(place.expected), returned.view(place.returned)
-    if place.path[:1] == ("printed",):  # other words are allowed, other numbers are not
-        near = near and numbers_in(one.value) != numbers_in(other.value)
-    near = near and not controls.is_near(one, other)
-
-    def is_same(first: Part, second: Part) -> bool:
-        return exact(expected, first) == exact(returned, second)
-
-    first = controls.of(one, other, is_same, is_whole=place.is_whole, near=near)
-    second = controls.of(other, one, lambda a, b: is_same(b, a), is_whole=place.is_whole, near=near)
-    return Doubt(place, (first, second), near)
-
-
-_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-
-
-def numbers_in(text: Any) -> list[float]:
-    """Return the numbers in a text."""
-    return list(map(float, _NUMBERS.findall(text)))
+    return Doubt(place, (controls.of(one, other), controls.of(other, one)))
 
 
 def changed_arguments(message: dict[str, Any]) -> set[int]:

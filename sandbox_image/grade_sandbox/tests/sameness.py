@@ -42,15 +42,6 @@ class Place(NamedTuple):
     returned: Part
     path: Path = ()
     """The names on the way to it: attributes, keys, and positions in tuples, which are records; no other indexes."""
-    is_whole: bool = False
-    """Whether containers differ as a whole: in length or in keys."""
-    holder: tuple[Part, Part] | None = None
-    """The containers (expected, returned) in which these two parts are items."""
-
-    @property
-    def group(self) -> Path:
-        """The path without keys and positions."""
-        return tuple("item" if type(name) is int else name[0] if type(name) is tuple else name for name in self.path)
 
 
 class Comparison:
@@ -64,41 +55,17 @@ class Comparison:
         """Return where two values differ; at most MAX_PLACES."""
         found: list[Place] = []
         seen: set[tuple[int, int]] = set()
-        stack: list[tuple[Part, Part, Path, tuple[Part, Part] | None]] = [(expected, returned, path, None)]
+        stack: list[tuple[Part, Part, Path]] = [(expected, returned, path)]
         while stack and len(found) < MAX_PLACES:
-            one, other, way, holder = stack.pop()
+            one, other, way = stack.pop()
             if _is_same_atom(one, other) or self._was_seen(one, other, seen):
                 continue
             deeper = self._compared(self._expected.view(one), self._returned.view(other))
-            if isinstance(deeper, bool):
-                if not deeper:
-                    found.append(Place(call, one, other, way, holder=holder))
-            elif deeper is None:
-                found.append(Place(call, one, other, way, is_whole=True, holder=holder))
-            else:
-                inside = (one, other) if self._expected.view(one).family in CONTAINERS else None
-                stack += [(first, second, (*way, name), inside) for name, first, second in reversed(deeper)]
+            if deeper is None or deeper is False:
+                found.append(Place(call, one, other, way))
+            elif deeper is not True:
+                stack += [(first, second, (*way, name)) for name, first, second in reversed(deeper)]
         return found
-
-    def holders(self, places: Iterable[Place]) -> list[Place]:
-        """Return the containers that differ in more than the order of these items, as places of their own."""
-        found: dict[int, Place] = {}
-        for place in places:
-            if place.holder is not None:
-                one, other = place.holder
-                node = self._expected.node(one)
-                whole = Place(place.call, one, other, place.path[:-1], is_whole=True)
-                if node is not None and id(node.node) not in found and not self._are_reordered(one, other):
-                    found[id(node.node)] = whole
-        return list(found.values())
-
-    def _are_reordered(self, one: Part, other: Part) -> bool:
-        sides = (self._expected, one), (self._returned, other)
-        views_ = [(messages, messages.view(part)) for messages, part in sides]
-        if any(view.keys for _, view in views_):
-            return False
-        first, second = (sorted(exact(messages, part) for part in view.parts) for messages, view in views_)
-        return first == second
 
     def _was_seen(self, one: Part, other: Part, seen: set[tuple[int, int]]) -> bool:
         nodes = self._expected.node(one), self._returned.node(other)
