@@ -51,15 +51,15 @@ WHOLE_LINES = 10_000
 
 def _list(width: int) -> str:
     """Return the table of the bundled benchmarks, the defaults first."""
-    from grader.reports import terminal
     from grader.reports.document import Column, Table, cells
+    from grader.reports.formats import terminal
     from grader.scorers import declarations
 
     rows = [[benchmark.id, benchmark.name, *_splits_and_protocols(benchmark)] for benchmark in declarations.bundled()]
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
     table = Table(title="", columns=columns, rows=list(map(cells, rows)))
-    return "\n".join(terminal.drawn(table, "", width))
+    return "\n".join(terminal.drawn(table, width))
 
 
 def _splits_and_protocols(declared: Benchmark) -> tuple[str, str]:

@@ -30,13 +30,12 @@ def leaderboard_command(
     RESULTS is a `<stem>_results.json`. NAME is the name of its model in the table.
     """
     from grader.decisions.leaderboard import leaderboard
-    from grader.reports import format_of_runs
-    from grader.reports.runs import leaderboard as view
+    from grader.reports.views import leaderboard as view
 
-    formats = {name: format_of_runs(name, "a leaderboard is") for name in outputs}
+    output_files.check_formats(outputs)
     output_files.check_places(outputs, [run.path for run in runs])
     ranked = read(runs)
     output_files.check_beside(outputs, [(Path(name.results), report) for name, report in ranked])
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(ranked, reading=reading), folder, ranked if published else ())
-    output_files.show_and_put(document, formats.items(), quiet=quiet)
+    output_files.show_and_put(document, outputs, quiet=quiet)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.commands.console import AGAIN, emit, say, show_table
 from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from grader.decisions.gate import GateResult
     from grader.reports.document import Document
-    from grader.results import ReadingName, Report
+    from grader.results import Report
 
 
 def check_formats(outputs: Sequence[str]) -> None:
     """Raise UsageError for an output that has no report format."""
-    from grader.reports import format_of
+    from grader.reports.formats import format_of
 
     for name in outputs:
         format_of(name)
@@ -54,22 +53,13 @@ def check_beside(outputs: Sequence[str], runs: Iterable[tuple[Path, Report]]) ->
     check_places(outputs, [path for each in files for path in (each.predictions, each.own)])
 
 
-def write(
-    outputs: Sequence[str],
-    report: Report,
-    material: Callable[[], Any],
-    gates: Sequence[GateResult] = (),
-    *,
-    reading: ReadingName = "careful",
-    again: str = AGAIN,
-) -> list[Path]:
+def write(outputs: Sequence[str], document: Document, *, again: str = AGAIN) -> list[Path]:
     """Write every output and return the paths; `-` is JSON on standard output. `again`: see `put`."""
-    from grader.reports import format_of
+    from grader.reports.formats import format_of
 
     written: list[Path] = []
     for name in outputs:
-        made = format_of(name)(report, material, gates, reading=reading)
-        written += put(name, made, again)
+        written += put(name, format_of(name)(document), again)
     return written
 
 
@@ -78,19 +68,21 @@ def folder_of_page(outputs: Sequence[str]) -> Path | None:
     return next((Path(name).parent for name in outputs if name.lower().endswith(".html")), None)
 
 
-def show_and_put(
-    document: Document,
-    outputs: Iterable[tuple[str, Callable[[Document], bytes]]],
-    *,
-    quiet: bool,
-    groups: bool = False,
-) -> None:
-    """Print a document, unless `quiet`, and write it to files, given with their formats. `groups`: print all groups."""
-    from grader.reports import terminal
+def show_and_put(document: Document, outputs: Sequence[str], *, quiet: bool, groups: bool = False) -> None:
+    """Print a document, unless `quiet`, and write it to files. `groups`: print all groups."""
+    from grader.reports.formats import format_of
 
+    made = [(name, format_of(name)(document)) for name in outputs]
     if not quiet:
-        show_table(functools.partial(terminal.render, document, groups=groups))
-    put_all(((name, make(document)) for name, make in outputs), quiet=quiet)
+        show(document, groups=groups)
+    put_all(made, quiet=quiet)
+
+
+def show(document: Document, *, groups: bool = False) -> None:
+    """Print a document. `groups`: print all groups."""
+    from grader.reports.formats import terminal
+
+    show_table(functools.partial(terminal.render, document, groups=groups))
 
 
 def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.decisions.comparison import RunName
-    from grader.reports.document import Document
     from grader.reports.material import Material
     from grader.reports.questions import Gap
+    from grader.reports.web.sides import Side
     from grader.results import ReadingName, Report
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -55,21 +55,19 @@ def compare_command(
     A and B are optional names for the two runs, as in `base=old_results.json`.
     """
     from grader.decisions.comparison import compare
-    from grader.reports import format_of_runs
-    from grader.reports.runs import comparison as view
+    from grader.reports.views import comparison as view
 
-    formats = {name: None if _is_page(name) else format_of_runs(name, "a comparison is") for name in outputs}
+    output_files.check_formats(outputs)
     output_files.check_places(outputs, [before.path, after.path, data])
     runs = options.read([before, after], twice=True)
     output_files.check_beside(outputs, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
-    def page(_: Document) -> bytes:
-        return _page(runs, benchmark, data, quiet=quiet)
+    def sides() -> tuple[Side, Side]:
+        return _sides(runs, benchmark, data, quiet=quiet)
 
-    made = ((name, make or page) for name, make in formats.items())
-    output_files.show_and_put(view.document(compared), made, quiet=quiet, groups=groups)
+    output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, groups=groups)
 
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")
@@ -93,6 +91,7 @@ def report_command(
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`), without grading again."""
     from grader.reports.material import load_beside
+    from grader.reports.views import run as view
     from grader.scorers import declarations
     from grader.scorers.earlier import read_report
 
@@ -109,7 +108,7 @@ def report_command(
         gaps[:] = found.gaps
         return found
 
-    written = output_files.write(outputs, report, material, reading=reading)
+    written = output_files.write(outputs, view.document(report, material, reading=reading))
     for path in () if quiet else written:
         say(f"Wrote {path}")
     # A problem with a file that the user named is printed with --quiet as well.
@@ -119,14 +118,11 @@ def report_command(
             say(gap.in_words())
 
 
-def _is_page(name: str) -> bool:
-    return PurePath(name).suffix.lower() == ".html"
-
-
-def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool) -> bytes:
-    """Return the page of two runs side by side."""
+def _sides(
+    runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool
+) -> tuple[Side, Side]:
+    """Collect what the items of two runs hold, and say what there is not."""
     from grader.decisions.comparison import told_apart
-    from grader.reports import html
     from grader.reports.material import load_beside
     from grader.reports.web.sides import Side
 
@@ -138,8 +134,8 @@ def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: P
         )
         for name, (_, report) in zip(told_apart([name for name, _ in runs]), runs, strict=True)
     ]
-    page = html.side_by_side(*sides)
     for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):
         if not quiet:
             say(gap)
-    return page
+    before, after = sides
+    return before, after

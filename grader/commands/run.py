@@ -136,6 +136,7 @@ def _check_several(files: Sequence[str], wanted: Wanted) -> None:
 def summarise(report: Report, gates: Sequence[GateResult]) -> None:
     """Append the report to the step summary, if the CI has one."""
     if os.environ.get("GITHUB_STEP_SUMMARY"):
-        from grader.reports import markdown
+        from grader.reports.formats import markdown
+        from grader.reports.views import run
 
-        github.append("GITHUB_STEP_SUMMARY", markdown.render(report, gates) + b"\n")
+        github.append("GITHUB_STEP_SUMMARY", markdown.make(run.document(report, gates=gates)) + b"\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.commands import github, output_files
-from grader.commands.console import AGAIN, say, show_table, writing
+from grader.commands.console import AGAIN, say, writing
 from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
 
@@ -130,15 +130,15 @@ def judge_gates(graded: Graded, wanted: Wanted) -> list[GateResult]:
 
 def show(report: Report, wanted: Wanted) -> None:
     """Show the table; with `verbose` also one line per sample."""
-    from grader.reports import table
     from grader.reports.text import clean
+    from grader.reports.views import run
 
-    show_table(functools.partial(table.render, report, groups=wanted.groups))
+    output_files.show(run.document(report), groups=wanted.groups)
     if wanted.verbose:
         for sample in report.samples:
             outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
             say(f"{clean(sample.qid)} #{sample.sample} {outcomes} {clean(sample.careful.detail)[:200]}".rstrip())
-            if why := table.because(report, sample):
+            if why := run.because(report, sample):
                 say(f"    {clean(why)[:MOST_CHARACTERS]}")
 
 
@@ -184,16 +184,13 @@ def report_steps(
     graded: Graded, wanted: Wanted, material: Callable[[], Any], gates: Sequence[GateResult]
 ) -> list[Callable[[], list[Path]]]:
     """Return one step for each report, so that one that cannot be written does not prevent the others."""
+    from grader.reports.views import run
+
+    if not wanted.outputs:
+        return []
+    document = run.document(graded.report, material, gates, reading=wanted.reading)
     return [
-        functools.partial(
-            output_files.write,
-            (name,),
-            graded.report,
-            material,
-            gates,
-            reading=wanted.reading,
-            again=_report_again(name, graded, wanted),
-        )
+        functools.partial(output_files.write, (name,), document, again=_report_again(name, graded, wanted))
         for name in wanted.outputs
     ]
 

@@ -1,6 +1,7 @@
-"""The document of several runs: what a comparison or a leaderboard shows, in any format.
+"""What a view makes and a format shows: sections with tables, sentences and plots, as data.
 
-`comparison.py` and `leaderboard.py` make documents; there is one more module per format.
+A view (`views/`) is a function from reports to a `Document`, a format (`formats/`) one from a `Document` to bytes.
+Neither knows the other: a view says on which kind of medium a part is shown, not in which format.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -20,10 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.results import Metric, ReadingName
+    from grader.scorers.interface import CurveBlock
 
 NOTHING = "–"
-Where = Literal["everywhere", "pages", "texts"]
-"""`pages`: only in HTML, which has room and draws. `texts`: everywhere else."""
+Medium = Literal["terminal", "file", "page"]
+"""A terminal has 80 columns; a file of text is read in a pull request; a page has room, draws, and can be clicked."""
+Media = tuple[Medium, ...]
+EVERYWHERE: Media = ("terminal", "file", "page")
+TEXTS: Media = ("terminal", "file")
+PAGES: Media = ("page",)
+FILES: Media = ("file",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,8 @@ class Cell:
     """Where a page leads to."""
     metrics: Mapping[ReadingName, Metric | None] = field(default_factory=dict)
     """The values that a page draws in this cell."""
+    chance: float | None = None
+    """Beside these values: what a guess would get."""
 
 
 def cells(texts: Iterable[str]) -> list[Cell]:
@@ -56,10 +65,12 @@ class Column:
     """A column: its heading, and how its cells are shown."""
 
     name: str
-    kind: Literal["name", "word", "number", "drawn"] = "number"
-    """`name` is an untrusted text, which may be broken. `word` and `number` are never broken."""
-    where: Where = "everywhere"
+    kind: Literal["name", "sentence", "word", "number", "drawn"] = "number"
+    """`name` is an untrusted text; a `sentence` may quote such texts. Only these two may be broken."""
+    where: Media = EVERYWHERE
     title: str = ""
+    is_whole: bool = False
+    """A drawn column whose scale is that of percentages, not that of its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,49 +88,140 @@ class Table:
     """The groups (`field=value`) that it is about; a terminal shows many of them only on request."""
     is_card: bool = False
     """Of less weight: pages show it as a card."""
-    where: Where = "everywhere"
+    where: Media = EVERYWHERE
 
-    def in_texts(self) -> Table:
-        """Return the table with the columns of all formats but HTML."""
-        return self._only("texts")
-
-    def on_pages(self) -> Table:
-        """Return the table with the columns of HTML."""
-        return self._only("pages")
-
-    def _only(self, where: Where) -> Table:
-        at = [place for place, column in enumerate(self.columns) if column.where in ("everywhere", where)]
+    def on(self, medium: Medium) -> Table:
+        """Return the table with the columns of a medium."""
+        at = [place for place, column in enumerate(self.columns) if medium in column.where]
         rows = [[row[place] for place in at] for row in self.rows]
         return replace(self, columns=[self.columns[place] for place in at], rows=rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A curve of both readings, which pages draw; tables have its main values."""
+
+    curve: CurveBlock
+    unit: str
+    """What is counted for each of its values."""
+    metrics: Sequence[Metric]
+    """Those of its values that have intervals."""
+
+
+Part = Table | Plot | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A heading with tables and sentences below it."""
 
-    title: str
-    facts: Sequence[str] = ()
-    """What a page shows below the title."""
-    parts: Sequence[Table | str]
+    title: str = ""
+    sign: str = ""
+    """A sign before the title, of the grader's own."""
+    lead: str = ""
+    """A sentence below the title."""
+    parts: Sequence[Part]
+    is_folded: bool = False
+    """Pages and files show its title first, and the rest on request."""
+    where: Media = EVERYWHERE
 
-    def texts(self) -> list[Table | str]:
-        """Return the parts that are not only for pages."""
-        shown = [part for part in self.parts if not isinstance(part, Table) or part.where != "pages"]
-        return [part.in_texts() if isinstance(part, Table) else part for part in shown]
+    def on(self, medium: Medium) -> list[Part]:
+        """Return the parts for a medium."""
+        shown = (part for part in self.parts if not isinstance(part, Table) or medium in part.where)
+        return [part.on(medium) if isinstance(part, Table) else part for part in shown]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What became of one item, for readers of test results."""
+
+    name: str
+    place: str
+    """The dotted name of its group."""
+    seconds: float = 0
+    state: Literal["passed", "failed", "error", "skipped"]
+    kind: str = ""
+    message: str = ""
+    details: str = ""
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Cases of one group."""
+
+    name: str
+    properties: Sequence[tuple[str, str]] = ()
+    cases: Sequence[Case]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """Packed data of items, which a page's script unpacks and shows."""
+
+    styles: Sequence[str]
+    scripts: Sequence[str]
+    """The parts of the script that shows these items, in order: later parts use definitions of earlier ones."""
+    index: str
+    """Packed: all data except the texts of items."""
+    chunks: Sequence[str]
+    """Packed: items with questions, outputs and programs."""
+    images: Sequence[str]
+    """Data URLs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What somebody needs who decides: one number in a sentence, what is beside it, and what to look at."""
+
+    number: str
+    sentence: str
+    beside: Sequence[tuple[str, str]]
+    """(What, value)."""
+    look: Sequence[tuple[str, str]]
+    """At most three: (a sentence, where a page leads to)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """What a format gets."""
 
-    title: str
+    names: Sequence[str]
+    """The parts of its title."""
+    heading: str = ""
+    """What a page has in place of this title."""
     facts: Sequence[str] = ()
+    """What was measured, in short parts."""
     lead: str = ""
+    """How its numbers are to be read."""
+    brief: Brief | None = None
+    """What a page begins with; the sections have the same facts."""
     sections: Sequence[Section]
     data: Callable[[], object]
     """Returns what JSON has."""
     records: Callable[[], Iterable[Mapping[str, object]]] = tuple
     """Returns the rows of a CSV file, unrounded."""
+    columns: Sequence[str] = ()
+    """The columns of a CSV file without rows."""
+    suites: Callable[[], Iterable[Suite]] | None = None
+    items: Callable[[], Items] | None = None
+    source: str = ""
+    """The file it was made from."""
+
+    @property
+    def title(self) -> str:
+        """The title in one line."""
+        return " · ".join(self.names)
+
+    def on(self, medium: Medium) -> list[tuple[Section, list[Part]]]:
+        """Return the sections that have something for a medium, each with its parts."""
+        found = ((section, section.on(medium)) for section in self.sections if medium in section.where)
+        return [(section, parts) for section, parts in found if parts or section.lead]
+
+
+def place(**words: str) -> str:
+    """Return where the items of a document are, as a link on its page: `place(tab="items", careful="wrong")`."""
+    return f"#{urlencode(words, errors='replace')}"
 
 
 def page_of(results: str, folder: Path | None) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grader.results import Metric, Report
-    from grader.scorers.interface import TableBlock
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,18 +74,6 @@ def table(runs: Sequence[tuple[str, Report]], known: Published) -> Table:
         ),
         is_card=True,
     )
-
-
-def block(report: Report) -> list[TableBlock]:
-    """Return the table of one run for its page; nothing if there is nothing to compare it with."""
-    from grader.scorers.interface import TableBlock
-
-    known = load(report.benchmark)
-    if known is None or why_not(report, known):
-        return []
-    made = table([(report.model or "this run", report)], known)
-    rows = [[cell.text for cell in row] for row in made.rows]
-    return [TableBlock(title=made.title, lead=made.note, columns=[column.name for column in made.columns], rows=rows)]
 
 
 def _mode(report: Report, known: Published) -> str:

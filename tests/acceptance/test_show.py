@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from grader.cli import run
-from grader.reports.table import because
+from grader.reports.views.run import because
 from grader.results import Calls, FirstDifference, Outcome, Report
 from grader.results.file import encode_report
 from grader.scorers.execution.facts import SampleFacts

@@ -9,8 +9,8 @@ from grader.decisions.gate import judge
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import MaxDrop
 from grader.errors import UsageError
-from grader.reports import terminal
-from grader.reports.runs import comparison
+from grader.reports.formats import terminal
+from grader.reports.views import comparison
 from grader.results import (
     READINGS,
     JudgeProvenance,

@@ -10,12 +10,10 @@ import pytest
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.reports import format_of
-from grader.reports.material import Material
-from grader.reports.table import render
 from grader.reports.why import causes, why_unscored
 from grader.results import Outcome, Reading, Report, SampleResult
 from tests.reports.made_reports import lost
+from tests.reports.shown import as_file, on_terminal
 
 SAMPLE = Path(__file__).resolve().parents[2] / "benchmarks" / "mr-ben" / "sample"
 
@@ -40,35 +38,41 @@ def test_what_no_judge_has_decided_has_no_value_and_no_interval_but_bounds() -> 
 
 
 def test_the_terminal_shows_the_bounds_as_values_and_the_cause() -> None:
-    said = render(_unjudged(), width=120)
+    said = on_terminal(_unjudged(), width=120)
     row = next(line for line in said.splitlines() if line.split()[:1] == ["mr_score"])
     assert row.split()[1:7] == ["15.2", "to", "44.2", "31.0", "to", "76.3"]
-    assert "12 of 25 samples unscored (official 7, careful 12; not judged): excluded from mr_score, acc_step" in said
+    assert (
+        "12 of 25 samples unscored\nWhy: official 7, careful 12; not judged. Excluded from mr_score, acc_step" in said
+    )
     assert "infrastructure" not in said
 
 
 def test_readings_of_the_same_answer_say_what_each_of_them_credits() -> None:
-    said = next(line for line in render(_unjudged(), width=120).splitlines() if line.startswith("  coding-1/writer-a"))
-    assert "(unscored, step not judged) -> incorrect; return total / len(values) (unscored, step credited)" in said
+    lines = on_terminal(_unjudged(), width=220).splitlines()
+    said = next(line for line in lines if line.startswith("coding-1/writer-a"))
+    assert "unscored, step not judged: incorrect" in said
+    assert "unscored, step credited: incorrect; return total / len(values)" in said
 
 
 @pytest.mark.parametrize("name", ["x.md", "x.html", "x.csv", "x.xml", "x.json"])
 def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(name: str) -> None:
-    made = format_of(name)(_unjudged(), Material).decode()
+    made = as_file(name, _unjudged()).decode()
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
     if name == "x.md":
         assert "| `mr_score` | 15.2 to 44.2 | **31.0 to 76.3** |  | 12 |" in made
-        assert "Why: official 7, careful 12; not judged. Excluded from `mr_score`, `acc_step` and `acc_reason`." in made
+        assert (
+            "Why: official 7, careful 12; not judged. Excluded from `mr_score`, `acc_step` and `acc_reason` (" in made
+        )
     assert "xcluded from all metrics" not in made
 
 
 def test_the_interval_of_the_careful_value_is_never_that_of_the_official_one() -> None:
     """Every careful verdict is lost, so that there is no careful value."""
-    said = render(lost(), width=120)
+    said = on_terminal(lost(), width=120)
     (row,) = (line.split() for line in said.splitlines() if line.split()[:1] == ["accuracy"])
     assert row == ["accuracy", "0.0", "–", "1"]
-    assert "1 of 1 sample unscored (official 0, careful 1; the model's server failed): excluded from accuracy" in said
-    assert "| `accuracy` | 0.0 | – |  | 1 |" in format_of("x.md")(lost(), Material).decode()
+    assert "Why: official 0, careful 1; the model's server failed. Excluded from accuracy" in said
+    assert "| `accuracy` | 0.0 | – |  | 1 |" in as_file("x.md", lost()).decode()
 
 
 def test_causes_are_told_apart() -> None:

@@ -14,13 +14,13 @@ from grader.errors import GradeError, InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.reports.table import render
 from grader.results import Outcome, Report
 from grader.scorers import declarations
 from grader.scorers.oddities import family_of, with_families
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import choice
+from tests.reports.shown import on_terminal
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data", "humaneval-v": "tasks.jsonl"}
@@ -89,7 +89,7 @@ def test_a_question_with_a_lost_pass_is_in_the_bounds_alone(tmp_path: Path) -> N
     assert found.bounds == pytest.approx((100 / 3, 200 / 3))
     # The only complete question is right; the value cannot be above what is possible.
     assert found.value == pytest.approx(200 / 3)
-    assert "2 of 3 items left out: too few scored samples" in render(report)
+    assert "2 of 3 items left out: too few scored samples" in on_terminal(report, width=120)
 
 
 def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> None:

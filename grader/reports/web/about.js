@@ -42,7 +42,7 @@ function about() {
   const flat = pairs.filter(([, thing]) => thing === null || typeof thing !== 'object');
   const deep = pairs.filter(([, thing]) => thing !== null && typeof thing === 'object');
   const row = ([name, thing]) => el('div', {}, el('dt', {}, safe(human(name))), el('dd', {}, value(thing)));
-  return [missing(), el('h2', { text: 'How it was made' }), el('dl', { class: 'facts' }, flat.map(row)),
+  return [missingHere(), el('h2', { text: 'How it was made' }), el('dl', { class: 'facts' }, flat.map(row)),
     deep.map(([name, thing]) => el('details', { open: true }, el('summary', {}, safe(human(name))), value(thing))),
     index.notes.length ? el('section', {}, el('h2', { text: 'Notes' }), listed(index.notes)) : null,
     lost(), el('section', {}, el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' },

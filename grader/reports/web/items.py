@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from grader.reports.document import marked
 from grader.reports.web.highlight import lines, units
-from grader.reports.web.packing import finite
-from grader.reports.why import about_readings
-from grader.results import Outcome, Reading, SampleResult, change
+from grader.results import Outcome, Reading, SampleResult
 from grader.scorers import declarations
-from grader.scorers.interface import official_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from grader.reports.material import Material
-    from grader.results import Metric, Report
+    from grader.results import Report
     from grader.scorers.interface import Program
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
@@ -105,15 +96,12 @@ def head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, obj
     return {
         "benchmark": report.benchmark,
         "name": declarations.name_of(report),
-        "lead": about_readings([report.benchmark]),
         "glossary": dict(scorer.glossary),
         "words": dict(scorer.outcome_names),
         "split": report.split,
         "protocol": report.protocol,
         "runsPrograms": material.runs_programs,
         "unit": material.unit,
-        "baselines": finite(report.baselines),
-        "abbreviations": report.abbreviations,
     }
 
 
@@ -214,29 +202,4 @@ def _reading(sample: SampleResult, reading: Reading, texts: Texts) -> dict[str, 
         span = texts.span(sample.qid, sample.sample, reading.span)
         if span is not None:
             made["span"] = span
-    return made
-
-
-# --- metrics ----------------------------------------------------------------------------------------------------
-
-
-def breakdown(report: Report) -> list[dict[str, object]]:
-    """Return one row per metric and group, in the report's order, overall metrics first."""
-    notes = official_notes(report)
-    rows: list[dict[str, object]] = [
-        {"name": name, "group": group, "change": change(*pair)}
-        | {metric.reading: _figure(metric, notes) for metric in pair if metric is not None}
-        for (name, group), pair in report.pairs().items()
-    ]
-    return sorted(rows, key=lambda row: row["group"] is not None)
-
-
-def _figure(metric: Metric, official_notes: Sequence[str]) -> dict[str, object]:
-    value = metric.value if metric.value is not None and math.isfinite(metric.value) else None
-    mark = marked("", metric.reading, official_notes)
-    made: dict[str, object] = {"value": value, "mark": mark, "n": metric.n}
-    if metric.ci95 is not None:
-        made["ci"] = metric.ci95
-    if metric.bounds is not msgspec.UNSET:
-        made["bounds"] = metric.bounds
     return made

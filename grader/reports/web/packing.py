@@ -7,8 +7,6 @@ import json
 import zlib
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.errors import InputError
 from grader.reports.web import images
 
@@ -21,17 +19,6 @@ CHUNK = 96_000
 """Target size of a chunk in characters of JSON: small chunks compress badly, large ones open slowly."""
 AIM = 18_000_000
 """Target size of a report in bytes: reports are mailed, attached to builds, and opened on laptops."""
-
-
-class Payload(msgspec.Struct, frozen=True, kw_only=True):
-    """The packed data of a page."""
-
-    index: str
-    """Packed: all data except the texts of items."""
-    chunks: list[str]
-    """Packed: items with questions, outputs and programs."""
-    images: list[str]
-    """Data URLs."""
 
 
 def pack(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The frame of all pages: a template with one style and one script. The page's policy allows only these, by hash."""
+"""A page from the template, with one style and one script. The page's policy allows only these, by hash."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 _WEB = Path(__file__).resolve().parent
 
 
-def render(template: str, *, styles: Sequence[str], scripts: Sequence[str], **values: object) -> bytes:
-    """Return a self-contained page from a template and the named style sheets and scripts."""
+def render(*, styles: Sequence[str], scripts: Sequence[str], **values: object) -> bytes:
+    """Return a self-contained page with the named style sheets and scripts."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
     style, script = _style(styles), _script(scripts)
     pages = Environment(loader=FileSystemLoader(_WEB), autoescape=True, undefined=StrictUndefined)
     pages.filters |= {"breakable": breakable, "quoted": quoted}
-    page = pages.get_template(template).render(
+    page = pages.get_template("document.html.j2").render(
         version=resources.version(),
         policy=policy(style, script),
         # Trusted text: it must stay unescaped, so that a browser computes the same hash.

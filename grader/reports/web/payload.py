@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.readings import in_words as readings_in_words
-from grader.reports import provenance, published
+from grader.reports import provenance
+from grader.reports.document import Items
 from grader.reports.web import images
-from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, breakdown, head, question, sample_of
-from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
+from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, head, question, sample_of
+from grader.reports.web.packing import AIM, Numbers, chunked, finite, pack, thumbnails_of
 from grader.reports.why import about_official, why_unscored
 from grader.results import READINGS, SampleResult, by_observation, by_round, by_task, excluded_from
 from grader.scorers.registry import scorer_of
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from grader.reports.material import Material
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
+
+
+SCRIPTS = (
+    *("core", "text", "views", "state", "theme", "widgets", "listing", "list", "item", "one"),
+    *("differences", "about", "report", "main"),
+)
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +46,7 @@ def items_of(report: Report, material: Material) -> list[Item]:
     ]
 
 
-def build(report: Report, material: Material) -> Payload:
+def build(report: Report, material: Material) -> Items:
     """Pack a report."""
     items = items_of(report, material)
     gaps = [msgspec.structs.asdict(gap) for gap in material.gaps]
@@ -62,27 +69,28 @@ def build(report: Report, material: Material) -> Payload:
         **_head(report, material, scorer),
         "gaps": gaps,
         "sizes": [image[1:] if image else None for image in found],
-        "breakdown": breakdown(report),
         **_columns(report, items, material, where, scorer),
     }
-    return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
+    return Items(
+        styles=("style",),
+        scripts=SCRIPTS,
+        index=pack(index),
+        chunks=chunks,
+        images=[image[0] if image else "" for image in found],
+    )
 
 
 def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, object]:
-    summary = scorer.summary(report)
     return {
         **head(report, material, scorer),
         "aboutOfficial": about_official(report.benchmark),
         "model": report.model or "",
         "file": report.provenance.predictions,
         "wholeUnits": material.whole_units,
-        "unscored": report.unscored,
         "why_unscored": why_unscored(report),
         "excluded_from": _with_words(excluded_from(report), report),
         "notes": [_with_words(note, report) for note in (*readings_in_words(report), *provenance.notes(report))],
         "made": finite(provenance.made_with(report)),
-        "tables": [msgspec.to_builtins(block) for block in (*summary.tables, *published.block(report))],
-        "curve": finite(msgspec.to_builtins(summary.curve)),
     }
 
 

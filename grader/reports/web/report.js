@@ -1,6 +1,6 @@
 // Reading of the index of one run.
 
-let index, items, all, owners, timed, baselines, glossary, words;
+let index, items, all, owners, timed, glossary, words;
 const owner = (at) => items[owners[at]];
 
 function read(unpacked) {
@@ -20,12 +20,14 @@ function read(unpacked) {
     item.differing += differs(at);
     item.seconds += index.samples.t[at];
   }
-  baselines = lookup(index.baselines);
   glossary = lookup(index.glossary);
   words = lookup(index.words);
   timed = items.some((item) => item.seconds > 0);
 }
 
-const VIEWS = { summary, differences, items: () => (state.item ? one() : list()), about };
+const missingHere = () => missing(index.gaps.map((gap) => [gap, null]));
+// The summary is a part of the page; only what it cannot show is said by the script.
+const still = [...byId('panel').childNodes];
+const VIEWS = { summary: () => [missingHere(), ...still], differences, items: () => (state.item ? one() : list()), about };
 const tabNumbers = () => ({ differences: all.filter(differs).length, items: items.length });
 const titles = () => [named(index.model), named(index.file), named(index.name)];

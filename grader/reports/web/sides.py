@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.comparison import Comparison, RunName, compare, item_values
-from grader.reports.document import marked, notes_below
+from grader.decisions.comparison import RunName, item_values
+from grader.reports.document import Items
 from grader.reports.provenance import made_with
-from grader.reports.web.items import Lines, Page, Texts, blurb, breakdown, head, question, sample_of
-from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
+from grader.reports.web.items import Lines, Page, Texts, blurb, head, question, sample_of
+from grader.reports.web.packing import AIM, Numbers, chunked, finite, pack, thumbnails_of
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
-from grader.scorers.interface import official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
 
     from grader.reports.material import Material
     from grader.scorers.registry import AnyScorer
+
+
+SCRIPTS = (
+    *("core", "text", "sides_views", "state", "theme", "widgets", "listing", "item"),
+    *("sides_list", "sides_item", "sides_report", "main"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +78,9 @@ def _shared(sides: Sequence[Side]) -> Material:
     return shared
 
 
-def build(before: Side, after: Side) -> Payload:
-    """Pack two runs. Raises UsageError if they cannot be compared."""
+def build(before: Side, after: Side) -> Items:
+    """Pack two runs."""
     sides = (before, after)
-    compared = compare(
-        before.report,
-        after.report,
-        files=(before.name.results, after.name.results),
-        names=(before.name.name, after.name.name),
-    )
     runs = _Runs(sides)
     chunks, where = chunked((_item(runs, item), _size(runs, item)) for item in runs.items)
     left = (AIM - sum(map(len, chunks))) * 3 // 4
@@ -90,13 +89,17 @@ def build(before: Side, after: Side) -> Payload:
         **head(runs.sides[0].report, runs.shared, runs.scorer),
         "metric": runs.metric,
         "reading": _first_reading(runs.sides),
-        "marked": notes_below((side.name.short, official_notes(side.report)) for side in runs.sides),
         "runs": [_run(side) for side in sides],
-        "comparison": _comparison(compared),
         "sizes": [image[1:] if image else None for image in images],
         **_columns(runs, where),
     }
-    return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in images])
+    return Items(
+        styles=("style", "sides"),
+        scripts=SCRIPTS,
+        index=pack(index),
+        chunks=chunks,
+        images=[image[0] if image else "" for image in images],
+    )
 
 
 def _first_reading(sides: Sequence[Side]) -> ReadingName:
@@ -110,33 +113,10 @@ def _run(side: Side) -> dict[str, object]:
     return {
         "name": side.name.short,
         "file": side.name.results,
-        "breakdown": breakdown(side.report),
         "made": finite(made_with(side.report)),
         "notes": side.report.notes,
         "gaps": [msgspec.structs.asdict(gap) for gap in side.material.gaps],
     }
-
-
-def _comparison(comparison: Comparison) -> dict[str, object]:
-    rows = [
-        {
-            "name": row.name,
-            "reading": row.reading,
-            "group": row.group,
-            "before": row.before,
-            "after": row.after,
-            "marks": [marked("", row.reading, run.official_notes) for run in (comparison.a, comparison.b)],
-            "value": row.difference.value,
-            "ci": row.difference.ci95,
-            "p": row.p_value,
-            "significant": row.is_significant,
-            "test": row.difference.test,
-            "n": row.difference.n,
-            "detectable": row.difference.detectable,
-        }
-        for row in comparison.metrics
-    ]
-    return {"rows": finite(rows), "notes": comparison.notes}
 
 
 # --- items --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Reading of the index of two runs, and the provenance of each run.
 
-let index, items, baselines, glossary, words;
+let index, items, glossary, words;
 
 function read(unpacked) {
   index = unpacked;
@@ -10,7 +10,6 @@ function read(unpacked) {
     state = readState();
   }
   items = index.items.map(([name, chunkAt, place, groups, blurb, cells], number) => ({ name, chunk: chunkAt, place, groups, blurb, cells, number }));
-  baselines = lookup(index.baselines);
   glossary = lookup(index.glossary);
   words = lookup(index.words);
 }
@@ -28,6 +27,7 @@ function about() {
     index.runs.map((run, at) => (run.notes.length ? el('section', {}, el('h3', {}, runTag(at), safe(run.name)), listed(run.notes)) : null))];
 }
 
-const VIEWS = { summary, items: () => (state.item ? one() : list()), about };
+const still = [...byId('panel').childNodes];
+const VIEWS = { summary: () => [missingOfRuns(), ...still], items: () => (state.item ? one() : list()), about };
 const tabNumbers = () => ({ items: items.length });
 const titles = () => [...index.runs.map((run) => named(run.name)), named(index.name)];

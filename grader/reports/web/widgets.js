@@ -39,80 +39,12 @@ function dots(item, reading) {
     all.slice(0, 40).map((outcome) => el('i', { class: toneOf(outcome) })), all.length > 40 ? '…' : null);
 }
 
-const WIDTH = 300;
-// A scale with round ends and round ticks, at most `most` steps.
-function scaleFor(low, high, most = 4) {
-  const step = [1, 2, 5, 10, 20, 25, 50].find((one) => (high - low) / one <= most) ?? 50;
-  const first = Math.floor(low / step), last = Math.max(first + 1, Math.ceil(high / step));
-  const ticks = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
-  return { ticks, at: (value) => 8 + ((value - ticks[0]) / (ticks.at(-1) - ticks[0])) * (WIDTH - 16) };
-}
-
-function scaleOf(rows) {
-  return scaleFor(Math.min(0, ...endsOf(rows)) < 0 ? -100 : 0, 100);
-}
-
-const endsOf = (rows) => rows.flatMap((row) => READINGS.flatMap((name) => [row[name]?.value, ...(row[name]?.ci || []), ...(row[name]?.bounds || [])]).filter(Number.isFinite));
-
-function gridLines(scale) {
-  return svg('svg', { class: 'interval', viewBox: `0 0 ${WIDTH} 30`, 'aria-hidden': 'true', focusable: 'false' },
-    scale.ticks.map((value) => svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 0, y2: 30 })));
-}
-
-function range(drawing, scale, name, y, value, ends) {
-  if (ends) {
-    drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(ends[0]), x2: scale.at(ends[1]), y1: y, y2: y }));
-    for (const end of ends) drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(end), x2: scale.at(end), y1: y - 3, y2: y + 3 }));
-  }
-  drawing.append(svg('circle', { class: `point ${name}`, cx: scale.at(value), cy: y, r: 4 }));
-}
-
-function interval(row, scale) {
-  const drawing = gridLines(scale);
-  const chance = row.name === 'accuracy' && baselines.get(row.group ?? 'all')?.chance;
-  if (chance) drawing.append(svg('line', { class: 'chance', x1: scale.at(chance), x2: scale.at(chance), y1: 0, y2: 30 }));
-  READINGS.forEach((name, number) => {
-    const figure = row[name];
-    if (!figure) return;
-    const y = 9 + number * 12;
-    if (figure.bounds) {
-      drawing.append(svg('line', { class: 'bounds', x1: scale.at(figure.bounds[0]), x2: scale.at(figure.bounds[1]), y1: y, y2: y }));
-    }
-    if (figure.value !== null) range(drawing, scale, name, y, figure.value, figure.ci);
-  });
-  return drawing;
-}
-
-function axis(scale, label = (value) => fixed(value, 0)) {
-  const anchor = (number) => (number === 0 ? 'start' : number === scale.ticks.length - 1 ? 'end' : 'middle');
-  return svg('svg', { class: 'interval axis', viewBox: `0 0 ${WIDTH} 14`, 'aria-hidden': 'true', focusable: 'false' },
-    scale.ticks.map((value, number) => svg('text', { x: scale.at(value), y: 11, 'text-anchor': anchor(number), text: label(value) })));
-}
-
-// The cells of a metric, after its name: drawn, both readings, their difference, n.
-const metricCells = (row, scale) => [el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num', 'data-label': name }, figure(row[name]))),
-  el('td', { class: 'num', 'data-label': 'careful − official' }, difference(row)), el('td', { class: 'num', 'data-label': 'n', text: observations(row) })];
-// One number, or those of the official and the careful reading if they differ.
-const observations = (row) => [...new Set(READINGS.filter((name) => row[name]).map((name) => row[name].n))].map(count).join(' and ');
-const plotHead = (scale, label) => el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale, label));
-const metricHead = (first, scale) => [column(first), plotHead(scale), column('Official', 'num'), column('Careful', 'num'),
-  el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points; – if unscored samples are excluded from one of them' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Number of observations (official and careful, if they differ)' }, 'n')];
-
-function figure(one) {
-  if (!one) return el('span', { class: 'faint', text: '–' });
-  return el('span', { class: 'figure' }, el('b', { text: `${fixed(one.value)}${one.mark}` }),
-    one.ci ? el('small', { text: `${fixed(one.ci[0])} to ${fixed(one.ci[1])}` }) : null,
-    one.bounds ? el('small', { class: 'warn', text: `between ${fixed(one.bounds[0])} and ${fixed(one.bounds[1])}` }) : null);
-}
-
-const legend = () => el('p', { class: 'legend' },
-  READINGS.map((name) => el('span', {}, el('i', { class: `key ${name}`, 'aria-hidden': 'true' }), name)),
-  baselines.size ? el('span', {}, el('i', { class: 'key chance', 'aria-hidden': 'true' }), 'chance') : null);
-
-function difference(row) {
-  if (row.change === null || row.change === undefined) return '–';
-  const text = signed(row.change);
-  return el('span', { class: text === '0.0' ? 'faint' : 'delta', text });
+const MISSING = { predictions: 'Raw outputs', questions: 'Questions', images: 'Images', programs: 'Programs' };
+// A list of what cannot be shown, given as [gap, what stands before it].
+function missing(gaps) {
+  if (!gaps.length) return null;
+  return el('div', { class: 'notice warn', role: 'note' }, el('strong', { text: 'Not everything can be shown. ' }),
+    el('ul', {}, gaps.map(([gap, before]) => el('li', {}, before, el('b', { text: `${MISSING[gap.what]}: ` }), safe(gap.why)))));
 }
 
 const table = (caption, head, body, name = '') => el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },

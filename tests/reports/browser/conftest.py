@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from grader.reports import html, material
+from grader.reports import material
 from grader.results import Report
 from grader.results.file import decode_report
 from tests.conftest import Once, chromium
+from tests.reports.shown import as_page
 
 FLAGS = [
     # Without its own sandbox, which does not start as root; what it opens is ours.
@@ -149,7 +150,7 @@ def graded_page(graded: Callable[[str], tuple[Path, Path]], once: Once) -> Calla
         def fill(folder: Path) -> None:
             files = material.beside(results, report)
             gathered = material.load(report, files.predictions, graded(benchmark)[1], files.own)
-            (folder / "report.html").write_bytes(html.render(report, gathered))
+            (folder / "report.html").write_bytes(as_page(report, gathered))
 
         return once(f"page-{benchmark}", fill) / "report.html", report
 

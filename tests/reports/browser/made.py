@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from grader.reports import html
 from grader.reports.material import Material
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.interface import Program
 from grader.task import Block, Task
 from tests.reports.browser import big
+from tests.reports.shown import as_page
 
 TESTS = "def test():\n    assert solution(1) == 2\n\ntest()\n"
 HEAD = 'def solution(x):\n    """\n    Add what the diagram shows.\n    """\n'
@@ -68,5 +68,5 @@ def execution(path: Path) -> Path:
         predictions={qid: [f"Sample {n} of {qid}:\n```python\n{CODE}\n```" for n in range(3)] for qid in rows},
         programs={qid: [_run(kind) for kind in kinds] for qid, kinds in rows.items()},
     )  # fmt: skip
-    path.write_bytes(html.render(report, material))
+    path.write_bytes(as_page(report, material))
     return path

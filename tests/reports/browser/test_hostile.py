@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from playwright.sync_api import Page
 
-from grader.reports import html
 from grader.reports.material import Material
 from grader.reports.questions import Gap
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance, write_facts
@@ -17,6 +16,7 @@ from grader.scorers.interface import Program
 from grader.scorers.mr_ben import facts as mr_ben
 from grader.task import Block, Task
 from tests.reports.browser.conftest import Watched, settled
+from tests.reports.shown import as_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -112,7 +112,7 @@ def _task(text: str) -> Task:
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp_path: Path, scorer: str) -> None:
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(*_report(*HOSTILE.values(), scorer=scorer)))
+    path.write_bytes(as_page(*_report(*HOSTILE.values(), scorer=scorer)))
     watched = watch(path)
     page = watched.open()
     globals_before = page.evaluate("Object.getOwnPropertyNames(window).sort().join()")
@@ -150,7 +150,7 @@ def _shown(text: str) -> str:
 def test_the_policy_stops_a_script_that_got_in_all_the_same(watch: Callable[..., Watched], tmp_path: Path) -> None:
     """Not how it is meant to be: a script and a handler are put into the file, past everything that keeps them out."""
     path = tmp_path / "report.html"
-    data = html.render(*_report("x")).decode()
+    data = as_page(*_report("x")).decode()
     path.write_text(
         data.replace("<footer", "<script>window.pwned=1</script><img src=x: onerror='window.pwned=2'><footer")
     )
@@ -166,7 +166,7 @@ def test_the_policy_stops_a_script_that_got_in_all_the_same(watch: Callable[...,
 
 def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[..., Watched], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(*_report("x")))
+    path.write_bytes(as_page(*_report("x")))
     watched = watch(path)
     page = watched.open()
     said = page.evaluate(
@@ -183,7 +183,7 @@ def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., 
     report, material = _report("x")
     material = Material(predictions={"x": [text + plain]})
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, material))
+    path.write_bytes(as_page(report, material))
     page = watch(path).open("tab=items&item=x")
     raw = page.locator(".answered pre.raw").first
     assert raw.locator(".unseen-character").all_inner_texts() == [
@@ -197,7 +197,7 @@ def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., 
 
 def test_a_hostile_address_changes_nothing(watch: Callable[..., Watched], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(*_report("x", "y", "z")))
+    path.write_bytes(as_page(*_report("x", "y", "z")))
     watched = watch(path)
     views = (
         "tab=constructor&item=__proto__", "tab=items&page=-5&sort=__proto__",
@@ -216,7 +216,7 @@ def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_b
     zalgo = "o" + "\u0335" * 1000
     report, _ = _report("x")
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]})))
+    path.write_bytes(as_page(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]})))
     page = watch(path, viewport={"width": 380, "height": 700}).open("tab=items&item=x")
     settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
     assert page.evaluate("document.documentElement.scrollWidth") <= 380

@@ -9,9 +9,9 @@ from playwright.sync_api import Page
 
 from grader.decisions.comparison import RunName
 from grader.errors import UsageError
-from grader.reports import html
+from grader.reports.formats import html
 from grader.reports.material import Material
-from grader.reports.runs import leaderboard as of_leaderboard
+from grader.reports.views import leaderboard as of_leaderboard
 from grader.reports.web.sides import Side
 from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
@@ -20,6 +20,7 @@ from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import report, sample, tasks
 from tests.reports.browser.conftest import Watched, settled, violations
 from tests.reports.browser.test_hostile import HOSTILE
+from tests.reports.shown import side_by_side
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -46,7 +47,7 @@ def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> S
 def page(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., Page]:
     def opened(*sides: Side, view: str = "", **settings: Any) -> Page:
         path = tmp_path / "sides.html"
-        path.write_bytes(html.side_by_side(*sides))
+        path.write_bytes(side_by_side(*sides))
         return watch(path, **settings).open(view)
 
     return opened
@@ -92,12 +93,14 @@ def test_values_are_rounded_as_in_other_formats_and_official_ones_with_a_note_ar
     right, lost = ["correct"] * 13 + ["wrong"] * 3, ["unscored"] + ["correct"] * 12 + ["wrong"] * 3
     noted = run(right, notes=["\N{DAGGER} Run with `python`."])
     opened = page(side("old", noted), side("new", run(lost)))
-    values = opened.locator(".figures tbody .figure b").all_inner_texts()
-    assert values == ["81.2\N{DAGGER}", "81.2", "80.0", "80.0"]
-    rows = [row.split() for row in opened.locator(".figures tbody tr").all_inner_texts()]
-    assert [row[-2:] for row in rows] == [["0.0", "16"], ["\N{EN DASH}", "15"]]
-    assert opened.locator("ul.notes li").first.inner_text() == "\N{DAGGER} old: Run with python."
-    assert opened.locator("ul.notes code").first.inner_text() == "python"
+    rows = [row.split() for row in opened.locator(".figures").first.locator("tbody tr").all_inner_texts()]
+    assert [row[:5] for row in rows] == [
+        ["accuracy", "official", "80.0\N{DAGGER}", "80.0", "+0.0"],
+        ["accuracy", "careful", "80.0", "80.0", "+0.0"],
+    ]
+    assert [row[-1] for row in rows] == ["15", "15"]
+    assert opened.locator("ul.notes li").last.inner_text() == "\N{DAGGER} A: Run with python."
+    assert opened.locator("ul.notes code").last.inner_text() == "python"
 
 
 def test_shares_of_samples_are_higher_or_lower_not_right_or_wrong(page: Callable[..., Page]) -> None:
@@ -125,7 +128,7 @@ def test_nothing_that_runs_hold_can_act(watch: Callable[..., Watched], tmp_path:
     texts = list(HOSTILE.values())
     some = [" ".join(texts[at::2]) for at in (0, 1)]
     plain = [text.replace("{", "{{").replace("}", "}}") for text in some]
-    path.write_bytes(html.side_by_side(*(side(text, run((A, B)[n]), plain[n]) for n, text in enumerate(some))))
+    path.write_bytes(side_by_side(*(side(text, run((A, B)[n]), plain[n]) for n, text in enumerate(some))))
     watched = watch(path)
     for view in ("tab=summary", "tab=items", "tab=items&item=q1", "tab=about"):
         opened = watched.open(view)
@@ -140,9 +143,9 @@ def test_nothing_overflows_and_axe_finds_nothing(
 ) -> None:
     sides, ranked = tmp_path / "sides.html", tmp_path / "board.html"
     names = ("a-rather-long-name-of-a-checkpoint_0001", "new")
-    sides.write_bytes(html.side_by_side(*(side(name, run(made)) for name, made in zip(names, (A, B), strict=True))))
+    sides.write_bytes(side_by_side(*(side(name, run(made)) for name, made in zip(names, (A, B), strict=True))))
     made = board(best=questions(150), middle=questions(142), last=questions(90))
-    ranked.write_bytes(html.of_runs(of_leaderboard.document(made)))
+    ranked.write_bytes(html.make(of_leaderboard.document(made)))
     found = []
     settings = {"viewport": {"width": width, "height": 800}, "color_scheme": theme}
     watched, still = watch(sides, **settings), watch(ranked, **settings).page
@@ -158,4 +161,4 @@ def test_nothing_overflows_and_axe_finds_nothing(
 
 def test_runs_of_different_things_are_refused() -> None:
     with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
-        html.side_by_side(side("a", run(A)), side("b", run(B, protocol="other")))
+        side_by_side(side("a", run(A)), side("b", run(B, protocol="other")))

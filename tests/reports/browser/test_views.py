@@ -7,13 +7,14 @@ import msgspec
 import pytest
 from playwright.sync_api import Page
 
-from grader.reports import html, material
+from grader.reports import material
 from grader.reports.material import Material
 from grader.results import Outcome, Reading, Report, SampleResult
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
 from tests.reports.browser.conftest import Watched, settled
 from tests.reports.browser.made import CODE, execution
+from tests.reports.shown import as_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -42,8 +43,8 @@ def test_the_summary_has_both_readings_with_their_intervals_and_curve(
     row = page.locator("table.figures").first.locator("tbody tr").first
     assert row.locator("th").inner_text() == "pass@1"
     assert [cell.split() for cell in row.locator("td.num").all_inner_texts()] == [
-        ["51.0", "42.0", "to", "60.0", "between", "40.0", "and", "60.0"],
-        ["46.0", "37.0", "to", "55.0", "between", "40.0", "and", "60.0"],
+        ["51.0*", "42.0", "to", "60.0", "between", "40.0", "and", "60.0"],
+        ["46.0*", "37.0", "to", "55.0", "between", "40.0", "and", "60.0"],
         ["\N{EN DASH}"],
         ["4"],
     ]
@@ -58,13 +59,14 @@ def test_the_summary_has_both_readings_with_their_intervals_and_curve(
 def test_outcomes_totals_and_categories_lead_to_their_items(watch: Callable[..., Watched], made: Path) -> None:
     watched = watch(made)
     page = watched.open()
-    rows = [" ".join(name.split()[1:]) for name in page.locator("table.matrix tbody th").all_inner_texts()][:-1]
-    heads = page.locator("table.matrix thead th.head").all_inner_texts()
+    matrix = "section.card:has(h3:text-is('Outcomes'))"
+    rows = page.locator(f"{matrix} tbody th").all_inner_texts()[:-1]
+    heads = page.locator(f"{matrix} thead th.num").all_inner_texts()[:-1]
     assert [name for name in rows if name in heads] == [name for name in heads if name in rows]
-    lint = page.locator("table.matrix tbody tr", has=page.locator("th", has_text="lint failed"))
+    lint = page.locator(f"{matrix} tbody tr", has=page.locator("th", has_text="lint failed"))
     for link, count, items in (
-        (lint.locator("td.other a"), "1 of 4 tasks with such a sample", ["q3"]),
-        (page.locator("table.matrix tbody tr").last.locator("a").last, "4 tasks", ["q1", "q2", "q3", "q10"]),
+        (lint.locator(".delta a"), "1 of 4 tasks with such a sample", ["q3"]),
+        (page.locator(f"{matrix} tbody tr").last.locator("a").last, "4 tasks", ["q1", "q2", "q3", "q10"]),
         (page.get_by_role("link", name="Even", exact=True), "2 of 4 tasks", ["q2", "q10"]),
     ):
         watched.open()
@@ -77,11 +79,10 @@ def test_another_metric_can_be_broken_down_and_what_is_unscored_is_listed(
     watch: Callable[..., Watched], made: Path
 ) -> None:
     page = watch(made).open()
-    page.select_option("#metric", "pass@3")
-    settled(page, "location.hash.includes('metric=pass')")
-    body = page.locator("section[aria-labelledby=h-categories] tbody tr").first
-    assert body.locator("b").all_inner_texts() == ["53.0", "48.0"]
-    assert "1 sample could not be scored" in page.locator("#panel").inner_text()
+    page.get_by_text("pass@3 by task_type").click()
+    body = page.locator("details.board tbody tr").first
+    assert body.locator("b").all_inner_texts() == ["53.0*", "48.0*"]
+    assert "1 of 12 samples unscored" in page.locator("#panel").inner_text()
     page.get_by_role("tab", name="How it was made").click()
     page.get_by_role("heading", name="Unscored").wait_for()
     assert "the supervisor died three times" in page.locator("#panel").inner_text()
@@ -242,11 +243,11 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
         samples=[], notes=[note, advice]
     )  # fmt: skip
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, material.load(report, None, None, None)))
+    path.write_bytes(as_page(report, material.load(report, None, None, None)))
     watched = watch(path)
     assert "This run has no metrics." in watched.open().locator("#panel").inner_text()
     assert note in watched.page.locator("#panel").inner_text()
-    assert watched.page.locator(".notes li").nth(1).inner_text() == advice.replace("`", "")
+    assert watched.page.locator(".notes li").last.inner_text() == advice.replace("`", "")
     assert watched.page.locator(".notes code").all_inner_texts() == ["grade image build --python 3.10"]
     assert "There are no samples." in watched.open("tab=differences").locator("#panel").inner_text()
     assert "There are no samples." in watched.open("tab=items").locator("#panel").inner_text()
@@ -258,7 +259,7 @@ def test_long_lists_come_in_pages_and_their_heads_stay_in_sight(watch: Callable[
     samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
     report = Report(benchmark="b", scorer="multiple_choice", split="s", protocol="p", metrics=[], samples=samples)
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material()))
+    path.write_bytes(as_page(report, Material()))
     page = watch(path).open("tab=items")
     assert len(_ids(page)) == 100
     page.evaluate("window.scrollTo(0, 1500)")
@@ -279,7 +280,7 @@ def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..
     long = "word " * 99
     texts = {qid: [f"{long}\n```python\n    {long}\n```\n{long}"] for qid in shown.predictions}
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, msgspec.structs.replace(shown, predictions=texts)))
+    path.write_bytes(as_page(report, msgspec.structs.replace(shown, predictions=texts)))
     raw = watch(path).open(f"tab=items&item={report.samples[0].qid}").locator("pre.raw").first
     assert (
         raw.locator(".fenced").evaluate("node => new Set([...node.getClientRects()].map((box) => box.top)).size") == 3
@@ -307,7 +308,7 @@ def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(watch: Callable
     report, _ = big.made(tasks=1, samples=1)
     report = msgspec.structs.replace(report, samples=[msgspec.structs.replace(report.samples[0], qid=name)])
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material(runs_programs=True)))
+    path.write_bytes(as_page(report, Material(runs_programs=True)))
     link = watch(path).open("tab=items").locator("a.open")
     assert link.get_attribute("title") == name
     assert link.text_content() == name

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.reports import format_of
-from grader.reports.material import Material
-from grader.reports.table import render
 from grader.results import READINGS, JudgeProvenance, Outcome
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, say
+from tests.reports.shown import as_file, on_terminal
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
 
 
@@ -68,8 +66,8 @@ def test_a_run_without_a_judge_says_what_is_missing_in_its_official_value(tmp_pa
     without = run(path, data)
     (note,) = [note for note in without.notes if note.startswith("† No judge")]
     assert "For this reason, 1 of 2 replies got no official credit." in note
-    assert "official †" in render(without)
-    assert "| official † |" in format_of("x.md")(without, Material).decode()
+    assert "official †" in on_terminal(without)
+    assert "| official † |" in as_file("x.md", without).decode()
     with ModelServer.playing(say("A")) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
     assert not [note for note in report.notes if note.startswith("† No judge")]

@@ -4,11 +4,9 @@ import platform
 
 import pytest
 
-from grader.reports import format_of
-from grader.reports.material import Material
-from grader.reports.table import render
 from grader.results import READINGS, Metric, Provenance, Report, SandboxProvenance
 from grader.scorers.execution.scorer import _python_notes
+from tests.reports.shown import as_file, on_terminal
 
 
 def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +40,7 @@ def test_a_mismatch_is_noted_and_marks_the_official_values(inside: str, official
         provenance=Provenance(sandbox=sandbox),
         notes=notes,
     )
-    assert ("official †" in render(report)) is other
-    assert (f"† Programs ran on Python {inside}; the official environment" in render(report)) is other
-    made = format_of("x.md")(report, Material).decode()
+    assert ("official †" in on_terminal(report)) is other
+    assert (f"† Programs ran on Python {inside}; the official environment" in on_terminal(report)) is other
+    made = as_file("x.md", report).decode()
     assert ("| official † |" in made) is other

@@ -1,8 +1,8 @@
-"""JUnit XML, so that a CI system shows a grading run like a test run.
+"""The cases of a run, so that a CI system shows grading like a test run.
 
-A test suite is a label of the benchmark's first category, or the whole benchmark if it has no categories. An item with
-several labels is in the suite of its first label. A test case is a task, a question or a circular group. The samples
-of a case form rounds: a round has the samples with the same number, of all ids of the case. A round passes if all its
+A suite is a label of the benchmark's first category, or the whole benchmark if it has no categories. An item with
+several labels is in the suite of its first label. A case is a task, a question or a circular group. The samples of a
+case form rounds: a round has the samples with the same number, of all ids of the case. A round passes if all its
 samples earn full credit. A case passes if one of its rounds passes, as in pass@n. So a task passes with one passing
 program, a circular question with one round in which all passes are correct, and a question of Mr-Ben if all its rows
 are correct. A failure of the infrastructure does not count against the model: if only unscored samples could still
@@ -13,21 +13,18 @@ The gates form an additional suite. A gate that could not be decided is an error
 
 from __future__ import annotations
 
-import io
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.reports.document import Case, Suite
 from grader.reports.text import clean
-from grader.results import Outcome, ReadingName, SampleResult, by_observation, by_round, other_than
+from grader.results import Outcome, SampleResult, by_observation, by_round, other_than
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import junitparser
+    from collections.abc import Iterator, Sequence
 
     from grader.decisions.gate import GateResult
     from grader.results import ReadingName, Report
@@ -40,10 +37,8 @@ MOST_DETAILS = 20
 MOST_CHARACTERS = 2_000
 """Maximum length of one sample's detail, in characters."""
 
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class _Item(msgspec.Struct, frozen=True, kw_only=True):
     """One task, question or circular group, with the verdicts of its rounds."""
 
     name: str
@@ -62,42 +57,35 @@ def _verdict(rounds: list[Verdict]) -> Verdict:
     return next((v for v in ("passed", "unscored") if v in rounds), "failed")
 
 
-def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful") -> bytes:
-    """Return the file, UTF-8, with the verdicts of one reading; see `grader.reports.interface.Format`."""
-    return _written(_attribute(f"grade {report.benchmark}"), _of_report(report, gates, reading))
-
-
-def _of_report(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterable[junitparser.TestSuite]:
+def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterator[Suite]:
+    """Yield the gates, and a suite for each group of the first category field."""
     if gates:
-        yield _gate_suite(report, gates)
-    for label, cases in _suites(report, reading).items():
-        yield _suite(report, label, cases, reading)
+        yield Suite(name="gates", cases=[_gate(gate, report) for gate in gates])
+    for label, items in _suites(report, reading).items():
+        place = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
+        yield Suite(
+            name=label or report.benchmark,
+            properties=list(_properties(report, label, reading)),
+            cases=[_case(item, place, reading) for item in items],
+        )
 
 
-def _written(name: str, suites: Iterable[junitparser.TestSuite]) -> bytes:
-    import junitparser
-
-    document = junitparser.JUnitXml(name)
-    for suite in suites:
-        document.append(suite)
-    document.update_statistics()
-    file = io.BytesIO()
-    document.write(file, pretty=True)
-    return file.getvalue()
+def _gate(gate: GateResult, report: Report) -> Case:
+    state: Literal["passed", "failed", "error"] = (
+        "passed" if gate.state == "met" else "failed" if gate.state == "failed" else "error"
+    )
+    return Case(name=gate.gate, place=f"{report.benchmark}.gates", state=state, kind=gate.state, message=gate.reason)
 
 
-# --- suites, cases and rounds -----------------------------------------------------------------------------------
-
-
-def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[Case]]:
+def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[_Item]]:
     """Return the cases by `field=label` of the first category field, in the report's order."""
     field = next((next(iter(s.groups)) for s in report.samples if isinstance(s.groups, dict) and s.groups), None)
     clusters = by_observation(report.samples)
     scorer = scorer_of(report)
-    suites: dict[str | None, list[Case]] = {}
+    suites: dict[str | None, list[_Item]] = {}
     for name, members in clusters.items():
         rounds, others = (_rounds(members, name_, scorer) for name_ in (reading, other_than(reading)))
-        case = Case(name=name, samples=members, rounds=rounds, other_rounds=others)
+        case = _Item(name=name, samples=members, rounds=rounds, other_rounds=others)
         suites.setdefault(_label(members[0], field), []).append(case)
     return suites
 
@@ -126,21 +114,7 @@ def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer
     return "unscored" if not all(r.is_scored for r in readings) else "passed"
 
 
-# --- XML --------------------------------------------------------------------------------------------------------
-
-
-def _suite(report: Report, label: str | None, cases: list[Case], reading: ReadingName) -> junitparser.TestSuite:
-    import junitparser
-
-    suite = junitparser.TestSuite(_attribute(label or report.benchmark))
-    for name, value in _properties(report, label, reading):
-        suite.add_property(_attribute(name), _attribute(value))
-    short = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
-    suite.extend(_case(case, short, reading) for case in cases)
-    return suite
-
-
-def _properties(report: Report, label: str | None, reading: ReadingName) -> Iterable[tuple[str, str]]:
+def _properties(report: Report, label: str | None, reading: ReadingName) -> Iterator[tuple[str, str]]:
     """Yield benchmark, split and protocol, then the metrics of the run and of the suite's group in both readings."""
     yield from (("benchmark", report.benchmark), ("split", report.split), ("protocol", report.protocol))
     yield "reading", reading
@@ -150,39 +124,40 @@ def _properties(report: Report, label: str | None, reading: ReadingName) -> Iter
             yield f"{metric.name} ({metric.reading}){group}", repr(float(metric.value))
 
 
-def _case(case: Case, classname: str, reading: ReadingName) -> junitparser.TestCase:
-    import junitparser
+def _case(item: _Item, place: str, reading: ReadingName) -> Case:
+    seconds = round(sum(sample.seconds for sample in item.samples), 3)
+    remarks = _remarks(item, reading)
+    if item.verdict == "passed":
+        return Case(name=item.name, place=place, seconds=seconds, state="passed", remarks=remarks)
+    return Case(
+        name=item.name,
+        place=place,
+        seconds=seconds,
+        state="failed" if item.verdict == "failed" else "skipped",
+        kind=_type(item, reading),
+        message=_message(item, reading),
+        details=_details(item, reading),
+        remarks=remarks,
+    )
 
-    seconds = sum(sample.seconds for sample in case.samples)
-    made = junitparser.TestCase(_attribute(case.name), _attribute(classname), round(seconds, 3))
-    if case.verdict != "passed":
-        kind = junitparser.Failure if case.verdict == "failed" else junitparser.Skipped
-        result = kind(_attribute(_message(case, reading)), _type(case, reading))
-        result.text = _text(_details(case, reading))
-        made.append(result)
-    remarks = _remarks(case, reading)
-    if remarks:
-        made.system_out = _text("\n".join(remarks))
-    return made
 
-
-def _lost(case: Case, reading: ReadingName) -> list[SampleResult]:
+def _lost(case: _Item, reading: ReadingName) -> list[SampleResult]:
     """Return the samples without full credit, which explain a verdict other than passed."""
     return [sample for sample in case.samples if sample.reading(reading).points < 1]
 
 
-def _outcomes(case: Case, reading: ReadingName) -> Counter[str]:
+def _outcomes(case: _Item, reading: ReadingName) -> Counter[str]:
     """Count the outcomes of the samples without full credit."""
     return Counter(sample.reading(reading).outcome.value for sample in _lost(case, reading))
 
 
-def _type(case: Case, reading: ReadingName) -> str:
+def _type(case: _Item, reading: ReadingName) -> str:
     """Return the outcome of the case: the most frequent one of its samples without full credit."""
     counts = _outcomes(case, reading)
     return "unscored" if case.verdict == "unscored" else max(counts, key=lambda o: counts[o], default="failed")
 
 
-def _message(case: Case, reading: ReadingName) -> str:
+def _message(case: _Item, reading: ReadingName) -> str:
     counts = _outcomes(case, reading)
     outcomes = ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
     if case.verdict == "unscored":
@@ -192,7 +167,7 @@ def _message(case: Case, reading: ReadingName) -> str:
     return f"{_passing(case, reading)}: {outcomes}" if len(case.samples) > 1 else next(iter(counts), "failed")
 
 
-def _passing(case: Case, reading: ReadingName) -> str:
+def _passing(case: _Item, reading: ReadingName) -> str:
     """Return how many rounds pass, or, for a single round of several tasks, how many of its samples are correct."""
     several = len({sample.qid for sample in case.samples}) > 1
     if several and len(case.rounds) == 1:
@@ -200,7 +175,7 @@ def _passing(case: Case, reading: ReadingName) -> str:
     return f"{case.rounds.count('passed')} of {len(case.rounds)} {'rounds' if several else 'samples'} pass"
 
 
-def _details(case: Case, reading: ReadingName) -> str:
+def _details(case: _Item, reading: ReadingName) -> str:
     lost = _lost(case, reading)
     lines = []
     for sample in lost[:MOST_DETAILS]:
@@ -214,33 +189,10 @@ def _details(case: Case, reading: ReadingName) -> str:
     return "\n".join([*lines, f"... {more} more; all are in the results file."] if more > 0 else lines)
 
 
-def _remarks(case: Case, reading: ReadingName) -> list[str]:
+def _remarks(case: _Item, reading: ReadingName) -> list[str]:
     """Return additional lines: how many rounds pass, and the other reading's verdict if it differs."""
     other, elsewhere = other_than(reading), _verdict(case.other_rounds)
     lines = [_passing(case, reading)] if len(case.rounds) > 1 else []
     if elsewhere != case.verdict:
         lines.append(f"{reading}: {case.verdict}; {other}: {elsewhere}")
     return lines
-
-
-def _gate_suite(report: Report, gates: Sequence[GateResult]) -> junitparser.TestSuite:
-    import junitparser
-
-    suite = junitparser.TestSuite("gates")
-    for gate in gates:
-        case = junitparser.TestCase(_attribute(gate.gate), _attribute(f"{report.benchmark}.gates"), 0)
-        if gate.state != "met":
-            kind = junitparser.Failure if gate.state == "failed" else junitparser.Error
-            case.append(kind(_attribute(gate.reason), _attribute(gate.state)))
-        suite.append(case)
-    return suite
-
-
-def _text(text: str) -> str:
-    """Replace characters that are illegal in XML: a parser would refuse the whole file for one of them."""
-    return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-def _attribute(text: str) -> str:
-    """Return an attribute's value, without line breaks and tabs, because a parser turns these into blanks."""
-    return _text(clean(text) if "\n" in text or "\r" in text or "\t" in text else text)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from grader.predictions.record import counted
 from grader.reports import published
 from grader.reports.document import (
+    EVERYWHERE,
     NOTHING,
+    PAGES,
+    TEXTS,
     Cell,
     Column,
     Document,
@@ -51,7 +54,7 @@ def document(
         [Section(title="Models by benchmarks", parts=[_overview(leaderboard)])] if len(leaderboard.boards) > 1 else []
     )
     return Document(
-        title="Leaderboard",
+        names=["Leaderboard"],
         facts=[
             counted(len(leaderboard.models()), "model"),
             ", ".join(dict.fromkeys(board.title for board in leaderboard.boards)),
@@ -135,12 +138,12 @@ def _ranked(board: Board, leaderboard: Leaderboard, order: Ranking | None, folde
     columns = [
         Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
         _MODEL,
-        Column(name="", kind="drawn", where="pages"),
+        Column(name="", kind="drawn", where=PAGES),
         *(Column(name=reading) for reading in READINGS),
-        Column(name=f"95 % interval ({leaderboard.reading})", where="texts"),
+        Column(name=f"95 % interval ({leaderboard.reading})", where=TEXTS),
         Column(
             name="careful \N{MINUS SIGN} official",
-            where="pages",
+            where=PAGES,
             title="In points; – if unscored samples are excluded from one of them",
         ),
         Column(name="n", title="Number of items (official and careful, if they differ)"),
@@ -215,7 +218,7 @@ def _groups(board: Board, order: Ranking | None) -> Iterator[Table]:
     ]
     columns = [Column(name="letter", kind="word"), Column(name="models", kind="name")]
     title = f"Models that do not differ significantly, {order.reading}"
-    yield Table(title=title, columns=columns, rows=rows, is_card=True, where="pages")
+    yield Table(title=title, columns=columns, rows=rows, is_card=True, where=PAGES)
 
 
 def _matrix(board: Board, order: Ranking | None) -> Iterator[Table]:
@@ -237,7 +240,7 @@ def _matrix(board: Board, order: Ranking | None) -> Iterator[Table]:
         note="The row's value minus the column's, in points, with the corrected p value below. Significant differences "
         "are bold.",
         is_card=True,
-        where="pages",
+        where=PAGES,
     )
 
 
@@ -289,7 +292,7 @@ def _category(board: Board, reading: ReadingName, field: str, groups: list[str],
         note=f"Letters: corrected for {counted(number, 'comparison')}." if number else "",
         is_list=is_turned,
         is_card=True,
-        where="everywhere" if is_first else "pages",
+        where=EVERYWHERE if is_first else PAGES,
     )
 
 

@@ -7,8 +7,9 @@ import re
 import pytest
 from hypothesis import given
 
-from grader.reports.csv import _SIGN, guarded, make
+from grader.reports.formats.csv import _SIGN, guarded
 from tests.reports import made_reports as made
+from tests.reports.shown import as_file
 
 HEADER = (
     "official_outcome,official_credit,official_answer,official_rule,official_detail,"
@@ -37,7 +38,7 @@ def test_a_row_a_sample_with_both_readings_side_by_side() -> None:
             made.sample("q2", made.read("failed", detail="two\nlines"), number=3, seconds=0.25, unit="g"),
         ]
     )
-    assert make(report).decode() == (
+    assert as_file("x.csv", report).decode() == (
         "qid,sample,unit,group.category,group.skills," + HEADER + "q1,0,q1,colour,count;read,"
         'correct,1,B,starts_with_letter,,no_answer,0,,,"says ""none"", twice",0\r\n'
         'q2,3,g,,,failed,0,,,"two\nlines",failed,0,,,"two\nlines",0.25\r\n'
@@ -68,14 +69,14 @@ def test_what_a_spreadsheet_could_take_for_a_formula_is_marked_as_text_and_nothi
 def test_any_text_comes_back_but_for_nul_and_half_characters(text: str) -> None:
     kept = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     report = made.report([made.sample(text, made.read("wrong", text, text, text), groups={"g": text})])
-    _, row = rows(make(report))
+    _, row = rows(as_file("x.csv", report))
     texts = [unguarded(cell) for cell in row]
     assert texts == [kept, "0", kept, kept, *["wrong", "0", kept, kept, kept] * 2, "0"]
 
 
 @given(made.any_text)
 def test_no_cell_of_any_report_begins_as_a_formula_wherever_cells_are_split(text: str) -> None:
-    for row in rows(make(made.hostile_report(text))):
+    for row in rows(as_file("x.csv", made.hostile_report(text))):
         for cell in row:
             # A comma is not among the separators: within quotes it is none, whatever the language.
             for part in re.split(r"[;\t\r\n]", cell):

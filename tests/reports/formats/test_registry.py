@@ -3,7 +3,8 @@
 import pytest
 
 from grader.errors import UsageError
-from grader.reports import format_of
+from grader.reports.formats import format_of
+from grader.reports.views import run
 from tests.reports import made_reports as made
 
 
@@ -21,7 +22,7 @@ def never() -> object:
     ],
 )
 def test_the_extension_chooses_the_format(name: str, begins: bytes) -> None:
-    assert format_of(name)(made.report(), never, []).startswith(begins)
+    assert format_of(name)(run.document(made.report(), never)).startswith(begins)
 
 
 @pytest.mark.parametrize("name", ["report", ".csv", "report.csv.gz"])

@@ -1,49 +1,96 @@
-"""The document of a comparison of two runs. The HTML page of a comparison is `grader.reports.html.side_by_side`."""
+"""The document of a comparison of two runs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from grader.reports.document import Cell, Column, Document, Section, Table, marked, notes_below, p_value
+from grader.reports.document import (
+    PAGES,
+    Cell,
+    Column,
+    Document,
+    Section,
+    Table,
+    marked,
+    notes_below,
+    p_value,
+    place,
+)
+from grader.reports.why import about_readings
+from grader.results import Metric
 from grader.statistics.paired import detectable_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from grader.decisions.comparison import Comparison, Flip
+    from grader.reports.document import Items
+    from grader.reports.web.sides import Side
     from grader.scorers.pairing import Compared
 
 _COLUMNS = [
     Column(name="reading", kind="word"),
+    Column(name="", kind="drawn", where=PAGES),
     *(Column(name=name) for name in ("A", "B", "change", "95 % interval", "p", "pairs")),
 ]
 
 
-def document(made: Comparison) -> Document:
-    """Return the metrics, the items that changed, and the notes."""
+def document(made: Comparison, sides: Callable[[], tuple[Side, Side]] | None = None) -> Document:
+    """Return the metrics, the items that changed, and the notes.
+
+    `sides` collects what the runs' items hold; it is called only if items are shown.
+    """
     a, b = made.names()
     overall, grouped = ([row for row in made.metrics if bool(row.group) is wanted] for wanted in (False, True))
-    parts = [
-        *(f"{letter}: {name}" for letter, name in (("A", a), ("B", b)) if name),
-        _table(made, "Metrics", "metric", [(row.name, row) for row in overall]),
-        *(
-            [_table(made, f"{grouped[0].name} by group", "group", [(row.group or "", row) for row in grouped])]
-            if grouped
-            else []
-        ),
-        *_power(made),
-        *_changed(f"Higher in B ({made.reading})", made.risen),
-        *_changed(f"Lower in B ({made.reading})", made.fallen),
-        *made.notes,
-        *notes_below((letter, run.official_notes) for letter, run in (("A", made.a), ("B", made.b))),
-    ]
+    names = [f"{letter}: {name}" for letter, name in (("A", a), ("B", b)) if name]
+
+    def items() -> Items:
+        from grader.reports.web import sides as packed
+
+        assert sides is not None
+        return packed.build(*sides())
+
     return Document(
-        title=f"{made.benchmark} · {made.split} · {made.protocol}: A to B",
-        sections=[Section(title="", parts=parts)],
+        names=[made.benchmark, made.split, f"{made.protocol}: A to B"],
+        facts=names,
+        lead=about_readings([made.benchmark]),
+        sections=[
+            Section(
+                title="From A to B",
+                lead="Change in points, of the items that are scored in both runs.",
+                parts=[
+                    *names,
+                    _table(made, "Metrics", "metric", [(row.name, row) for row in overall]),
+                    *_power(made),
+                ],
+            ),
+            *(_of_groups(made, grouped)),
+            Section(
+                title="Items that changed",
+                parts=[
+                    *_changed(f"Higher in B ({made.reading})", made.risen, has_items=sides is not None),
+                    *_changed(f"Lower in B ({made.reading})", made.fallen, has_items=sides is not None),
+                ],
+            ),
+            Section(
+                title="Notes",
+                parts=[
+                    *made.notes,
+                    *notes_below((letter, run.official_notes) for letter, run in (("A", made.a), ("B", made.b))),
+                ],
+            ),
+        ],
         records=lambda: _records(made),
         data=lambda: made,
+        items=items if sides is not None else None,
     )
+
+
+def _of_groups(made: Comparison, grouped: Sequence[Compared]) -> Iterator[Section]:
+    if grouped:
+        table = _table(made, "By group", "group", [(row.group or "", row) for row in grouped])
+        yield Section(title=f"{grouped[0].name} by group", parts=[table])
 
 
 def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
@@ -56,7 +103,7 @@ def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, C
     )
 
 
-def _changed(title: str, flips: Sequence[Flip]) -> Iterator[Table | str]:
+def _changed(title: str, flips: Sequence[Flip], *, has_items: bool) -> Iterator[Table | str]:
     """Yield the table of items that changed."""
     if not flips:
         yield f"{title}: none."
@@ -67,7 +114,7 @@ def _changed(title: str, flips: Sequence[Flip]) -> Iterator[Table | str]:
         columns=[Column(name=name, kind="name") for name in ("item", "A", "B")],
         rows=[
             [
-                Cell(text=flip.item),
+                Cell(text=flip.item, link=place(tab="items", item=flip.item) if has_items else ""),
                 Cell(text=_side(flip, 0)),
                 Cell(text=_side(flip, 1), tone=tone),
             ]
@@ -87,13 +134,16 @@ def _side(flip: Flip, which: int) -> str:
 def _cells(made: Comparison, row: Compared) -> list[Cell]:
     moved = row.difference
     sides = ((row.before, made.a), (row.after, made.b))
-    texts = [
-        row.reading,
-        *(marked(f"{value:.1f}", row.reading, run.official_notes) for value, run in sides),
-        f"{moved.value:+.1f}",
-        *(f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}", p_value(row.p_value), str(moved.n)),
+    drawn = Metric(name=row.name, reading=row.reading, value=moved.value, ci95=moved.ci95, n=moved.n)
+    change = Cell(text=f"{moved.value:+.1f}", tone="strong" if row.is_significant else "")
+    interval = f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}"
+    return [
+        Cell(text=row.reading),
+        Cell(metrics={row.reading: drawn}),
+        *(Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes)) for value, run in sides),
+        change,
+        *(Cell(text=text) for text in (interval, p_value(row.p_value), str(moved.n))),
     ]
-    return [Cell(text=text, tone="strong" if at == 3 and row.is_significant else "") for at, text in enumerate(texts)]
 
 
 def _power(made: Comparison) -> list[str]:

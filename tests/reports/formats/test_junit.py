@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 
-from grader.reports.junit import make
 from grader.results import Calls, FirstDifference, Metric, Outcome, write_facts
 from grader.scorers.choice.facts import SampleFacts, UnitOutcome
 from tests.reports import made_reports as made
+from tests.reports.shown import as_file
 
 UNSCORED = made.read("unscored", detail="no sandbox")
 
@@ -66,7 +66,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
         made.gate("drop <= 1", "inconclusive", "3 items decide nothing"),
     ]
     assert (
-        make(report, None, gates).decode()
+        as_file("x.xml", report, gates).decode()
         == """\
 <?xml version="1.0" encoding="utf-8"?>
 <testsuites name="grade vstar" tests="6" failures="2" errors="1" skipped="1" time="0.75">
@@ -116,11 +116,11 @@ q3 #0: unscored: no sandbox</skipped>
 
 
 def test_without_categories_the_benchmark_is_the_suite() -> None:
-    root = parsed(make(made.report([made.sample("q", made.read("correct"))]), None))
+    root = parsed(as_file("x.xml", made.report([made.sample("q", made.read("correct"))])))
     assert [(suite.get("name"), case.get("classname")) for suite in root for case in suite.iter("testcase")] == [
         ("vstar", "vstar")
     ]
-    assert list(parsed(make(made.report(), None))) == []
+    assert list(parsed(as_file("x.xml", made.report()))) == []
 
 
 @pytest.mark.parametrize(
@@ -143,22 +143,22 @@ def test_a_task_fails_where_none_of_its_samples_passes_and_is_skipped_where_a_lo
     outcomes: list[str], expected: str
 ) -> None:
     samples = [made.sample("q", made.read(outcome), number=number) for number, outcome in enumerate(outcomes)]
-    assert verdict(make(made.report(samples, scorer="circular"), None)) == expected
+    assert verdict(as_file("x.xml", made.report(samples, scorer="circular"))) == expected
 
 
 def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() -> None:
     right, wrong = made.read("correct"), made.read("wrong", "A")
     one = [made.sample("u/a", right, unit="u"), made.sample("u/b", wrong, unit="u")]
-    assert verdict(make(made.report(one), None)) == "failure: 1 of 2 right: 1 wrong"
+    assert verdict(as_file("x.xml", made.report(one))) == "failure: 1 of 2 right: 1 wrong"
     mixed = [*one, made.sample("u/a", wrong, unit="u", number=1), made.sample("u/b", right, unit="u", number=1)]
-    assert verdict(make(made.report(mixed), None)) == (
+    assert verdict(as_file("x.xml", made.report(mixed))) == (
         "failure: 0 of 2 rounds pass: 2 wrong | system-out: 0 of 2 rounds pass"
     )
     third = [*mixed, made.sample("u/a", right, unit="u", number=2), made.sample("u/b", right, unit="u", number=2)]
-    assert verdict(make(made.report(third), None)) == "system-out: 1 of 3 rounds pass"
+    assert verdict(as_file("x.xml", made.report(third))) == "system-out: 1 of 3 rounds pass"
     # The second round has one of the two rows: right as it is, it is no whole round.
     partial = [*one, made.sample("u/a", right, unit="u", number=1)]
-    assert verdict(make(made.report(partial), None)).startswith("failure: 0 of 2 rounds pass")
+    assert verdict(as_file("x.xml", made.report(partial))).startswith("failure: 0 of 2 rounds pass")
 
 
 @pytest.mark.parametrize(("said", "expected"), [("correct", "passed"), ("wrong", "failure: 1 of 2 right: 1 no_answer")])
@@ -167,7 +167,7 @@ def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str
     passes = [made.read("correct", "A"), made.read("no_answer", rule="missing")]
     facts = write_facts(SampleFacts(gold="A", question=UnitOutcome(official=Outcome(said), careful=Outcome(said))))
     samples = [made.sample(str(1 + n * 1_000_000), reading, unit="1", facts=facts) for n, reading in enumerate(passes)]
-    assert verdict(make(made.report(samples, scorer="circular"), None)) == expected
+    assert verdict(as_file("x.xml", made.report(samples, scorer="circular"))) == expected
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_the_reading_that_was_asked_for_decides_and_the_other_is_named_where_it_
     reading: str, expected: str
 ) -> None:
     report = made.report([made.sample("q", made.read("passed"), made.read("suspect"))])
-    assert verdict(make(report, None, (), reading=reading)) == expected  # type: ignore[arg-type]
+    assert verdict(as_file("x.xml", report, reading=reading)) == expected  # type: ignore[arg-type]
 
 
 def test_details_are_bounded() -> None:
     samples = [made.sample("q", made.read("failed", detail="x" * 10_000), number=n) for n in range(200)]
-    [failure] = parsed(make(made.report(samples), None)).iter("failure")
+    [failure] = parsed(as_file("x.xml", made.report(samples))).iter("failure")
     assert len(failure.text) < 45_000
     assert failure.text.endswith("\n... 180 more; all are in the results file.")
 
@@ -200,13 +200,15 @@ def test_details_are_bounded() -> None:
     ],
 )
 def test_untrusted_text_comes_back_as_text(text: str, shown: str) -> None:
-    [case] = parsed(make(made.report([made.sample("q", made.read("failed", detail=text))]), None)).iter("testcase")
+    [case] = parsed(as_file("x.xml", made.report([made.sample("q", made.read("failed", detail=text))]))).iter(
+        "testcase"
+    )
     assert case.findtext("failure") == f"q #0: failed: {shown}"
 
 
 @given(made.any_text)
 def test_any_text_anywhere_leaves_a_document_that_parses_with_the_same_structure(text: str) -> None:
-    root = parsed(make(made.hostile_report(text), None, made.hostile_gates(text)))
+    root = parsed(as_file("x.xml", made.hostile_report(text), made.hostile_gates(text)))
     assert len(root[0].findall("testcase")) == 4
     assert len(list(root.iter("testcase"))) == 6
 
@@ -217,7 +219,7 @@ def test_a_failure_has_the_first_call_that_is_answered_in_another_way() -> None:
     wrong = made.sample("q1", made.read("failed", detail="a test fails"), calls=calls)
     named = made.sample("q2", made.read("suspect", detail="passes, but solution(3) returned 5"), calls=calls)
     right = made.sample("q3", made.read("passed"), calls=calls)
-    root = parsed(make(made.report([wrong, named, right]), None))
+    root = parsed(as_file("x.xml", made.report([wrong, named, right])))
     assert [failure.text for failure in root.iter("failure")] == [
         "q1 #0: failed: a test fails\n  solution(3) returned 5, expected 6",
         "q2 #0: suspect: passes, but solution(3) returned 5",

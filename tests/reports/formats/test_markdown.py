@@ -12,12 +12,13 @@ from cmarkgfm.cmark import Options as CmarkOptions
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from grader.reports.markdown import render
-from grader.reports.markdown_text import code, prose
+from grader.reports.formats.markdown_text import code, prose
 from grader.reports.text import clean
+from grader.reports.views import run
 from grader.results import Metric, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
 from tests.reports import made_reports as made
+from tests.reports.shown import as_markdown
 
 ALLOWED = {"h2", "h3", "p", "ul", "li", "strong", "em", "code", "details", "summary"} | {
     "table",
@@ -113,10 +114,11 @@ GATES = [
 
 def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> None:
     """The golden views have whole reports; these have no gates and no odd names."""
-    text = render(small_report(), GATES).decode()
+    text = as_markdown(small_report(), GATES).decode()
     assert re.findall(r"^##+ .*|<summary>.*</summary>", text, re.MULTILINE) == [
         "## grade: `vstar` · `test` · `lmms-eval-0.7.1`",
         "### ❌ Gates: 1 not met, 1 met",
+        "### Metrics",
         "<summary>By group (2)</summary>",
         "### Official and careful differ on 2 of 4 samples",
         "### 1 of 4 samples unscored",
@@ -124,15 +126,15 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
         "<summary>How it was made</summary>",
     ]
     for line in (
-        "- **❌ not met**: `accuracy >= 80 (careful)`: 33.3 on 3 items, under 80.\n- **✅ met**: ",
-        "| `accuracy` | 66.7 | **33.3** | 6.0 to 79.2 | 3 |",
+        "| **❌ not met** | `accuracy >= 80 (careful)` | 33.3 on 3 items, under 80. |\n| **✅ met** | ",
+        "| `accuracy` | 66.7\\* | **33.3\\*** | 6.0 to 79.2 | 3 |",
         "| `accuracy` | `kind=c (C)` | 50.0 | – |  | 2 |",
-        "1 `correct` to `wrong`, 1 `wrong` to `no_answer`",
-        "| `q`&#124;`3 #2` | `wrong`: `A` | `no_answer` | refuses: `@me` |",
-        "Why: infrastructure failed. Excluded from all metrics. Worst case (all wrong) to best case (all correct):",
-        "- `accuracy` (careful): 25.0 to 50.0",
+        "1 correct to wrong, 1 wrong to `no_answer`",
+        "| `q`&#124;`3 #2` | `wrong: A` | `no_answer` | refuses: `@me` |",
+        "Why: infrastructure failed. Excluded from all metrics",
+        "| `accuracy` | careful | 25.0 to 50.0 |",
         "- Baselines: chance 37.5, by `no_answer` 40.0.",
-        "- `sandbox_workers`: `2`",
+        "| `sandbox_workers` | `2` |",
     ):
         assert line in text
 
@@ -147,16 +149,19 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
 )
 def test_the_heading_says_what_became_of_the_gates(states: list[str], heading: str) -> None:
     gates = [made.gate("g", state, "r") for state in states]
-    assert render(made.report(), gates).decode().splitlines()[2] == f"### {heading}"
+    assert as_markdown(made.report(), gates).decode().splitlines()[4] == f"### {heading}"
 
 
 @pytest.mark.parametrize("parser", PARSERS)
 @settings(deadline=None)
 @given(text=made.any_text)
 def test_any_text_is_shown_as_it_is_and_does_nothing(parser: str, text: str) -> None:
-    page = Page(PARSERS[parser](render(made.hostile_report(text), made.hostile_gates(text)).decode()))
+    report = made.hostile_report(text)
+    page = Page(PARSERS[parser](as_markdown(report, made.hostile_gates(text)).decode()))
     check_inert(page)
-    assert page.elements.count("th") + page.elements.count("td") == 2 * 5 + 2 * 6 + 3 * 4
+    facts = run.document(report).sections[-1].parts[0].rows
+    cells = 5 * 3 + 2 * 5 + 2 * 6 + 3 * 4 + 3 * 3 + (1 + len(facts)) * 2
+    assert page.elements.count("th") + page.elements.count("td") == cells
 
 
 @pytest.mark.parametrize("parser", PARSERS)
@@ -213,22 +218,20 @@ def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(
         provenance=Provenance(),
         baselines={},
     )  # fmt: skip
-    data = render(many, made.hostile_gates(text) * 50)
+    data = as_markdown(many, made.hostile_gates(text) * 50)
     assert len(data) < 60_000
     for html in (parse(data.decode()) for parse in PARSERS.values()):
         page = Page(html)
         check_inert(page)
-        said = [re.fullmatch(r"… (\d+) more (\w+) are in .*\.", line) for line in page.texts["em"]]
-        assert [match and match[2] for match in said] == [
-            "gates", "metrics", "metrics", "samples", "metrics", "notes", "facts",
-        ]  # fmt: skip
+        said = [re.fullmatch(r"… (\d+) more are in the \.json\.", line) for line in page.texts["em"]]
         cut = [int(match[1]) for match in said if match]
-        kept = page.elements.count("tr") - 3 + page.elements.count("li")
+        assert len(cut) == len(said) == 7
+        kept = page.elements.count("tr") - 6 + page.elements.count("li")
         assert kept + sum(cut) == 200 + 300 + 300 + 5_060 + 600 + 100 + 100
 
 
 def test_twenty_differences_are_shown_and_the_rest_counted() -> None:
     wrong = [made.sample(f"q{n}", made.read("correct"), made.read("wrong")) for n in range(25)]
-    text = render(made.report(wrong)).decode()
-    assert "### Official and careful differ on 25 of 25 samples\n\n25 `correct` to `wrong`\n" in text
-    assert text.endswith("| `q19` | `correct` | `wrong` |  |\n\n*… 5 more samples are in the results file.*\n")
+    text = as_markdown(made.report(wrong)).decode()
+    assert "### Official and careful differ on 25 of 25 samples\n\n25 correct to wrong.\n" in text
+    assert text.endswith("| `q19` | `correct` | `wrong` |  |\n\n*… 5 more are in the .json.*\n")

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
-from grader.reports import FORMATS, format_of_runs, html, terminal
-from grader.reports.csv import guarded
 from grader.reports.document import Column, Document, Table, cells
-from grader.reports.runs import comparison as of_comparison
-from grader.reports.runs import leaderboard as of_leaderboard
+from grader.reports.formats import FORMATS, format_of, html, terminal
+from grader.reports.formats.csv import guarded
+from grader.reports.views import comparison as of_comparison
+from grader.reports.views import leaderboard as of_leaderboard
 from grader.results import READINGS, JudgeProvenance, Provenance, Report
 from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
@@ -52,7 +52,7 @@ DOCUMENTS = {
 
 
 def written(document: Document, ending: str) -> bytes:
-    return format_of_runs(f"x{ending}", "it is")(document)
+    return format_of(f"x{ending}")(document)
 
 
 def rows_of(document: Document) -> list[dict[str, str]]:
@@ -114,7 +114,7 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
         "leaderboard": (Leaderboard, RANKED),
     }
     for name, (kind, record) in kinds.items():
-        assert msgspec.json.decode(format_of_runs("-", "it is")(DOCUMENTS[name]), type=kind) == record
+        assert msgspec.json.decode(format_of("-")(DOCUMENTS[name]), type=kind) == record
     (row,) = rows_of(DOCUMENTS["comparison"])
     assert (row["a_run"], row["b_run"]) == ("a_results.json (tiny-1)", "b.json")
     assert (float(row["a"]), float(row["change"]), float(row["ci95_low"])) == (80, MOVED.value, MOVED.ci95[0])
@@ -168,7 +168,7 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
     flip = Flip(item=name, before=1, after=0, outcomes=(["correct"], ["wrong"]))
     compared = comparison(fallen=[flip], a=RunName(results=name), protocol=name)
     for document in (of_leaderboard.document(ranked), of_comparison.document(compared)):
-        page = read(html.of_runs(document))
+        page = read(html.make(document))
         assert (page.tags.count("script"), page.links) == (1, ["#content"])
         tags = set(re.findall(r"<(\w+)", rendered(written(document, ".md"))))
         assert not [
@@ -179,11 +179,11 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
 
 
 def test_another_ending_is_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match=r"-o x\.tex: a leaderboard is written as \.json, \.csv, \.md, \.html; name"):
-        format_of_runs("x.tex", "a leaderboard is")
-    with pytest.raises(UsageError, match=r"-o x\.xml: a comparison is"):
-        format_of_runs("x.xml", "a comparison is")
-    assert all(format_of_runs(f"x{ending}", "") for ending in FORMATS if ending != ".xml")
+    with pytest.raises(UsageError, match=r"-o x\.tex: reports are written as \.json, \.csv, \.md, \.xml, \.html; name"):
+        format_of("x.tex")
+    with pytest.raises(UsageError, match=r"Leaderboard cannot be written as \.xml \(JUnit\)"):
+        written(DOCUMENTS["leaderboard"], ".xml")
+    assert all(map(format_of, (f"x{ending}" for ending in FORMATS)))
 
 
 # --- a terminal ---------------------------------------------------------------------------------------------------
@@ -247,7 +247,8 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
         for n in range(13)
     ]
     text = terminal.render(of_comparison.document(comparison(fallen=flips)))
-    assert text.startswith("A: a_results.json (tiny-1)\nB: b.json\n\nvstar · test · p: A to B")
+    assert text.startswith("vstar · test · p: A to B\n")
+    assert "\nA: a_results.json (tiny-1)\nB: b.json\n" in text
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
     assert f"accuracy (careful): exact McNemar test, paired by item; {power}." in text
     assert "Higher in B (careful): none." in text
@@ -280,10 +281,10 @@ def test_runs_link_to_the_pages_that_there_are(tmp_path: Path) -> None:
     (tmp_path / "runs" / "b 2.html").write_text("")
     named = [RunName(results=str(tmp_path / "runs" / f"{name}_results.json")) for name in ("a", "b 2")]
     ranked = leaderboard(list(zip(named, map(questions, (100, 102)), strict=True)))
-    assert read(html.of_runs(of_leaderboard.document(ranked, tmp_path))).links == ["#content", "runs/b%202.html"]
+    assert read(html.make(of_leaderboard.document(ranked, tmp_path))).links == ["#content", "runs/b%202.html"]
 
 
 def test_wide_characters_are_aligned() -> None:
     columns = [Column(name="category", kind="name"), Column(name="n")]
     table = Table(title="", columns=columns, rows=[cells(["空间关系", "5"]), cells(["e\u0301", "5"])])
-    assert list(terminal.drawn(table, "", 40))[3:5] == ["  空间关系  5", "  e\u0301         5"]
+    assert terminal.drawn(table, 40)[2:4] == ["空间关系  5", "e\u0301         5"]

@@ -1,0 +1,142 @@
+"""GitHub's Markdown, for a pull request.
+
+A comment on GitHub can have 65,536 characters. A document has at most 60,000 bytes here, so that it fits however
+characters are counted: the longest tables and lists are cut between rows, with a count of the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from grader.reports.document import Plot, Table
+from grader.reports.formats.markdown_text import code, prose
+from grader.reports.text import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.reports.document import Cell, Column, Document, Part, Section
+
+MOST_ROWS = 20
+"""Rows of a list of items."""
+MOST_BYTES = 59_000
+LONGEST = 400
+"""Characters of a sentence in a table."""
+_UNSAFE = re.compile(r"[^\w\s.,;()%†*<>=–+\N{MINUS SIGN}/·✅❌❔\u26a0\ufe0f-]|//|__|\w_|_\w")
+_STARS = str.maketrans({"*": "\\*", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """Rows that may be cut, between lines that may not."""
+
+    before: Sequence[Markup] = ()
+    rows: Sequence[Markup] = ()
+    left: int = 0
+    """Number of rows that are left out already."""
+    after: Sequence[Markup] = ()
+
+    def lines(self, most: int) -> list[Markup]:
+        """Return the lines, with as many rows as have at most so many bytes."""
+        shown: list[Markup] = []
+        for row in self.rows:
+            most -= _size([row])
+            if most < 0:
+                break
+            shown.append(row)
+        left = self.left + len(self.rows) - len(shown)
+        more = [Markup(), Markup("*… {} more {} in the .json.*").format(left, "is" if left == 1 else "are")]
+        return [*self.before, *shown, *(more if left else []), *self.after]
+
+
+def make(document: Document) -> bytes:
+    """Return the document as GitHub's Markdown, UTF-8, at most 60,000 bytes."""
+    blocks = list(_blocks(document))
+    fixed = sum(_size([*block.before, *block.after]) + 100 for block in blocks)
+    most = _level([_size(block.rows) for block in blocks], MOST_BYTES - fixed)
+    text = "\n".join(line for block in blocks for line in (*block.lines(most), ""))
+    return re.sub(r"\n{3,}", "\n\n", text).strip().encode() + b"\n"
+
+
+def _size(lines: Sequence[Markup]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def _level(sizes: Sequence[int], room: int) -> int:
+    """Return the most bytes that each block may have, so that all together fit: short ones stay whole."""
+    for number, size in enumerate(sorted(sizes)):
+        sharing = len(sizes) - number
+        if size * sharing > room:
+            return max(0, room // sharing)
+        room -= size
+    return max(sizes, default=0)
+
+
+def _blocks(document: Document) -> Iterator[_Block]:
+    names = Markup(" · ").join(map(code, document.names))
+    yield _Block(before=[Markup("## grade: {}").format(names)])
+    yield from [_Block(before=[prose(document.lead)])] if document.lead else []
+    for section, parts in document.on("file"):
+        yield from _section(section, parts)
+
+
+def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
+    title = _sentence(section.title, 120)
+    if section.is_folded:
+        yield _Block(before=[Markup("<details><summary>{}</summary>").format(title)])
+    elif title:
+        yield _Block(before=[Markup("### {} {}" if section.sign else "### {}{}").format(Markup(section.sign), title)])  # noqa: S704
+    yield from [_Block(before=[prose(section.lead)])] if section.lead else []
+    sentences: list[Markup] = []
+    for at, part in enumerate(parts):
+        if isinstance(part, str):
+            sentences.append(Markup("- {}").format(prose(part)))
+            continue
+        yield from [_Block(rows=sentences)] if sentences else []
+        sentences = []
+        if not isinstance(part, Plot):
+            yield _table(part, has_title=at > 0)
+    yield from [_Block(rows=sentences)] if sentences else []
+    yield from [_Block(before=[Markup("</details>")])] if section.is_folded else []
+
+
+def _table(table: Table, *, has_title: bool) -> _Block:
+    rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
+    kinds = ("--:" if column.kind == "number" else ":--" for column in table.columns)
+    return _Block(
+        before=[
+            *([Markup("**{}**").format(prose(table.title)), Markup()] if has_title else []),
+            _row([prose(column.name) for column in table.columns]),
+            _row(map(Markup, kinds)),
+        ],
+        rows=[_row([_cell(*pair) for pair in zip(row, table.columns, strict=True)]) for row in rows],
+        left=len(table.rows) - len(rows),
+        after=[Markup(), prose(table.note)] if table.note else [],
+    )
+
+
+def _row(cells: Sequence[Markup] | map[Markup]) -> Markup:
+    return Markup("| {} |").format(Markup(" | ").join(cells))
+
+
+def _cell(cell: Cell, column: Column) -> Markup:
+    if column.kind == "sentence":
+        return _sentence(cell.text, LONGEST)
+    text = code(cell.text) if column.kind == "name" or _UNSAFE.search(cell.text) else _plain(cell.text)
+    shown = Markup("**{}**").format(text) if cell.tone == "strong" and column.kind != "name" and text else text
+    return Markup("{} <sup>{}</sup>").format(shown, cell.letters) if cell.letters else shown
+
+
+def _plain(text: str) -> Markup:
+    """Return a number or a word. Two stars would mark emphasis."""
+    return Markup(text.translate(_STARS))  # noqa: S704 - `_UNSAFE` has found nothing in it
+
+
+def _sentence(text: str, most: int) -> Markup:
+    """Return a sentence as text; one with words of a program as one code span, which breaks none of them."""
+    shown = prose(text, most)
+    return shown if str(shown) == cut(" ".join(text.split()), most) else code(text, most)

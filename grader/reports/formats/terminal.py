@@ -1,0 +1,138 @@
+"""A document as text for a terminal, with the tables of rich."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as Drawn
+from rich.text import Text
+
+from grader.reports.document import Table
+from grader.reports.text import clean, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.reports.document import Cell, Column, Document, Part
+
+MOST_ROWS = 10
+"""Rows of a list of items; files have all."""
+MOST_GROUPS = 8
+"""More groups than this are only shown on request."""
+HEAD_ROOM = 16
+"""A longer heading of words or numbers has several lines."""
+LONGEST = 400
+"""Characters of a sentence in a table."""
+_NAMES = ("name", "sentence")
+
+
+def render(document: Document, *, width: int = 100, colour: bool = False, groups: bool = False) -> str:
+    """Return the document as text. On a narrow terminal names and headings are broken between words, values never.
+
+    `groups`: show all groups, however many there are.
+    """
+    bold = "\x1b[1m{}\x1b[0m" if colour else "{}"
+    lines = [bold.format(clean(document.title)), ""]
+    for section, parts in document.on("terminal"):
+        heads = [bold.format(clean(section.title))] if section.title else []
+        lines += [*([""] if lines[-1] else []), *heads, *([clean(section.lead)] if section.lead else [])]
+        hidden = [] if groups else _hidden(parts)
+        for at, part in enumerate(parts):
+            if isinstance(part, str):
+                lines.append(clean(part))
+            elif isinstance(part, Table) and not (hidden and part.groups):
+                lines += [""] if lines[-1] and not (at == 0 and heads) else []
+                lines += _table(part, width, colour=colour, title=bold.format(clean(part.title)) if at else "")
+        lines += hidden
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _hidden(parts: Sequence[Part]) -> list[str]:
+    """Return the line in place of tables with many groups; nothing if they are few."""
+    groups = [group for part in parts if isinstance(part, Table) for group in part.groups]
+    if len(groups) <= MOST_GROUPS:
+        return []
+    fields = ", ".join(dict.fromkeys(group.partition("=")[0] for group in groups))
+    return [f"{len(groups)} groups ({clean(fields)}): `--groups` shows them here, `-o FILE.html` on a page."]
+
+
+def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[str]:
+    yield from [title] if title else []
+    yield from drawn(table, width, colour=colour)
+    left = len(table.rows) - MOST_ROWS
+    if table.is_list and left > 0:
+        yield f"  ... {left:,} more; `-o FILE.json` has all."
+    yield from [clean(table.note)] if table.note else []
+    yield ""
+
+
+def drawn(table: Table, width: int, *, colour: bool = False) -> list[str]:
+    """Return the lines of a table.
+
+    No number is ever cut: if they do not fit side by side, all rows are repeated with the next numbers.
+    """
+    rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
+        legacy_windows=False, _environ={},
+    )  # fmt: skip
+    for block in _blocks(table.columns, rows, width):
+        console.print(_grid(table.columns, rows, block))
+        console.print()
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    return [line.rstrip() for line in text.rstrip("\n").split("\n")]
+
+
+def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
+    """Return the places of the columns of each block: all that are not numbers, and as many numbers as fit."""
+    least = [_least(column, [row[at] for row in rows]) + 2 for at, column in enumerate(columns)]
+    kept = [at for at, column in enumerate(columns) if column.kind != "number"]
+    blocks: list[list[int]] = [[]]
+    for at in (at for at in range(len(columns)) if at not in kept):
+        if blocks[-1] and sum(least[each] for each in [*kept, *blocks[-1], at]) > width + 2:
+            blocks.append([])
+        blocks[-1].append(at)
+    return [sorted([*kept, *block]) for block in blocks]
+
+
+def _least(column: Column, cells: Sequence[Cell]) -> int:
+    """Return the least width of a column: that of its numbers, or of the longest word of its names up to a limit."""
+    if column.kind in _NAMES:
+        words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
+        return min(max(map(cell_len, words), default=1), LEAST_NAME)
+    return max(map(cell_len, [*folded(column.name, HEAD_ROOM), *map(_text, cells)]))
+
+
+LEAST_NAME = 16
+"""A word in a name that is longer than this may be broken if the numbers need the room."""
+
+
+def _text(cell: Cell) -> str:
+    text = clean(f"{cell.text} {cell.letters}".rstrip())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int]) -> Drawn:
+    grid = Drawn(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for at in block:
+        column = columns[at]
+        is_name = column.kind in _NAMES
+        grid.add_column(
+            Text("\n".join(folded(clean(column.name), HEAD_ROOM))),
+            justify="right" if column.kind == "number" else "left",
+            vertical="top",
+            no_wrap=not is_name,
+            overflow="fold",
+            min_width=_least(column, [row[at] for row in rows]),
+        )
+    for row in rows:
+        grid.add_row(*(Text(_text(row[at])) for at in block), style="bold" if _is_bold(row) else None)
+    return grid
+
+
+def _is_bold(cells: Sequence[Cell]) -> bool:
+    return any(cell.tone == "strong" for cell in cells) or all(cell.tone == "bad" for cell in cells)

@@ -1,1 +1,0 @@
-"""Documents of several runs: a comparison and a leaderboard."""

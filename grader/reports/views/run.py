@@ -1,0 +1,547 @@
+"""The document of one run: its metrics in both readings, where these differ, what is unscored, and how it was made."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions import readings
+from grader.predictions.record import all_of, counted
+from grader.reports import provenance, published
+from grader.reports.document import (
+    FILES,
+    NOTHING,
+    PAGES,
+    TEXTS,
+    Brief,
+    Cell,
+    Column,
+    Document,
+    Plot,
+    Section,
+    Table,
+    interval,
+    place,
+    signed,
+    value,
+)
+from grader.reports.text import cut
+from grader.reports.views.cases import suites
+from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
+from grader.results import READINGS, change, excluded_from, is_same, observations
+from grader.scorers import declarations
+from grader.scorers.interface import official_notes
+from grader.scorers.registry import scorer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from grader.decisions.gate import GateResult, State
+    from grader.reports.document import Items
+    from grader.reports.material import Material
+    from grader.results import Metric, Pair, Reading, ReadingName, Report, SampleResult
+    from grader.scorers.interface import TableBlock
+    from grader.scorers.registry import AnyScorer
+
+PARTS = ("outcome", "credit", "answer", "rule", "detail")
+COLUMNS = ["qid", "sample", "unit", *(f"{reading}_{part}" for reading in READINGS for part in PARTS), "seconds"]
+"""The columns of the records of a report without groups."""
+_SIGNS: dict[State, str] = {"failed": "❌", "unscored": "⚠️", "inconclusive": "❔", "met": "✅"}
+"""State of a gate -> its sign, the worst state first."""
+_STATES: dict[State, str] = {
+    "failed": "not met",
+    "unscored": "undecided",
+    "inconclusive": "inconclusive",
+    "met": "met",
+}
+MOST_KINDS = 6
+LONGEST_REASON = 200
+"""Characters of why the readings of a sample differ."""
+LONGEST_VALUE = 60
+"""Characters of a call, and of what it returned."""
+
+
+def document(
+    report: Report,
+    material: Callable[[], Material] | None = None,
+    gates: Sequence[GateResult] = (),
+    *,
+    reading: ReadingName = "careful",
+) -> Document:
+    """Return the document. `material` collects what a report does not hold; it is called only if items are shown.
+
+    `reading`: that of the verdicts of test cases.
+    """
+    name = declarations.name_of(report)
+    scorer = scorer_of(report)
+
+    def items() -> Items:
+        from grader.reports.web import payload
+
+        assert material is not None
+        return payload.build(report, material())
+
+    return Document(
+        names=[report.benchmark, report.split, report.protocol],
+        heading=name,
+        facts=_facts(report),
+        lead=about_readings([report.benchmark]),
+        brief=_brief(report, scorer),
+        sections=[
+            *_gates(gates),
+            Section(
+                title="Metrics", parts=[_metrics(report, scorer)] if report.metrics else ["This run has no metrics."]
+            ),
+            *_groups(report, scorer),
+            *_differences(report, scorer),
+            Section(parts=list(_cards(report, scorer)), where=PAGES),
+            *_unscored(report),
+            *_notes(report, scorer),
+            *_made(report),
+        ],
+        data=lambda: report,
+        records=lambda: _records(report),
+        columns=COLUMNS,
+        suites=lambda: suites(report, gates, reading),
+        items=items if material is not None else None,
+        source=report.provenance.predictions or "a results file",
+    )
+
+
+def _facts(report: Report) -> list[str]:
+    samples, tasks = len(report.samples), len({sample.qid for sample in report.samples})
+    return [
+        *([f"model {report.model}"] if report.model else []),
+        *([report.provenance.predictions] if report.provenance.predictions else []),
+        f"split {report.split}",
+        f"protocol {report.protocol}",
+        counted(tasks, "task"),
+        *([counted(samples, "sample")] if samples != tasks else []),
+    ]
+
+
+# --- for somebody who decides -----------------------------------------------------------------------------------
+
+
+def _brief(report: Report, scorer: AnyScorer) -> Brief | None:
+    """Return the first metric in a sentence, what is beside it, and the three things that could change a decision."""
+    if not report.metrics:
+        return None
+    name, (official, careful) = next(iter(report.overall().items()))
+    careful_or = careful if careful is not None else official
+    assert careful_or is not None
+    lost = report.unscored
+    total = counted(len(report.samples), "sample")
+    return Brief(
+        number=value(careful_or),
+        sentence=_in_a_sentence(name, careful_or),
+        beside=[
+            ("official", f"{value(official, official_notes(report))} {_between(official)}".strip()),
+            ("could not be judged", f"{lost:,} of {total}" if lost else f"none of {total}"),
+        ],
+        look=list(_to_look_at(report, scorer, name))[:3],
+    )
+
+
+def _in_a_sentence(name: str, metric: Metric) -> str:
+    if metric.value is None:
+        return f"{name} ({metric.reading}) cannot be known: too few samples could be judged."
+    if metric.ci95 is None:
+        return f"{name} ({metric.reading}) is {metric.value:.1f} %, of n = {metric.n}."
+    low, high = metric.ci95
+    return (
+        f"{name} ({metric.reading}) is {metric.value:.1f} %; with 95 % confidence it is between {low:.1f} and "
+        f"{high:.1f} % (n = {metric.n})."
+    )
+
+
+def _between(metric: Metric | None) -> str:
+    return f"({text})" if (text := interval(metric)) else ""
+
+
+def _to_look_at(report: Report, scorer: AnyScorer, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, link), what could change a decision most first."""
+    if report.unscored:
+        bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
+        range_ = f" {bounded[-1].name} is between {bounds_in_words(bounded[-1])}." if bounded else ""
+        yield (
+            f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
+            f"({why_unscored(report)}).{range_}",
+            place(tab="items", careful="unscored"),
+        )
+    if kinds := _kinds(report, scorer):
+        (kind, number), *_ = kinds.items()
+        different = sum(kinds.values())
+        yield (
+            f"Official and careful differ on {different:,} of {counted(len(report.samples), 'sample')}, most often "
+            f"{kind[0]} to {kind[1]} ({number:,}).",
+            place(tab="differences"),
+        )
+    yield from ((note, place(tab="about")) for note in provenance.notes(report)[:1])
+    if lowest := _lowest(report, name):
+        yield (
+            f"Lowest group: {lowest.group} with {value(lowest)} {_between(lowest)}, n = {lowest.n}.",
+            place(tab="items", group=lowest.group or ""),
+        )
+    wrong = Counter(sample.careful.outcome.value for sample in report.samples if sample.careful.credit < 1)
+    for lost, number in wrong.most_common(1):
+        named = scorer.outcome_names.get(lost, lost)
+        yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
+
+
+def _lowest(report: Report, name: str) -> Metric | None:
+    """Return the group with the lowest careful value; None if all groups are as good as the whole."""
+    overall = report.metric(name, "careful")
+    groups = [
+        m for m in report.metrics if m.name == name and m.reading == "careful" and m.group and m.value is not None
+    ]
+    lowest = min(groups, key=lambda metric: metric.value or 0, default=None)
+    if lowest is None or overall is None or lowest.value is None or overall.value is None:
+        return None
+    return lowest if lowest.value < overall.value else None
+
+
+# --- gates and metrics ------------------------------------------------------------------------------------------
+
+
+def _gates(gates: Sequence[GateResult]) -> Iterator[Section]:
+    if not gates:
+        return
+    counts = Counter(gate.state for gate in gates)
+    is_met = set(counts) == {"met"}
+    words = ", ".join(f"{counts[state]} {name}" for state, name in _STATES.items() if counts[state])
+    worst_first = sorted(gates, key=lambda gate: list(_STATES).index(gate.state))
+    yield Section(
+        sign="✅" if is_met else "❌" if counts["failed"] else "⚠️",
+        title="Every gate is met" if is_met else f"Gates: {words}",
+        parts=[
+            Table(
+                title="Gates",
+                columns=[
+                    Column(name="state", kind="word"),
+                    Column(name="gate", kind="name"),
+                    Column(name="why", kind="sentence"),
+                ],
+                rows=[
+                    [
+                        Cell(text=f"{_SIGNS[gate.state]} {_STATES[gate.state]}", tone="strong"),
+                        Cell(text=gate.gate),
+                        Cell(text=gate.reason),
+                    ]
+                    for gate in worst_first
+                ],
+            )
+        ],
+    )
+
+
+_DRAWN = Column(name="", kind="drawn", where=PAGES, is_whole=True)
+
+
+def _metrics(report: Report, scorer: AnyScorer) -> Table:
+    rows = [
+        [Cell(text=name, title=_meaning(scorer, name)), *_values(report, pair)]
+        for name, pair in report.overall().items()
+    ]
+    return _table(report, "Metrics in both readings", [Column(name="metric", kind="name")], rows)
+
+
+def _meaning(scorer: AnyScorer, name: str) -> str:
+    """Return the description of a metric; `pass@*` is for every k."""
+    return scorer.glossary.get(name) or scorer.glossary.get(f"{name.partition('@')[0]}@*", "")
+
+
+def _table(report: Report, title: str, names: list[Column], rows: list[list[Cell]], **more: object) -> Table:
+    """Return a table of metrics, whose rows begin with these names."""
+    columns = [
+        *names,
+        _DRAWN,
+        Column(name=f"official{provenance.official_mark(report)}"),
+        Column(name="careful"),
+        Column(
+            name="careful \N{MINUS SIGN} official",
+            where=PAGES,
+            title="In points; – if unscored samples are excluded from one of them",
+        ),
+        Column(name="95 % interval (careful)", where=TEXTS),
+        Column(name="n", title="Number of observations (official and careful, if they differ)"),
+    ]
+    return Table(title=title, columns=columns, rows=rows, **more)  # type: ignore[arg-type]
+
+
+def _values(report: Report, pair: Pair) -> list[Cell]:
+    """Return the cells of a metric, after its names."""
+    official, careful = pair
+    is_other = official is not None and careful is not None and not is_same(official, careful)
+    one = next(metric for metric in pair if metric is not None)
+    chance = report.baselines.get(one.group or "all", {}).get("chance") if one.name == "accuracy" else None
+    moved = change(official, careful)
+    text = NOTHING if moved is None else signed(moved)
+    return [
+        Cell(metrics={"official": official, "careful": careful}, chance=chance),
+        Cell(text=value(official), below=_below(official)),
+        Cell(text=value(careful), below=_below(careful), tone="strong" if is_other else ""),
+        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "strong"),
+        Cell(text=interval(careful)),
+        Cell(text=observations(official, careful)),
+    ]
+
+
+def _below(metric: Metric | None) -> str:
+    if metric is None or metric.value is None:
+        return ""
+    bounds = metric.bounds
+    between = "" if bounds is msgspec.UNSET else f"between {bounds[0]:.1f} and {bounds[1]:.1f}"
+    return "\n".join(filter(None, (interval(metric), between)))
+
+
+def _groups(report: Report, scorer: AnyScorer) -> Iterator[Section]:
+    """Yield the values by group: for files one table, else a table a field, of the first metric before the others."""
+    grouped = {key: pair for key, pair in report.pairs().items() if key[1] is not None}
+    names = list(dict.fromkeys(name for name, _ in report.pairs()))
+    for name in names:
+        fields: dict[str, dict[str, Pair]] = {}
+        for (metric, group), pair in grouped.items():
+            if metric == name and group is not None:
+                fields.setdefault(group.partition("=")[0], {})[group] = pair
+        if fields:
+            is_first = name == names[0]
+            yield Section(
+                title=f"{name} by {', '.join(fields)}",
+                lead=_meaning(scorer, name) if not is_first else "",
+                parts=[_of_field(report, field, pairs) for field, pairs in fields.items()],
+                is_folded=not is_first,
+                where=("terminal", "page") if is_first else PAGES,
+            )
+    rows = [
+        [Cell(text=name), Cell(text=_abbreviated(report, group or "")), *_values(report, pair)]
+        for (name, group), pair in sorted(grouped.items(), key=lambda row: names.index(row[0][0]))
+    ]
+    columns = [Column(name="metric", kind="name"), Column(name="group", kind="name")]
+    if rows:
+        made = _table(report, "By group", columns, rows)
+        yield Section(title=f"By group ({len(rows)})", parts=[made], is_folded=True, where=FILES)
+
+
+def _of_field(report: Report, field: str, pairs: Mapping[str, Pair]) -> Table:
+    rows = [
+        [
+            Cell(text=_abbreviated(report, group.partition("=")[2]), link=place(tab="items", group=group)),
+            *_values(report, pair),
+        ]
+        for group, pair in pairs.items()
+    ]
+    return _table(report, f"By {field}", [Column(name=field, kind="name")], rows, groups=list(pairs))
+
+
+def _abbreviated(report: Report, group: str) -> str:
+    short = report.abbreviations.get(group.rpartition("=")[2])
+    return f"{group} ({short})" if short else group
+
+
+# --- samples ----------------------------------------------------------------------------------------------------
+
+
+def _kinds(report: Report, scorer: AnyScorer) -> dict[tuple[str, str], int]:
+    """Return (official, careful) outcome -> number of samples whose readings differ, the most frequent first."""
+    different = report.differences()
+    return dict(Counter((outcome(scorer, s.official), outcome(scorer, s.careful)) for s in different).most_common())
+
+
+def _differences(report: Report, scorer: AnyScorer) -> Iterator[Section]:
+    different, total = report.differences(), len(report.samples)
+    if not different:
+        agreed = [f"Official and careful agree on {all_of(total, 'sample')}."] if total else []
+        yield Section(parts=agreed)
+        return
+    kinds = list(_kinds(report, scorer).items())
+    listed = [f"{number:,} {a} to {b}" for (a, b), number in kinds[:MOST_KINDS]]
+    rest = sum(number for _, number in kinds[MOST_KINDS:])
+    names = ("sample", "official", "careful")
+    columns = [*(Column(name=name, kind="name") for name in names), Column(name="why", kind="sentence")]
+    yield Section(
+        title=f"Official and careful differ on {len(different):,} of {counted(total, 'sample')}",
+        lead=", ".join([*listed, *([f"{rest:,} of other kinds"] if rest else [])]) + ".",
+        parts=[
+            Table(
+                title="Samples on which the readings differ",
+                columns=columns,
+                rows=[_difference(scorer, sample) for sample in different],
+                is_list=True,
+                where=TEXTS,
+            )
+        ],
+    )
+
+
+def _difference(scorer: AnyScorer, sample: SampleResult) -> list[Cell]:
+    name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
+    said = [_said(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
+    why = [cut(" ".join(readings_differ(scorer, sample).split()), LONGEST_REASON)]
+    if (first := sample.other_call(sample.careful)) is not None:
+        call, returned, expected = (
+            cut(text, LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
+        )
+        why.append(f"{call} returned {returned}, expected {expected}")
+    return [Cell(text=text) for text in (name, *said, "; ".join(filter(None, why)))]
+
+
+def _said(scorer: AnyScorer, reading: Reading, more: str) -> str:
+    named = ", ".join(filter(None, (outcome(scorer, reading), more)))
+    return f"{named}: {reading.answer}" if reading.answer else named
+
+
+def _cards(report: Report, scorer: AnyScorer) -> Iterator[Plot | Table]:
+    summary = scorer.summary(report)
+    overall = [metric for metric in report.metrics if metric.group is None]
+    if summary.curve is not None:
+        yield Plot(curve=summary.curve, unit="task", metrics=overall)
+    if report.samples:
+        yield _outcomes(report, scorer)
+    yield from map(_block, summary.tables)
+    known = published.load(report.benchmark)
+    if known is not None and not published.why_not(report, known):
+        yield published.table([(report.model or "this run", report)], known)
+
+
+def _block(block: TableBlock) -> Table:
+    columns = [Column(name=name, kind="number" if at else "name") for at, name in enumerate(block.columns)]
+    rows = [[Cell(text=text) for text in row] for row in block.rows]
+    return Table(title=block.title, note=block.lead, columns=columns, rows=rows, is_card=True)
+
+
+def _outcomes(report: Report, scorer: AnyScorer) -> Table:
+    """Return the number of samples by official outcome (rows) and careful outcome (columns)."""
+    pairs = Counter((sample.official.outcome.value, sample.careful.outcome.value) for sample in report.samples)
+    officials, carefuls = (
+        Counter(sample.reading(name).outcome.value for sample in report.samples) for name in READINGS
+    )
+    order = [name for name, _ in (officials + carefuls).most_common()]
+    across = [name for name in order if name in carefuls]
+
+    def cell(number: int, official: str = "", careful: str = "") -> Cell:
+        chosen = {name: text for name, text in (("official", official), ("careful", careful)) if text}
+        is_other = official and careful and official != careful
+        return Cell(
+            text=f"{number:,}" if number else "·",
+            tone="strong" if is_other and number else "" if number else "faint",
+            link=place(tab="items", **chosen) if number else "",
+        )
+
+    def named(name: str) -> str:
+        return scorer.outcome_names.get(name, name.replace("_", " "))
+
+    rows = [
+        [Cell(text=named(down)), *(cell(pairs[down, to], down, to) for to in across), cell(officials[down], down)]
+        for down in order
+        if down in officials
+    ]
+    total = [Cell(text="all"), *(cell(carefuls[to], careful=to) for to in across), cell(len(report.samples))]
+    return Table(
+        title="Outcomes",
+        note="Samples by their official outcome (rows) and careful outcome (columns).",
+        columns=[
+            Column(name="official ↓ careful →", kind="name"),
+            *(Column(name=named(name)) for name in across),
+            Column(name="all"),
+        ],
+        rows=[*rows, total],
+        is_card=True,
+    )
+
+
+def _unscored(report: Report) -> Iterator[Section]:
+    if not report.unscored:
+        return
+    bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
+    columns = [
+        Column(name="metric", kind="name"),
+        Column(name="reading", kind="word"),
+        Column(name="worst to best case", kind="sentence"),
+    ]
+    rows = [
+        [Cell(text=metric.name), Cell(text=metric.reading), Cell(text=bounds_in_words(metric))] for metric in bounded
+    ]
+    made = Table(
+        title="Worst and best case",
+        columns=columns,
+        rows=rows,
+        note="The worst case is all of them wrong, the best case all of them correct.",
+    )
+    yield Section(
+        title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
+        lead=f"Why: {why_unscored(report)}. Excluded from {excluded_from(report)} (values with *), counted neither as "
+        "correct nor as wrong.",
+        parts=[made] if bounded else [],
+    )
+
+
+def _notes(report: Report, scorer: AnyScorer) -> Iterator[Section]:
+    on_texts = scorer.summary(report).lines
+    notes = [note for note in (*readings.in_words(report), *provenance.notes(report)) if note.strip()]
+    if notes:
+        yield Section(title="Notes", parts=notes)
+    if on_texts:
+        yield Section(parts=on_texts, where=TEXTS)
+
+
+def _made(report: Report) -> Iterator[Section]:
+    facts = {key: made for key, made in provenance.made_with(report).items() if not _is_large(made)}
+    columns = [Column(name="fact", kind="name"), Column(name="value", kind="name")]
+    rows = [[Cell(text=key), Cell(text=_shown(made))] for key, made in facts.items()]
+    if rows:
+        table = Table(title="How it was made", columns=columns, rows=rows)
+        yield Section(title="How it was made", parts=[table], is_folded=True, where=FILES)
+
+
+def _is_large(made: object) -> bool:
+    """Return whether a value is a large table, which only the results file shows."""
+    return isinstance(made, dict) and (len(made) > 6 or any(isinstance(part, dict | list) for part in made.values()))
+
+
+def _shown(made: object) -> str:
+    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False, default=str)
+
+
+# --- records ----------------------------------------------------------------------------------------------------
+
+
+def _records(report: Report) -> Iterator[dict[str, object]]:
+    """Yield a row per sample. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
+    fields = list(dict.fromkeys(field for sample in report.samples for field in _labels(sample)))
+    for sample in report.samples:
+        labels = {f"group.{field}": _joined(_labels(sample).get(field, "")) for field in fields}
+        read = {
+            f"{reading}_{part}": cell
+            for reading in READINGS
+            for part, cell in zip(PARTS, _cells(sample.reading(reading)), strict=True)
+        }
+        named = {"qid": sample.qid, "sample": sample.sample, "unit": sample.cluster}
+        yield {**named, **labels, **read, "seconds": _number(sample.seconds)}
+
+
+def _labels(sample: SampleResult) -> dict[str, str | list[str]]:
+    return sample.groups if isinstance(sample.groups, dict) else {}
+
+
+def _joined(labels: str | Iterable[str]) -> str:
+    return labels if isinstance(labels, str) else ";".join(labels)
+
+
+def _cells(reading: Reading) -> list[object]:
+    return [reading.outcome.value, _number(reading.credit), reading.answer or "", reading.rule_name, reading.detail]
+
+
+def _number(number: float) -> float:
+    """Return a number; 1 and 1.0 are equal, because a record that was read from a file has floats for integers."""
+    return int(number) if float(number).is_integer() else float(number)
+
+
+def because(report: Report, sample: SampleResult) -> str:
+    """Return in one line what the scorer knows of a sample that lost credit: a failing test, another answer."""
+    if sample.official.credit == sample.careful.credit == 1:
+        return ""
+    return "; ".join(f"{name} {' '.join(text.split())}" for name, text in scorer_of(report).marks(sample).facts)

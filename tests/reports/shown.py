@@ -1,0 +1,31 @@
+"""A report in each format, in one call, as the commands make it."""
+
+from typing import Any
+
+from grader.decisions.comparison import compare
+from grader.reports.formats import format_of, html, markdown, terminal
+from grader.reports.material import Material
+from grader.reports.views import comparison, run
+from grader.reports.web.sides import Side
+from grader.results import Report
+
+
+def on_terminal(report: Report, **settings: Any) -> str:
+    return terminal.render(run.document(report), **settings)
+
+
+def as_markdown(report: Report, gates: Any = ()) -> bytes:
+    return markdown.make(run.document(report, gates=gates))
+
+
+def as_page(report: Report, material: Material) -> bytes:
+    return html.make(run.document(report, lambda: material))
+
+
+def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> bytes:
+    return format_of(name)(run.document(report, Material, gates, **settings))
+
+
+def side_by_side(before: Side, after: Side) -> bytes:
+    named = {"files": (before.name.results, after.name.results), "names": (before.name.name, after.name.name)}
+    return html.make(comparison.document(compare(before.report, after.report, **named), lambda: (before, after)))
