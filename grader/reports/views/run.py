@@ -186,7 +186,11 @@ def _to_look_at(report: Report, scorer: AnyScorer, name: str) -> Iterator[tuple[
             f"Lowest group: {lowest.group} with {value(lowest)} {_between(lowest)}, n = {lowest.n}.",
             place(tab="items", group=lowest.group or ""),
         )
-    wrong = Counter(sample.careful.outcome.value for sample in report.samples if sample.careful.credit < 1)
+    wrong = Counter(
+        sample.careful.outcome.value
+        for sample in report.samples
+        if sample.careful.is_scored and sample.careful.points < 1
+    )
     for lost, number in wrong.most_common(1):
         named = scorer.outcome_names.get(lost, lost)
         yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
@@ -532,7 +536,8 @@ def _joined(labels: str | Iterable[str]) -> str:
 
 
 def _cells(reading: Reading) -> list[object]:
-    return [reading.outcome.value, _number(reading.credit), reading.answer or "", reading.rule_name, reading.detail]
+    credit = "" if reading.credit is None else _number(reading.credit)
+    return [reading.outcome.value, credit, reading.answer or "", reading.rule_name, reading.detail]
 
 
 def _number(number: float) -> float:
