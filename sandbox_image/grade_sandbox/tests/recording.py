@@ -98,7 +98,8 @@ class Recording:
             namespace |= known | {name: recorder.named(name) for name in names if name not in known}
             recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
             namespace["isinstance"] = recorder.is_instance
-            namespace |= {"eval": recorder.evaluated, "exec": recorder.executed}
+            namespace["eval"] = lambda *given: recorder.executed(eval, *given)
+            namespace["exec"] = lambda *given: recorder.executed(exec, *given)
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
             return {"refused": str(error), **open_}, recorder
@@ -300,18 +301,12 @@ class Recorder:
         """Replace `isinstance`."""
         return self.asked() if type(value) is Placeholder else self.is_kind(value, kinds)
 
-    def evaluated(self, source: Any, *spaces: Any) -> Any:
-        """Replace `eval`: of an answer, the result is an answer as well."""
+    def executed(self, execute: Callable[..., Any], source: Any, *spaces: Any) -> Any:
+        """Replace `eval` and `exec`: the text of an answer is not executed."""
         if type(source) is Placeholder:
-            return self.derived(source)
-        frame = sys._getframe(1)
-        return eval(source, *(spaces or (frame.f_globals, frame.f_locals)))
-
-    def executed(self, source: Any, *spaces: Any) -> None:
-        """Replace `exec`: an answer defines nothing."""
-        frame = sys._getframe(1)
-        if type(source) is not Placeholder:
-            exec(source, *(spaces or (frame.f_globals, frame.f_locals)))
+            self.refuse("the tests execute the text of an answer")
+        frame = sys._getframe(2)
+        return execute(source, *(spaces or (frame.f_globals, frame.f_locals)))
 
     # --- called by substitutes for classes ---
 

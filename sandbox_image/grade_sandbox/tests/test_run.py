@@ -87,7 +87,7 @@ class TestRun:
     def _run(self, hello: dict[str, Any]) -> None:
         make_repeatable()
         text = self.spec["signature"] + self.spec["test"]
-        namespace = executing.namespace(self.note, text, (self._signature, self._tests), self.trusted)
+        namespace = executing.namespace(self.note, text, (self._signature, self._tests))
         namespace["__file__"] = process.FILE
         exec(self._signature, namespace)
         classes, self.stubs = classes_and_stubs(self.spec, namespace)
@@ -131,10 +131,6 @@ class TestRun:
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names of the candidate that the tests may use."""
         raise NotImplementedError
-
-    def trusted(self) -> Iterable[str]:
-        """Return texts of the reference solution, which the tests may execute."""
-        return ()
 
     def note(self, error: BaseException) -> BaseException:
         """Store the first reason why nothing can be confirmed; return it."""
