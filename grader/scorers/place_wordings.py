@@ -31,7 +31,7 @@ DECLARES = Pattern(
     rf"\b(?:{_NOUNS})\b(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{0,40}}\))?(?:[ \t]+(?!(?:{_LINKS}|not)\b)[\w'()-]+){{0,6}}?"
     rf"(?:[\s*_\"`]*(?:[:=]|[-=]+>|→)|[*_\"`]*\s+-{{1,2}}(?=\s)|\s+(?:(?:would|should|must|will|can|has to|"
     rf"seems to|appears to)\s+)?"
-    rf"(?:{_LINKS})(?!\w|n't)(?:[ \t]*:)?|[ \t]*[*_]{{0,3}}[ \t]*\n(?<=\n))"
+    rf"(?:{_LINKS})(?!\w|n't)(?:[ \t]*:)?|[ \t]*(?:[*_]{{1,3}}[ \t]*)?\n)"
     rf"|{'|'.join(_BARE_NOUNS)}"
 )
 """Declares what stands behind it to be the answer: "the answer is", "Ответ:", "答案是"."""

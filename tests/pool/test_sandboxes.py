@@ -137,4 +137,4 @@ def test_whether_tests_end_by_themselves_or_are_killed_decides_nothing() -> None
     """Tests that call nothing end at once. Each third verdict was another one."""
     samples = [({"tests": "assert True"}, f"def double(n):\n    return {number}") for number in range(16)]
     with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, cache=False) as pool:
-        assert {result.careful.outcome for result in pool.grade_samples(samples)} == {Outcome.SUSPECT}
+        assert {result.careful.outcome for result in pool.grade_samples(samples)} == {Outcome.NOT_JUDGED}

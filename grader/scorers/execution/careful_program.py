@@ -57,7 +57,8 @@ def find(reply: str, wanted: Wanted) -> str | None:
 def has_code(reply: str) -> bool:
     """Return whether a reply contains code at all, in any language, valid or not."""
     tree = tree_of(unframed(reply)[:MAX_SOURCE])
-    if tree is not None and any(not isinstance(node, ast.Expr) for node in tree.body if node not in prose(tree)):
+    words = set() if tree is None else prose(tree)
+    if tree is not None and any(not isinstance(node, ast.Expr) for node in tree.body if node not in words):
         return True
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
@@ -211,7 +212,7 @@ def _pieces(text: str, names: Sequence[str], budget: Budget) -> Iterator[_Piece]
 def _parsed(sources: Iterable[str], *, is_fenced: bool) -> Iterator[_Piece]:
     for source in sources:
         tree = tree_of(source)
-        words = [] if tree is None else prose(tree)
+        words = set() if tree is None else prose(tree)
         rest = [] if tree is None else [node for node in tree.body if node not in words]
         if rest:
             yield _Piece(ast.Module(rest, type_ignores=[]), (unparsed(rest) or "") if words else source, is_fenced)
@@ -225,15 +226,15 @@ def _dedented(text: str) -> str:
     return textwrap.dedent(text) if first[:1] in " \t" else text
 
 
-def prose(tree: ast.Module) -> list[ast.stmt]:
+def prose(tree: ast.Module) -> set[ast.stmt]:
     """Return the statements that are words ("Sure", "[PYTHON]") which happen to be Python, and have no meaning."""
     known: set[str] | None = None
-    found: list[ast.stmt] = []
+    found: set[ast.stmt] = set()
     for node in tree.body:
         if isinstance(node, (ast.Expr, ast.AnnAssign)) and not any(isinstance(n, ast.Call) for n in ast.walk(node)):
             known = _bound(tree) | _BUILTINS if known is None else known
             if not _loaded(node) <= known:
-                found.append(node)
+                found.add(node)
     return found
 
 
@@ -375,7 +376,7 @@ def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: f
             if is_kept(node, [*needed]) and (isinstance(node, _IMPORTS) or has.isdisjoint(_bound_outside([node])))
         ]
     own = parts.pop(main)
-    future = [node for node in own if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    future = {node: None for node in own if isinstance(node, ast.ImportFrom) and node.module == "__future__"}
     before = [node for number in sorted(parts) for node in parts[number]]
     return [*future, *before, *(node for node in own if node not in future)] if before else own
 
@@ -439,11 +440,12 @@ def _whole(head: str, body: str, names: tuple[str, ...], budget: Budget) -> str 
     last = head.rstrip().rpartition("\n")[2]
     deeper = re.match(r"\s*", last)[0] + USUAL_INDENT * last.endswith(":")  # type: ignore[index]
     flat = textwrap.indent(textwrap.dedent(body), deeper)
+    lines = len(head.strip().split("\n"))
     for form in dict.fromkeys((body, flat, deeper + body.lstrip())):
         for end in _ends(form):
-            for source in runs(head + form[:end], budget):
+            for source in runs(head + form[:end], budget, begun_by=lines):
                 tree = tree_of(source)
-                if tree is not None and _is_written(tree, names, len(head.strip().split("\n"))):
+                if tree is not None and _is_written(tree, names, lines):
                     return source
     return None
 

@@ -52,10 +52,14 @@ def region_with(text: str, names: Sequence[str], budget: Budget) -> tuple[str, s
     return None if found is None else (lines.text(*found), lines.after(found[1]))
 
 
-def runs(text: str, budget: Budget) -> list[str]:
-    """Return the runs of statements without indentation in a text."""
+def runs(text: str, budget: Budget, *, begun_by: float = float("inf")) -> Iterator[str]:
+    """Yield the runs of statements without indentation in a text that begin in line `begun_by` (from 0) or before."""
     lines = _Lines(text, budget)
-    return [found for span in lines.spans("") if (found := lines.text("", span)).strip()]
+    for span in lines.spans_at(""):
+        if span[0] > begun_by:
+            return
+        if (found := lines.text("", span)).strip():
+            yield found
 
 
 class _Lines:
@@ -99,18 +103,18 @@ class _Lines:
     def spans(self, indent: str) -> list[Span]:
         """Return the runs of statements with an indentation."""
         if indent not in self._spans:
-            self._spans[indent] = list(self._spans_at(indent))
+            self._spans[indent] = list(self.spans_at(indent))
         return self._spans[indent]
 
-    def _spans_at(self, indent: str) -> Iterator[Span]:
-        """Yield the runs of statements with an indentation."""
+    def spans_at(self, indent: str) -> Iterator[Span]:
+        """Yield the runs of statements with an indentation, as far as the budget reaches."""
         blank = {"", indent.strip()}
         lines = [
             line[len(indent) :] if line.startswith(indent) else "" if line.strip() in blank else None
             for line in self._lines
         ]
         at = start = 0
-        while at < len(lines):
+        while at < len(lines) and self._budget.left >= 0:
             end = self._statement(lines, at)
             if end is None:
                 yield start, at
