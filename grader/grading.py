@@ -289,7 +289,8 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         abbreviations=run.benchmark.abbreviations,
     )
     notes = [*run.file.warnings, *opened.notes, *(odd if scored.samples else [])]
-    notes += [*_unread(scored.samples, opened.scorer), *(scored.notes or [])]
+    unread = _unread(scored.samples, opened.scorer) if provenance.judge is None else []
+    notes += [*unread, *(scored.notes or [])]
     return _with(report, scored, run.benchmark, notes)
 
 

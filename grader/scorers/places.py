@@ -171,7 +171,7 @@ def _is_asked(piece: str, asked: frozenset[str]) -> bool:
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 _LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
-_ROW = Pattern(r"[ \t]*(?:[-*+\u2022][ \t]|[^|\n]*\|)")
+_ROW = Pattern(r"[ \t]*[-*+\u2022][ \t]|[^|\n]*\|")
 """A line of a list or a table."""
 _BULLET = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+){1,3}")
 _LIST_MARK = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+|\(?\d{1,2}[.)](?=[ \t*])[ \t]*){1,3}")

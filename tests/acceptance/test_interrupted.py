@@ -11,8 +11,9 @@ import pytest
 from tests.acceptance.command import Started
 
 RESUMES = "Interrupted. What was finished is kept; the same command resumes."
-STARTS_OVER = "Interrupted. With --no-cache nothing was kept: the same command starts over."
-SEVERAL = "Interrupted. With --no-cache only the results of finished files were kept: the same command starts over."
+STARTS_OVER = (
+    "Interrupted. With --no-cache, nothing is kept of a file that is not finished: grading it again starts over."
+)
 
 
 def interrupted(*words: object, pipe: Path) -> subprocess.CompletedProcess[str]:
@@ -41,4 +42,5 @@ def test_without_a_cache_an_interrupt_of_several_files_keeps_those_that_are_fini
     path, folder = sample("vstar")
     pipe = path.with_name("second.json")
     ran = interrupted(path, pipe, "-b", "vstar", "--data", folder / "questions.jsonl", "--no-cache", pipe=pipe)
-    assert (ran.returncode, ran.stderr.strip()) == (130, SEVERAL)
+    assert ran.returncode == 130
+    assert ran.stderr.strip().endswith(STARTS_OVER)

@@ -22,12 +22,12 @@ from grader.sandbox.answer import understand
 
 EVIDENCE = dict(stopped=None, status=0, cpu=1.0, wall=1.0, waited=0.0, oom=False)
 RECORDED = dict(truthy={}, falsy={})
-ANSWER = dict(lint={}, record=dict(evidence=EVIDENCE, recorded=RECORDED), split=dict(evidence=EVIDENCE))
+ANSWER = dict(lint={}, record=dict(evidence=EVIDENCE, recorded=RECORDED), judge=dict(evidence=EVIDENCE))
 start = threading.Barrier(16)
 
 def first():
     start.wait()
-    assert understand(ANSWER).split.evidence.cpu == 1.0
+    assert understand(ANSWER).judge.evidence.cpu == 1.0
 
 threads = [threading.Thread(target=first) for _ in range(16)]
 for thread in threads:

@@ -38,9 +38,9 @@ def test_every_row_that_lacks_something_is_named() -> None:
         tasks_from(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)
     assert caught.value.problems == [
         'tasks.jsonl: row 2: "q1" is a duplicate: an earlier row has it',
+        "tasks.jsonl: row 5: no text in column qid, function_signature, test_script",
         "tasks.jsonl: row 3: q2: no text in column function_signature, test_script",
         "tasks.jsonl: row 4: q3: no text in column test_script",
-        "tasks.jsonl: row 5: no text in column qid, function_signature, test_script",
     ]
 
 
