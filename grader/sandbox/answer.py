@@ -139,7 +139,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is no verdict, because the program needs more than the short time that it was given."""
+        """Whether the program used up its short time limit, so that it has no verdict yet."""
         return any(part and part.evidence.is_open for part in (self.answer, self.judge))
 
 

@@ -51,10 +51,37 @@ def metric_rows(
     rows = []
     for group, members in by_group(samples).items():
         for reading in READINGS:
-            row = metric(name, reading, group, observe(members, reading))
+            row = of_group(name, reading, group, members, observe)
             if row is not None:
                 rows.append(row)
     return rows
+
+
+def of_group(
+    name: str,
+    reading: ReadingName,
+    group: str | None,
+    members: list[SampleResult],
+    observe: Callable[[list[SampleResult], ReadingName], list[Observation]],
+) -> Metric | None:
+    """Return the metric of a group over the tasks that the reading judges; without a value if it judges none."""
+    judged = of_judged(members, reading)
+    return metric(name, reading, group, observe(judged, reading)) if judged else without_value(name, group)
+
+
+def is_judged(members: Iterable[SampleResult], reading: ReadingName) -> bool:
+    """Whether a reading judges a task."""
+    return all(member.reading(reading).outcome is not Outcome.NOT_JUDGED for member in members)
+
+
+def of_judged(samples: Iterable[SampleResult], reading: ReadingName) -> list[SampleResult]:
+    """Return the samples of the tasks that a reading judges."""
+    return [sample for sample in samples if is_judged([sample], reading)]
+
+
+def without_value(name: str, group: str | None) -> Metric:
+    """Return a careful metric of samples that are all not judged."""
+    return Metric(name=name, reading="careful", group=group, value=None, n=0)
 
 
 def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
@@ -101,7 +128,7 @@ def mean_of(members: list[SampleResult], reading: ReadingName) -> Observation:
     return combine(
         [
             Observation(value=None, low=0, high=1, cluster=member.independent_unit)
-            if (r := member.reading(reading)).outcome is Outcome.UNSCORED
+            if not (r := member.reading(reading)).is_scored
             else Observation(value=r.points, low=r.points, high=r.points, cluster=member.independent_unit)
             for member in members
         ]

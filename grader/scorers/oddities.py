@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.benchmark import Columns
-    from grader.predictions.outcomes import Oddities
+    from grader.predictions.outcomes import BrokenRow, Oddities
     from grader.results import SampleResult
     from grader.task import Task
 
@@ -52,13 +52,7 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
         sample = msgspec.structs.replace(sample, groups={**groups, FILTER: oddities.filters[place]})
     broken = oddities.broken.get(sample.qid)
     if broken is not None:
-        careful = Reading(outcome=Outcome.UNSCORED, credit=0, detail=broken.reason, rule=BROKEN_ROW)
-        official = sample.official
-        if not broken.has_gold:
-            # A published scorer runs a program with whatever tests there are, so nobody knows what it would find.
-            wrong = msgspec.structs.replace(careful, outcome=Outcome.WRONG, answer=official.answer)
-            official = wrong if official.outcome in _OF_ANSWERS else careful
-        return msgspec.structs.replace(sample, careful=careful, official=official)
+        return _of_broken_row(sample, broken)
     failure = oddities.failures.get(place)
     if failure is not None:
         careful = Reading(outcome=Outcome.UNSCORED, credit=0, detail=failure.sentence, rule=SERVER_FAILURE)
@@ -66,6 +60,21 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     if place in oddities.truncated:
         return msgspec.structs.replace(sample, flags=[TRUNCATED])
     return sample
+
+
+def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
+    """Return the sample outside of the careful reading; without a gold answer, nothing is right officially.
+
+    A published scorer runs a program with whatever tests there are, so nobody knows what it would find: unscored.
+    """
+    unscored = Reading(outcome=Outcome.UNSCORED, credit=0, detail=broken.reason, rule=BROKEN_ROW)
+    official = sample.official
+    if official.outcome not in _OF_ANSWERS:
+        return msgspec.structs.replace(sample, careful=unscored, official=official if broken.has_gold else unscored)
+    careful = msgspec.structs.replace(unscored, outcome=Outcome.NOT_JUDGED, credit=None)
+    if not broken.has_gold:
+        official = msgspec.structs.replace(unscored, outcome=Outcome.WRONG, answer=official.answer)
+    return msgspec.structs.replace(sample, careful=careful, official=official)
 
 
 def with_families(samples: Iterable[SampleResult], tasks: Mapping[str, Task], columns: Columns) -> list[SampleResult]:

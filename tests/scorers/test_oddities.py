@@ -10,6 +10,8 @@ import pytest
 
 import grader
 from grader.benchmark import Columns
+from grader.decisions.gate import judge
+from grader.decisions.thresholds import parse_fail_under
 from grader.errors import GradeError, InputError
 from grader.grading import grade
 from grader.observer import Silent
@@ -203,16 +205,27 @@ def broken_rows(folder: Path, odd: dict[str, Any], rows: int = 40) -> Report:
 def test_a_broken_row_stops_only_itself(tmp_path: Path, odd: dict[str, Any], official: str, reason: str) -> None:
     report = broken_rows(tmp_path, odd)
     (row,) = [sample for sample in report.samples if sample.qid == "2"]
-    assert (row.official.outcome, row.careful.outcome, row.careful.rule) == (official, "unscored", "broken_row")
+    assert (row.official.outcome, row.careful.outcome, row.careful.rule) == (official, "not_judged", "broken_row")
     assert all(sample.careful.outcome == "correct" for sample in report.samples if sample is not row)
     (note,) = [note for note in report.notes if "broken" in note]
     assert note.startswith(f'1 row of the data is broken: "2" ({reason}). The careful reading leaves')
 
 
+def test_a_broken_row_is_in_no_careful_metric_and_keeps_no_gate_undecided(tmp_path: Path) -> None:
+    report = broken_rows(tmp_path, {"answer": "D"})
+    official, careful = report.metric("accuracy", "official"), report.metric("accuracy", "careful")
+    assert official is not None
+    assert careful is not None
+    assert (official.n, round(official.value or 0, 1), careful.n, careful.value) == (40, 97.5, 39, 100)
+    assert report.unscored == 0
+    (gate,) = judge(report, lines=[parse_fail_under("accuracy=99")])
+    assert gate.state == "met"
+
+
 def test_of_two_rows_with_one_id_neither_is_judged(tmp_path: Path) -> None:
     report = broken_rows(tmp_path, {"index": "1"})
     found = {sample.qid: (sample.official.outcome, sample.careful.outcome) for sample in report.samples}
-    assert found.pop("1") == ("wrong", "unscored")
+    assert found.pop("1") == ("wrong", "not_judged")
     assert set(found.values()) == {("correct", "correct")}
 
 

@@ -105,7 +105,7 @@ def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer
     """Return the verdict of one round. If a unit has several tasks, the scorer knows which of them may be missing."""
     said = scorer.unit_outcome(part, reading)
     if said is not None:
-        return "passed" if said == Outcome.CORRECT else "unscored" if said == Outcome.UNSCORED else "failed"
+        return "passed" if said == Outcome.CORRECT else "failed" if said == Outcome.WRONG else "unscored"
     readings = [sample.reading(reading) for sample in part]
     if {sample.qid for sample in part} < ids:
         return "failed"

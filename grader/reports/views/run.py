@@ -133,7 +133,7 @@ def _brief(report: Report, scorer: AnyScorer) -> Brief | None:
     name, (official, careful) = next(iter(report.overall().items()))
     careful_or = careful if careful is not None else official
     assert careful_or is not None
-    lost = report.unscored
+    lost = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
     total = counted(len(report.samples), "sample")
     return Brief(
         number=value(careful_or),

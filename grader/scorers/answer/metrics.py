@@ -11,7 +11,6 @@ import msgspec
 from grader.results import (
     READINGS,
     Metric,
-    Outcome,
     ReadingName,
     SampleResult,
     by_group,
@@ -23,7 +22,7 @@ from grader.results import (
 )
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import Kind
-from grader.scorers.means import Observation, combine, each_task, metric, metric_rows, weighted
+from grader.scorers.means import Observation, combine, each_task, metric_rows, of_group, of_judged, weighted
 from grader.scorers.oddities import FILTER
 
 if TYPE_CHECKING:
@@ -65,20 +64,23 @@ def metrics(samples: list[SampleResult]) -> list[Metric]:
     golds = {qid: fact.gold for qid, fact in facts.items() if fact.kind == "yes_no"}
     if golds:
         questions = by_group(sample for sample in samples if sample.qid in golds)
-        rows += [m for group, some in questions.items() for r in READINGS for m in _yes_no(some, r, group, golds)]
+        for group, some in questions.items():
+            rows += [m for reading in READINGS for m in _yes_no(of_judged(some, reading), reading, group, golds)]
     return rows
 
 
 def _counted_rows(samples: list[SampleResult], name: str, observe: ByTask) -> list[Metric]:
     found = (
-        metric(name, reading, group, counted(members, reading, group, observe))
+        of_group(name, reading, group, members, partial(counted, group=group, observe=observe))
         for group, members in by_group(samples).items()
         for reading in READINGS
     )
     return [row for row in found if row is not None]
 
 
-def counted(samples: list[SampleResult], reading: ReadingName, group: str | None, observe: ByTask) -> list[Observation]:
+def counted(
+    samples: list[SampleResult], reading: ReadingName, *, group: str | None, observe: ByTask
+) -> list[Observation]:
     """Return one observation per question of a group, weighted by how often the question counts in it."""
     return weighted(observe(samples, reading), [_times(members[0], group) for members in by_task(samples).values()])
 
@@ -99,7 +101,7 @@ def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, 
 
 
 def _all_right(members: list[Reading]) -> Observation:
-    scored = [reading.points for reading in members if reading.outcome is not Outcome.UNSCORED]
+    scored = [reading.points for reading in members if reading.is_scored]
     low, high = float(len(scored) == len(members) and min(scored) >= 1), float(all(credit >= 1 for credit in scored))
     return Observation(value=low if low == high else None, low=low, high=high)
 
@@ -115,7 +117,7 @@ def majority_credit(members: Sequence[SampleResult], reading: ReadingName) -> fl
 
 
 def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
-    read = [answer for member in members if (answer := member.reading(reading)).outcome is not Outcome.UNSCORED]
+    read = [answer for member in members if (answer := member.reading(reading)).is_scored]
     if not read:
         return Observation(value=None, low=0, high=1)
     kind = _facts(members[0]).kind
@@ -145,10 +147,10 @@ def _yes_no(
     Nothing scored: no metrics. Their bounds are the extremes if all unscored answers were right, wrong, "yes" or "no".
     """
     read = [(sample.reading(reading), golds[sample.qid]) for sample in samples for _ in range(_times(sample, group))]
-    pairs = [(answer.answer, gold) for answer, gold in read if answer.outcome is not Outcome.UNSCORED]
+    pairs = [(answer.answer, gold) for answer, gold in read if answer.is_scored]
     if not pairs:
         return []
-    lost = [gold for answer, gold in read if answer.outcome is Outcome.UNSCORED]
+    lost = [gold for answer, gold in read if not answer.is_scored]
     wrong = ["no" if gold == "yes" else "yes" for gold in lost]
     filled = [lost, wrong, ["yes"] * len(lost), ["no"] * len(lost)]
     cases = [_values_of_yes([*pairs, *zip(answers, lost, strict=True)]) for answers in filled]

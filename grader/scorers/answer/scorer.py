@@ -183,7 +183,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             return values
         samples = [sample for members in in_group(report, group).values() for sample in members]
         observe = answer_metrics.majority if name.startswith("maj@") else each_task
-        found = answer_metrics.counted(samples, reading, group, observe)
+        found = answer_metrics.counted(samples, reading, group=group, observe=observe)
         return {qid: one.value for qid, one in zip(values, found, strict=True)}
 
     def observe(self, name: str) -> Observe | None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.predictions.record import counted
-from grader.results import READINGS, Outcome
+from grader.results import READINGS
 from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
 from grader.scorers.choice.reading import read_as
 from grader.scorers.interface import JUDGED, OFFICIAL_MARK
@@ -66,10 +66,7 @@ def ask_judge(
 
 def judged_note(samples: list[SampleResult]) -> list[str]:
     """Return a note on how many samples each reading has from the judge, and how many of these are correct."""
-    scored = {
-        name: [r for sample in samples if (r := sample.reading(name)).outcome is not Outcome.UNSCORED]
-        for name in READINGS
-    }
+    scored = {name: [r for sample in samples if (r := sample.reading(name)).is_scored] for name in READINGS}
     judged = {name: [reading for reading in readings if reading.rule == "judge"] for name, readings in scored.items()}
     official, careful = (
         f"{len(found):,} of {counted(len(samples), 'sample')} ({sum(each.points for each in found)} correct)"

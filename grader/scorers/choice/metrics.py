@@ -20,7 +20,7 @@ from grader.results import (
 )
 from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
 from grader.scorers.interface import MISSING_RULE, mean_credit
-from grader.scorers.means import Observation, combine, each_task, mean_of, weighted
+from grader.scorers.means import Observation, combine, each_task, mean_of, of_judged, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,9 +44,7 @@ def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observ
     """
     questions = [_present(members, reading) or members for members in by_observation(samples).values()]
     shares = [mean_of(members, reading) for members in questions]
-    scored = [
-        sum(member.reading(reading).outcome is not Outcome.UNSCORED for member in members) for members in questions
-    ]
+    scored = [sum(member.reading(reading).is_scored for member in members) for members in questions]
     return weighted(shares, [*map(len, questions)], scored)
 
 
@@ -67,8 +65,11 @@ def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
 
 
 def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
-    official, careful = (_all_right(members, name) for name in READINGS)
-    return UnitOutcome(official=_as_outcome(official), careful=_as_outcome(careful))
+    official, careful = (
+        _as_outcome(_all_right(judged, name)) if (judged := of_judged(members, name)) else Outcome.NOT_JUDGED
+        for name in READINGS
+    )
+    return UnitOutcome(official=official, careful=careful)
 
 
 def _as_outcome(question: Observation) -> Outcome:
@@ -94,7 +95,7 @@ def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
     questions would make the mean too low. The bounds know them.
     """
     present = [sample.reading(reading) for sample in _present(trial, reading)]
-    lost = [reading for reading in present if reading.outcome is Outcome.UNSCORED]
+    lost = [reading for reading in present if not reading.is_scored]
     right = bool(present) and all(reading.points >= 1 for reading in present if reading not in lost)
     value = None if lost else float(right)
     return Observation(value=value, low=float(right and not lost), high=float(right), cluster=trial[0].independent_unit)
@@ -117,7 +118,7 @@ def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, Letter
     hits: Counter[str] = Counter()
     for sample in samples:
         reading = sample.reading(name)
-        if reading.outcome is Outcome.UNSCORED:
+        if not reading.is_scored:
             continue
         right = facts_of(sample).gold or ""
         gold[right] += 1

@@ -28,7 +28,7 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     is_late: bool = False
     """Whether the tests arrive at the very call in which the program has used up its CPU time."""
     is_open: bool = False
-    """Whether there is no verdict, because a program needs more than the short time that it was given."""
+    """Whether a program used up its short time limit, so that it has no verdict yet."""
 
     @classmethod
     def of(cls, split: Split) -> Confirmed:
@@ -50,5 +50,5 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is no verdict, because a program needs more than the short time that it was given."""
+        """Whether a program used up its short time limit, so that it has no verdict yet."""
         return self.completion.is_open or (self.written is not None and self.written.is_open)

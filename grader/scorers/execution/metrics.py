@@ -11,7 +11,7 @@ import msgspec
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import MISSING_RULE, CurveBlock
-from grader.scorers.means import Observation, combine, metric
+from grader.scorers.means import Observation, combine, is_judged, metric, of_judged, without_value
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
@@ -39,16 +39,11 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
                 for kind, tasks in parts:
                     found = pass_observations(tasks.values(), k, reading)
                     row = metric(f"{kind}pass@{k}", reading, group, found)
-                    rows.append(row if judged or not tasks else _without_value(f"{kind}pass@{k}", group))
+                    rows.append(row if judged or not tasks else without_value(f"{kind}pass@{k}", group))
             if has_linter:
-                rows.append(_parse_metric(judged, reading, group) if judged else _without_value(PARSE_RATE, group))
+                rows.append(_parse_metric(judged, reading, group) if judged else without_value(PARSE_RATE, group))
         rows.append(_calls_metric(members, group) if knows_calls else None)
     return [row for row in rows if row is not None]
-
-
-def _without_value(name: str, group: str | None) -> Metric:
-    """Return a careful metric of samples that are all not judged."""
-    return Metric(name=name, reading="careful", group=group, value=None, n=0)
 
 
 def of_base(samples: Iterable[SampleResult]) -> list[SampleResult]:
@@ -70,16 +65,6 @@ def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
 def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
     """Return pass@k of each judged task with k samples; None if fewer of them are scored."""
     return [_observation(members, k, reading) for members in tasks if len(members) >= k and is_judged(members, reading)]
-
-
-def is_judged(members: Sequence[SampleResult], reading: ReadingName) -> bool:
-    """Whether a reading judges a task."""
-    return all(member.reading(reading).outcome is not Outcome.NOT_JUDGED for member in members)
-
-
-def of_judged(samples: Iterable[SampleResult], reading: ReadingName) -> list[SampleResult]:
-    """Return the samples of the tasks that a reading judges."""
-    return [sample for sample in samples if is_judged([sample], reading)]
 
 
 def _observation(members: list[SampleResult], k: int, reading: ReadingName) -> Observation:

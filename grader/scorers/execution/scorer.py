@@ -30,6 +30,7 @@ from grader.scorers.interface import (
     missing_reading,
     named,
 )
+from grader.scorers.means import of_judged
 from grader.scorers.oddities import marked, with_families
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ def _counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
 
 def _judged_tasks(samples: list[SampleResult], ks: tuple[int, ...]) -> list[str]:
     """Return a note with the official values of the tasks in the careful metrics, if these are not all tasks."""
-    judged = pass_metrics.of_judged(samples, "careful")
+    judged = of_judged(samples, "careful")
     if len(judged) == len(samples):
         return []
     if not judged:

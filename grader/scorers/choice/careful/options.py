@@ -1,6 +1,6 @@
 """A question's options in plain form, and where a text has one of them, whole."""
 
-# Lists of words read best as words; a multiplication sign is no letter.
+# The lists below are split at blanks, because they are easier to read so. A multiplication sign is not a letter.
 # ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def reading(answer: Answer, options: Options, detail: str = "") -> ChoiceReading
         said = (
             "says that it has no answer"
             if answer.rule == "refusal"
-            else "what stands in the answer's place is no option"
+            else "the answer is none of the options"
         )
         return no_answer(answer.rule, span, said)
     named = " and ".join(sorted(answer.letters))
