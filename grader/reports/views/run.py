@@ -31,7 +31,7 @@ from grader.reports.document import (
 from grader.reports.text import cut
 from grader.reports.views.cases import suites
 from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
-from grader.results import READINGS, change, excluded_from, is_same, observations
+from grader.results import READINGS, Outcome, change, excluded_from, is_same, observations
 from grader.scorers import declarations
 from grader.scorers.interface import official_notes
 from grader.scorers.registry import scorer_of
@@ -358,7 +358,9 @@ def _kinds(report: Report, scorer: AnyScorer) -> dict[tuple[str, str], int]:
 def _differences(report: Report, scorer: AnyScorer) -> Iterator[Section]:
     different, total = report.differences(), len(report.samples)
     if not different:
-        agreed = [f"Official and careful agree on {all_of(total, 'sample')}."] if total else []
+        judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in report.samples)
+        which = " that both judge" if judged < total else ""
+        agreed = [f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else []
         yield Section(parts=agreed)
         return
     kinds = list(_kinds(report, scorer).items())

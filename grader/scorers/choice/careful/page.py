@@ -62,11 +62,7 @@ def reading(answer: Answer, options: Options, detail: str = "") -> ChoiceReading
     if answer.problem is not None:
         return ambiguous(answer.problem[0], span, answer.problem[1])
     if not answer.letters:
-        said = (
-            "says that it has no answer"
-            if answer.rule == "refusal"
-            else "the answer is none of the options"
-        )
+        said = "says that it has no answer" if answer.rule == "refusal" else "the answer is none of the options"
         return no_answer(answer.rule, span, said)
     named = " and ".join(sorted(answer.letters))
     if len(answer.letters) > 1:
