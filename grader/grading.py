@@ -289,20 +289,20 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         abbreviations=run.benchmark.abbreviations,
     )
     notes = [*run.file.warnings, *opened.notes, *(odd if scored.samples else [])]
-    unread = _unread(scored.samples, opened.scorer) if provenance.judge is None else []
-    notes += [*unread, *(scored.notes or [])]
+    notes += [*_unread(scored.samples, opened.scorer, has_judge=provenance.judge is not None), *(scored.notes or [])]
     return _with(report, scored, run.benchmark, notes)
 
 
-def _unread(samples: list[SampleResult], scorer: AnyScorer) -> list[str]:
-    """Return a note on the replies that no careful rule reads."""
+def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) -> list[str]:
+    """Return a note on the replies that no careful rule reads, with the advice to name a judge if there is none."""
     number = sum(sample.careful.rule_name in scorer.unread_rules for sample in samples)
     if not number:
         return []
-    advice = " Name one with `--judge-model`." if "judge_model" in scorer.options else ""
+    named = " Name one with `--judge-model`." if "judge_model" in scorer.options else ""
+    advice = "" if has_judge else f" A judge model can read prose.{named}"
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
-        f"They are prose, and count as not answered in the careful reading. A judge model can read prose.{advice}"
+        f"They are prose, and count as not answered in the careful reading.{advice}"
     ]
 
 
