@@ -7,7 +7,7 @@ ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture views expected test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics reproduce soak example image clean sandbox
+.PHONY: help demo docs docs-tables picture views expected test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics reproduce soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ sbom: .venv-audit/.ready ## List what grade and its sandbox need, as CycloneDX, 
 docs: $(VENV)/.dev ## Build the documentation site in site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "Read it at site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
+
+docs-tables: $(VENV)/.dev ## Write the tables of options and fields in docs/ from the code
+	$(BIN)/python -m tests.tools.document
 
 picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chromium)
 	$(BIN)/python tests/tools/draw_report.py

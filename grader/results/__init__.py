@@ -62,16 +62,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     credit: int | float | None
-    """The sample's credit: 1 or 0 (a fraction only if a benchmark gives partial credit); None if it is not judged.
-    Files have it as it is."""
+    """1 or 0 (between them only if a benchmark gives partial credit); None if the task is not judged."""
     answer: str | None = None
-    """Multiple choice: the letter read, or None."""
+    """The answer that was read; for multiple choice the letter."""
     detail: str = ""
     """For people: the error's text, the evidence or the reason."""
     rule: str | msgspec.UnsetType = msgspec.UNSET
     """The name of the rule that decided."""
     span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
-    """Characters [start, end) of the raw prediction on which the reading is based."""
+    """Characters [start, end) of the prediction from which the answer was read."""
 
     @property
     def points(self) -> float:
@@ -93,6 +92,7 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Both readings of one sample."""
 
     qid: str
+    """The id of the task."""
     sample: int
     """Position among the qid's predictions, from 0."""
     seconds: float = 0.0
@@ -104,16 +104,16 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     family: str | msgspec.UnsetType = msgspec.UNSET
     """The family of its task, if tasks are variants of one another."""
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
-    """Category field -> value(s), for breakdowns."""
+    """Category field -> label, or list of labels."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
-    """Oddities of the prediction itself, for example `truncated`."""
+    """Unusual properties of the prediction: `truncated` (it was cut off, or its reasoning never ends)."""
     calls: Calls | msgspec.UnsetType = msgspec.UNSET
-    """Code: the program's answers beside the reference solution's, if the task has one."""
+    """Code: the program's answers beside those of the reference solution; absent if no reference solution is valid."""
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
-    """Code with a list of tests, and in a pool if requested: whether each test of a program that fails is right."""
+    """Code with a list of tests, for programs that fail (in a pool only if requested): whether each test is right."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
-    """The scorer's own data of the sample; `read_facts` reads it. Its `official` and `careful`, if it has them, are the
-    parts of the credit that metrics count."""
+    """The scorer's own record of the sample. Its `official` and `careful`, if it has them, are the parts of the credit
+    that metrics count."""
 
     def reading(self, name: ReadingName) -> Reading:
         """Return the named reading."""
@@ -187,13 +187,16 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in one reading, in percent, unrounded."""
 
     name: str
+    """For example `accuracy`, `pass@1`."""
     reading: ReadingName
     group: str | None = None
     """None for the overall value, else `field=value`."""
     value: float | None
     """None if the metric was not judged."""
     ci95: tuple[float, float] | None = None
+    """The 95 % interval."""
     stderr: float | None = None
+    """The standard error, in points."""
     n: int
     """Number of observations (tasks, questions, groups)."""
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
@@ -265,23 +268,25 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     benchmark_description: str = ""
     """What the tasks of the benchmark ask; empty if its benchmark.toml does not say."""
     scorer: str
-    """The scorer's name, `scoring` in benchmark.toml."""
+    """The scorer's name: `scoring` in benchmark.toml."""
     split: str
     protocol: str
+    """The version of the official scorer that the official reading reproduces."""
     model: str | None = None
     """The model that made the predictions, if the prediction file names it."""
     part: Part | None = None
-    """None: the whole benchmark was graded."""
+    """The part of the benchmark that was graded; None: the whole benchmark."""
     metrics: list[Metric]
     samples: list[SampleResult]
+    """One for each prediction."""
     unscored: int = 0
     """Number of samples that are unscored in at least one reading."""
     unscored_by_reading: UnscoredCounts = UnscoredCounts()
     provenance: Provenance = Provenance()
     judge: int | msgspec.UnsetType = msgspec.UNSET
-    """Code: the version of the rules by which careful verdicts are reached; absent in files of version 1."""
+    """Code: the version of the rules for careful verdicts; absent in files of version 1."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """The scorer's own data of the run; `read_facts` reads it."""
+    """The scorer's own record of the run."""
     baselines: dict[str, dict[str, float]] = {}
     """Group (`all`: every task) -> baseline's name -> its score in percent."""
     abbreviations: dict[str, str] = {}

@@ -33,7 +33,7 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     architecture: str = ""
     backend: str = ""
     identity: str = ""
-    """As in `SandboxProvenance`; the image's id is at the end."""
+    """As above; with Docker, the image's id is at the end."""
     image: str = ""
     python: str = ""
     engine: str = ""
@@ -54,7 +54,7 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
     image: str = ""
     engine: str = ""
-    """Version of the Docker engine."""
+    """The version of the Docker engine."""
     runtime: str = ""
     """OCI runtime of the engine."""
     python: str = ""
@@ -62,17 +62,19 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     official_python: str = ""
     """Python version of the official environment, for example `3.12`; empty: unknown."""
     user: str = ""
+    """The user that ran bubblewrap: `root` or `ordinary user`."""
     workers: int = 0
+    """The number of parallel sandboxes."""
     cpu_seconds: float = 0.0
     """CPU time limit of a program."""
     wall_seconds: float | None = None
-    """Wall time limit of a program; None: the user has set none."""
+    """Wall time limit of a program, if the user has set one."""
     memory_bytes: int = 0
     programs: int = 0
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
     canaries: CanaryProvenance | None = None
-    """None: nothing ran."""
+    """Programs with a known verdict that ran among the others."""
     nodes: list[NodeProvenance] = []
     """The machines of a cluster, including those that were left out or lost; empty for a single machine."""
 
@@ -105,9 +107,9 @@ class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     failed: int = 0
     """Questions without a readable reply."""
     unreadable: int = 0
-    """The failed questions for which the judge replied, but no reply could be read."""
+    """Of the failed questions, those that got a reply."""
     last_error: str = ""
-    """The reason why the last failed question has no readable reply."""
+    """Why the last failed question has no readable reply."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -122,7 +124,9 @@ class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     means: str = ""
     """Method for other metrics."""
     resamples: int = 0
+    """Number of bootstrap resamples."""
     seed: int = 0
+    """Seed of the bootstrap."""
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -135,7 +139,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data: str = ""
     """The source of the tasks."""
     data_digest: str | None = None
-    """A hash of the columns that scoring reads; None: unknown."""
+    """A hash of the columns that scoring reads, without the reference solutions."""
     data_is_carried: bool = False
     """Whether the tasks came with the predictions."""
     predictions: str = ""
@@ -143,6 +147,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     inference: dict[str, Any] = {}
     """The sampling settings of the predictions, if the prediction file has them."""
     predictions_digest: str | None = None
+    """A hash of the graded predictions."""
     intervals: IntervalMethod | None = None
     settings: dict[str, str] = {}
     """The scorer's own settings that were given."""
@@ -158,6 +163,7 @@ class FirstDifference(msgspec.Struct, frozen=True, kw_only=True):
     expected: str
     """The reference solution's answer."""
     returned: str
+    """The program's answer; empty if there is none. Each of the three texts is cut at 500 characters."""
 
 
 class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -168,7 +174,7 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     same: int
     """Number of answers that are the same."""
     alike: int = 0
-    """Number of those that differ and are of the same kind."""
+    """Number of answers that differ and are of the same kind."""
     first: FirstDifference | None = None
     """The first call whose answer is not the same."""
 
@@ -177,8 +183,11 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a benchmark that was graded."""
 
     n: int
+    """Number of graded ids."""
     of: int
+    """Number of ids in the benchmark."""
     ids_hash: str
+    """A hash of the graded ids, whatever their order; also in the name of the file."""
 
     def in_words(self) -> str:
         """Return the size of the part in words."""
