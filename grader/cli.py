@@ -16,6 +16,7 @@ from click_default_group import DefaultCommandFormatter, DefaultGroup
 from grader import resources
 from grader.commands import checking, infer, look, machine, many_runs, results
 from grader.commands.console import end_of, say
+from grader.commands.instead import instead_of
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
 from grader.commands.serve import serve_command
@@ -45,7 +46,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(error.format_message())
         return 2
     except click.ClickException as error:
-        message = error.format_message() + _more(error)
+        message = _message(error)
         say(message if error.exit_code != 2 else f"error: {message}")
         return 2
     except InterruptedRunError as error:
@@ -249,6 +250,15 @@ def _is_folder(benchmark: str, beside: Path) -> bool:
     from grader.scorers.declarations import names
 
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
+
+
+def _message(error: click.ClickException) -> str:
+    """Return the message of an error, and what to do about it."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        grading = [name for option in option_names(run_command).values() for name in option.opts]
+        if advice := instead_of(error.ctx.info_name or "", error.option_name, grading=grading):
+            return f"{error.message} {advice}"
+    return error.format_message() + _more(error)
 
 
 def _more(error: click.ClickException) -> str:

@@ -9,7 +9,7 @@ import click
 
 from grader.commands import infer_options, options
 from grader.commands.console import emit, say
-from grader.errors import InfrastructureError, InterruptedRunError, UsageError
+from grader.errors import InfrastructureError, InterruptedRunError
 
 if TYPE_CHECKING:
     from grader.inference.dry_run import DryRun
@@ -29,9 +29,7 @@ _LISTED = 10
 @infer_options.sampling_options
 @infer_options.prompt_options
 @infer_options.run_options
-@infer_options.grade_options
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
-@click.option("-v", "--verbose", is_flag=True, help="With --grade: also show the evidence for every verdict.")
 @click.pass_context
 def infer_command(context: click.Context, /, **given: Any) -> int:
     """Ask a model for predictions. An interrupted run can be continued with the same command.
@@ -39,7 +37,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     Every request and reply is logged in <stem>_requests.jsonl, and the prediction file beside it is built from this
     log. The key is read from OPENAI_API_KEY (another variable with --api-key-env).
     """
-    infer_options.check(context)
+    infer_options.check(given)
     run_options = infer_options.parsed(given)
     from grader.inference import session
 
@@ -163,19 +161,14 @@ def _advice(kind: str) -> str:
 
 
 def _grade(context: click.Context, given: dict[str, Any]) -> int:
-    """Grade the prediction file, with the grading options that were given."""
-    group = context.find_root().command
-    run_command = group.get_command(context, "run") if isinstance(group, click.Group) else None
-    if run_command is None:
-        raise UsageError("--grade needs the whole command `grade`; run `grade infer`.")
-    names = {parameter.name for parameter in run_command.params}
-    shared = {name: value for name, value in given.items() if name in names}
-    shared["outputs"] = given["reports"]
-    try:
-        code: int = context.invoke(run_command, predictions=(str(given["output"]),), **shared)
-    except InterruptedRunError:
-        raise InterruptedRunError(
-            f"Interrupted. The predictions are in {given['output']}. With --no-cache no verdict was kept: the same "
-            "command grades them from the start."
-        ) from None
-    return code
+    """Grade the prediction file: the same tasks of the same benchmark, otherwise as the config file says."""
+    root = context.find_root()
+    assert isinstance(root.command, click.Group)
+    run_command = root.command.commands["run"]
+    words = [str(given["output"])]
+    for option in run_command.params:
+        if isinstance(option, click.Option) and (value := given.get(option.name or "")):
+            values = value if option.multiple else [value]
+            words += option.opts[-1:] if option.is_flag else [f"{option.opts[-1]}={each}" for each in values]
+    with run_command.make_context("run", words, parent=root) as grading:
+        return int(run_command.invoke(grading) or 0)

@@ -106,8 +106,6 @@ run_options = options.group(
                  help="Maximum number of requests at a time; lowered after HTTP 429."),
     click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
                  metavar="S", help="Seconds that one request may take."),
-    click.option("--attempts", type=WholeNumber(min=1, max=1000), default=12, show_default=True, metavar="N",
-                 help="How often a request is sent, at most, while the server fails."),
     click.option("--retry-time", type=click.FloatRange(min=0), default=600.0, show_default=True, metavar="S",
                  help="Seconds after which a request that keeps failing is given up."),
     click.option("--max-total-tokens", type=WholeNumber(min=1), metavar="N",
@@ -115,50 +113,17 @@ run_options = options.group(
     click.option("--accept-empty", is_flag=True, help="Accept an empty reply as the model's answer."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),
     click.option("--dry-run", is_flag=True, help="Send nothing; show what would be sent."),
+    click.option("--grade", is_flag=True,
+                 help="Also grade the predictions, as `grade PREDICTIONS` does with its defaults and the config file."),
 )
 """The run."""
-
-grade_options = options.group(
-    click.option("--grade", is_flag=True, help="Also grade the predictions; the options below are for grading."),
-    options.MISSING,
-    options.sandbox_options,
-    options.judge_options,
-    options.gate_options,
-    click.option("--report", "reports", type=options.FILE, multiple=True, metavar="FILE",
-                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html; repeatable."),
-)
-"""Grading."""
 # fmt: on
 
 
-def check(context: click.Context) -> None:
+def check(given: dict[str, Any]) -> None:
     """Raise UsageError for options that cannot be combined."""
-    given = context.params
-    _refuse_without_grade(context)
     if given["coder_model"] is not None and given["mode"] != "v2t2c":
         raise UsageError("--coder-model needs --mode v2t2c: only this mode has a second model that writes the code.")
-
-
-def _refuse_without_grade(context: click.Context) -> None:
-    if context.params["grade"]:
-        return
-    shared = {"cache"}  # a config file may set it for `grade`
-    for parameter in grade_parameters():
-        source = context.get_parameter_source(parameter)
-        if source is click.core.ParameterSource.COMMANDLINE and parameter not in shared:
-            option = next(each for each in context.command.params if each.name == parameter)
-            raise UsageError(f"{option.opts[-1]} is an option of grading: add --grade, or remove the option.")
-
-
-def grade_parameters() -> list[str]:
-    """Return the names of the parameters that only grading uses."""
-
-    @click.command()
-    @grade_options
-    def collected(**_: Any) -> None:
-        """Hold the options."""
-
-    return [parameter.name or "" for parameter in collected.params if parameter.name != "grade"]
 
 
 def parsed(given: dict[str, Any]) -> InferOptions:
@@ -175,6 +140,6 @@ def parsed(given: dict[str, Any]) -> InferOptions:
         model=at(given["model"]),
         coder=None if given["coder_model"] is None else at(given["coder_model"]),
         seed=0 if given["seed"] is _unset() else given["seed"],
-        patience=Patience(attempts=given["attempts"], seconds=given["retry_time"]),
+        patience=Patience(seconds=given["retry_time"]),
         **plain,
     )

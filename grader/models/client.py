@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
     """Limits for repeated requests. Times are in seconds."""
 
-    attempts: int = 12
-    """Maximum number of requests for one reply while the server or the connection fails."""
     seconds: float = 600.0
     """Time from a request's first failure until it is given up; for 429, from the server's last reply."""
+    attempts: int = 1000
+    """Maximum number of requests for one reply while the server or the connection fails; `seconds` end most earlier."""
     unreachable_attempts: int = 4
     """Attempts to connect to a server that has never replied, because its address is probably wrong."""
     empty_attempts: int = 3

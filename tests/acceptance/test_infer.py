@@ -46,7 +46,7 @@ def test_a_model_that_answers_as_the_bundled_predictions_gets_their_scores(bench
     data, predictions = sample / BUNDLED[benchmark], sample / "predictions.json"
     shared: list[object] = ["-b", benchmark, "--data", data]
     if (sample / "judge_replies.json").exists():
-        shared += ["--judge-replies", sample / "judge_replies.json"]
+        (tmp_path / "grade.toml").write_text(f"judge-replies = {json.dumps(str(sample / 'judge_replies.json'))}\n")
     (tmp_path / "direct.json").write_bytes(predictions.read_bytes())
     direct = grade(tmp_path / "direct.json", *shared)
     assert direct.returncode == 0, direct.stderr
@@ -160,7 +160,7 @@ def test_the_key_is_in_no_file_and_no_message_whatever_the_server_repeats(tmp_pa
         return say(said, reasoning=said) if request.number % 2 else fail(400, said)
 
     with ModelServer(decide) as server:
-        said = infer(server, "-v", "--grade")
+        said = infer(server, "--grade")
     assert said.returncode == 3
     assert KEY not in said.stdout + said.stderr
     for file in tmp_path.iterdir():
@@ -193,7 +193,11 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--judge-model", "j"], "--judge-model is an option of grading: add --grade, or remove the option."),
+        (
+            ["--judge-model", "j"],
+            "No such option '--judge-model'. It is an option of grading: set it in the config file",
+        ),
+        (["--attempts", "3"], "No such option '--attempts'. --retry-time says how long"),
         (["--mode", "v2c"], "--mode v2c: not a mode of vstar; it has no modes."),
         (["--coder-model", "c"], "--coder-model needs --mode v2t2c"),
         (["--extra-body", '{"n": 2}'], "n cannot be set here"),
@@ -247,3 +251,16 @@ def test_the_configuration_table_says_which_benchmark_and_data_but_not_the_predi
         said = grade("infer", "--model", "m", "--base-url", server.url, "-o", "m.json", "--limit", 1)
     assert said.returncode == 0, said.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grade.toml", "m.json", "m_requests.jsonl"]
+
+
+def test_grading_after_inference_obeys_the_config_file_and_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "grade.toml").write_text('fail-under = "accuracy=99"\noutput = "report.csv"\n')
+    monkeypatch.setenv("GRADE_OUTPUT_DIR", str(tmp_path / "there"))
+    with ModelServer.playing(say("A")) as server:
+        said = infer(server, "--grade", "--limit", 10)
+    assert said.returncode == 1, said.stderr
+    assert "GATE NOT MET: accuracy" in said.stderr
+    assert (tmp_path / "report.csv").exists()
+    assert (tmp_path / "there" / "m_results.json").exists()

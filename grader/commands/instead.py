@@ -1,0 +1,29 @@
+"""Options that are asked for and do not exist: what serves in their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_INSTEAD = {
+    "infer --report": "Write the report afterwards: grade report RESULTS -o FILE.",
+    "infer --attempts": "--retry-time says how long a failing request is repeated.",
+}
+"""Command and option, or an option of any command -> the sentence that follows the error."""
+
+
+def instead_of(command: str, option: str, *, grading: Collection[str] = ()) -> str:
+    """Return what to do in place of an option that a command does not have, or an empty text.
+
+    `grading` are the options of `grade run`.
+    """
+    if found := _INSTEAD.get(f"{command} {option}", _INSTEAD.get(option, "")):
+        return found
+    if command == "infer" and option in grading:
+        return (
+            "It is an option of grading: set it in the config file, which --grade reads, or grade the predictions "
+            f"afterwards: grade PREDICTIONS {option} ..."
+        )
+    return ""
