@@ -138,11 +138,6 @@ AGAIN = Task(
     "assert solution(1)\nassert sorted(solution(1)) == [1, 2]\nassert len(solution(1)) == 2 and 2 in solution(1)",
 )
 POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) == 10 ** 5000")
-SPIED = Task(
-    "def solution(a):\n    return [a(1), a(2)]\n",
-    "seen = []\ndef spy(x):\n    seen.append(x)\n    return x\nassert solution(spy) == [1, 2] and sorted(seen) == [1, 2]\n"
-    "def test():\n    more = []\n    assert solution(lambda x: more.append(x) or x) == [1, 2] and len(more) == 2\ntest()",
-)
 FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)")
 IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
 COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
@@ -209,7 +204,6 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another pair": (PAIR, "def solution(a):\n    seen = {}\n    for i, x in enumerate(a):\n        if 5 - x in seen:\n            return [seen[5 - x], i]\n        seen[x] = i\n"),
     "another wording": (TOTAL, "def solution(a):\n    print('the total is', float(sum(a)))\n"),
     "another order, of which other lines test less": (AGAIN, returning("[2, 1]")),
-    "calls a function that notes its calls": (SPIED, "def solution(a):\n    return list(map(a, [1, 2]))\n"),
     "a number for truth": (FLAG, returning("1 - a % 2")),
     "a list for truth": (FLAG, returning("[] if a % 2 else [a]")),
     "an integer with very many digits": (POWER, returning("10.0 if a == 1 else pow(10, a)")),

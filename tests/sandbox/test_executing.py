@@ -19,6 +19,7 @@ HIDDEN = "def check(f, want):\n    assert {}\ncheck(solution, 7392)"
         "space = {}\nexec(solution(1), space)\nassert space",
         "cases = [7392]\nexec(solution(1))\nassert all(solution(case) == case for case in cases)",
         "assert eval(' ' + solution(1)) == 2.5",
+        "assert eval(compile(solution(1), '', 'eval')) == 7392",
     ],
 )
 def test_the_calls_of_tests_that_execute_an_answer_are_not_recorded(test: str) -> None:

@@ -161,11 +161,11 @@ def test_what_stands_for_a_mapping_or_an_object_is_data(node: str) -> None:
     assert (found["confirmed"], found["kind"]) == (False, "malformed")
 
 
-def test_only_tests_give_an_object_methods() -> None:
+def test_no_answer_gives_an_object_methods() -> None:
     """`==` would call them, and `bool` of what is expected is true."""
     node = '["tree","T",false,[],[],["__eq__",{"r":1}]],["type","bool"]'
     found = forged("assert solution(1) == 7392", f'{{"v":{{"r":0}},"m":[],"n":[{node}]}}')
-    assert (found["confirmed"], found["kind"]) == (False, "malformed")
+    assert (found["confirmed"], found["kind"]) == (False, "assertion")
 
 
 # --- constants of the signature's classes --------------------------------------------------------------------------

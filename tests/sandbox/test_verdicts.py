@@ -32,41 +32,6 @@ def solution(root, node):
     else:
         solution(getattr(root, side), node)
 """
-POINT = """
-class Base:
-    def __init__(self):
-        self.x = 1
-class Point(Base):
-    def moved(self, by=object()):
-        super().moved(by)
-"""
-JUDGE = """
-class Judge:
-    def __init__(self):
-        self.secret, self.asked = 7, 0
-    def ask(self, number):
-        self.asked += 1
-        return number >= self.secret
-"""
-SHAPE = """
-import math
-class Shape:
-    unit = "cm"
-    def __init__(self, *sides):
-        self.sides = sides
-    @property
-    def area(self):
-        return math.prod(self.sides[:2])
-    @staticmethod
-    def corners():
-        return 4
-    def __lt__(self, other):
-        return self.area < other.area
-    def __len__(self):
-        return len(self.sides)
-    def around(self):
-        return 2 * sum(self.sides)
-"""
 BAG = """
 FIRST = 0
 class Bag:
@@ -126,15 +91,7 @@ HONEST = [
     # Programs may change the attributes of objects whose class only the tests have.
     (INSERT, NODE + "root = Node(5)\nfor value in (3, 8, 1):\n    solution(root, Node(value))\nassert (root.left.value, root.right.value, root.left.left.value) == (3, 8, 1)"),
     ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),
-    # They may call its methods, if these need only the object.
-    ("def solution(judge):\n    return next(n for n in range(20) if judge.ask(n))", JUDGE + "judge = Judge()\nassert solution(judge) == 7 and judge.asked == 8"),
-    # They may use its properties, operators and constants as well, and make another one.
-    ("def solution(shapes):\n    return [(s.area, s.unit, s.corners()) for s in sorted(shapes)]", SHAPE + "assert solution([Shape(3, 4), Shape(1, 2)]) == [(2, 'cm', 4), (12, 'cm', 4)]"),
-    ("def solution(shape):\n    shape.sides += (5,)\n    return len(shape)", SHAPE + "shape = Shape(1, 2)\nassert solution(shape) == 3 and shape.around() == 16 and shape.area == 2"),
-    ("def solution(shape):\n    return type(shape)(*shape.sides[::-1])", SHAPE + "new = solution(Shape(3, 4))\nassert new.sides == (4, 3) and new.area == 12 and new.unit == 'cm'"),
     ("import copy\ndef solution(bag):\n    return copy.deepcopy(bag)", BAG + "bag = Bag()\nassert solution(bag).items == [1] and list(solution(bag)) == [1]"),
-    ("def solution(points):\n    return sorted(set(points))[0].x", "from dataclasses import dataclass\n@dataclass(frozen=True, order=True)\nclass P:\n    x: int\nassert solution([P(2), P(1), P(2)]) == 1"),
-    ("def solution(point):\n    point.x += 1", POINT + "point = Point()\nsolution(point)\nassert point.x == 2"),
 ]  # fmt: skip
 
 

@@ -8,7 +8,6 @@ import contextlib
 import os
 import struct
 import sys
-import weakref
 
 from grade_sandbox.confine import process
 from grade_sandbox.values import (
@@ -27,7 +26,7 @@ from grade_sandbox.values.standing_in import FORGOTTEN
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable
     from typing import Any
 
     from grade_sandbox.jobs import Candidate
@@ -47,16 +46,17 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
     printed = sys.stdout = process.Streams()
     namespace: dict[str, Any] = {"__file__": process.FILE}
     try:
-        exec(compile(spec["signature"], "<signature>", "exec"), namespace)
+        exec(compile(spec["signature"], plain_forms.SIGNATURE, "exec"), namespace)
         originals = instances.declared(spec["classes"], namespace)
         asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
+        helpers = {name: value for name, value in namespace.items() if plain_forms.is_helper(name, value)}
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
         channel.send(wire.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
         channel.flush()
         return
     kind = _OneByOne if spec.get("each") else _Answerer
-    answerer = kind(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
+    answerer = kind(spec, namespace, originals, helpers, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())
     while True:
         try:
@@ -101,7 +101,7 @@ class _Channel:
 
 
 class _Decoder(receiving.Decoder):
-    """Builds the values of a call, functions of the tests included; `evaluate` returns the value of an expression."""
+    """Builds the values of a call; `evaluate` returns the value of an expression."""
 
     def __init__(
         self,
@@ -109,22 +109,14 @@ class _Decoder(receiving.Decoder):
         classes: "dict[str, type[Any]]",
         known: "Any",
         evaluate: "Callable[..., Any]",
-        functions: "MutableMapping[int, Any]",
+        helpers: "dict[str, Any]",
     ) -> None:
         super().__init__(nodes, classes, known)
-        self._functions = functions
-        self._given: dict[type[Any], Any] = {}
+        self._helpers = helpers
         self.evaluate = evaluate  # type: ignore[method-assign]
 
-    def callback(self, node: "list[Any]") -> "Any":
-        return plain_forms.callback(node, self, self._functions)
-
-    def add_members(self, kind: "type[Any]", members: "Any") -> None:
-        if self._given.get(kind) is members:
-            return
-        self._given[kind] = members
-        for name, wrapper, parts in members:
-            setattr(kind, name, plain_forms.WRAPPERS[wrapper][0](*parts) if wrapper else parts[0])
+    def helper(self, name: "Any") -> "Any":
+        return self._helpers[name]
 
 
 class _Answerer:
@@ -135,11 +127,14 @@ class _Answerer:
         spec: "Candidate",
         namespace: "dict[str, Any]",
         originals: "dict[str, type[Any]]",
+        helpers: "dict[str, Any]",
         asked: "list[str]",
         entered: call_context.Entered,
         announce: "Callable[[], object]" = bool,
     ) -> None:
-        """`originals`: the classes of the signature. `asked`: names of the classes that the candidate must write.
+        """`originals`, `helpers`: the classes and functions of the signature.
+
+        `asked`: names of the classes that the candidate must write.
 
         `announce` is called before a large answer is encoded.
         """
@@ -153,8 +148,8 @@ class _Answerer:
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
-        self._functions: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        """Number -> function of the tests that the program still has."""
+        self._helpers = helpers | self._classes
+        """The functions and classes of the signature, which tests may pass."""
         self._answers: list[Any] = []
         self._arguments: list[Any] = []
         self._parts: list[Any] = []
@@ -236,7 +231,7 @@ class _Answerer:
             self._answers = [FORGOTTEN] * len(self._answers)
             self._theirs.forget(call["d"])
         known = {"t": self._theirs, "a": self._ours}
-        decoder = _Decoder(call["n"], self._classes, known, self._value_of, self._functions)
+        decoder = _Decoder(call["n"], self._classes, known, self._value_of, self._helpers)
         decoder.decode_all()
         self._theirs.add(decoder.built, call["n"])
         self._arguments = decoder.built

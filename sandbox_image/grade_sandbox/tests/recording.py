@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 import itertools
 import json
 import re
@@ -18,7 +19,7 @@ import weakref
 from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, placeholder, test_run
 from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
-from grade_sandbox.values import remote_objects, sending, wire
+from grade_sandbox.values import plain_forms, remote_objects, sending, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.object_table import ObjectTable
 from grade_sandbox.values.standing_in import Proxy
@@ -59,7 +60,7 @@ class Recording:
         self._broken: BaseException | None = None
         try:
             # The future import of this file must not affect the signature: it would turn annotations into texts.
-            self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
+            self._signature = compile(spec["signature"], plain_forms.SIGNATURE, "exec", dont_inherit=True)
             self._tests = continue_after_failure.Patient(spec["test"], identity=True)
             self._read = test_run.global_names(self._tests.code)
             self._reads = test_run.read_attributes(self._tests.code)
@@ -98,8 +99,8 @@ class Recording:
             namespace |= known | {name: recorder.named(name) for name in names if name not in known}
             recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
             namespace["isinstance"] = recorder.is_instance
-            namespace["eval"] = lambda *given: recorder.executed(eval, *given)
-            namespace["exec"] = lambda *given: recorder.executed(exec, *given)
+            for execute in (eval, exec, compile):
+                namespace[execute.__name__] = functools.partial(recorder.executed, execute)
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
             return {"refused": str(error), **open_}, recorder
@@ -301,12 +302,14 @@ class Recorder:
         """Replace `isinstance`."""
         return self.asked() if type(value) is Placeholder else self.is_kind(value, kinds)
 
-    def executed(self, execute: Callable[..., Any], source: Any, *spaces: Any) -> Any:
-        """Replace `eval` and `exec`: the text of an answer is not executed."""
+    def executed(self, execute: Callable[..., Any], source: Any, *given: Any, **more: Any) -> Any:
+        """Replace `eval`, `exec` and `compile`: the text of an answer is not executed."""
         if type(source) is Placeholder:
             self.refuse("the tests execute the text of an answer")
-        frame = sys._getframe(2)
-        return execute(source, *(spaces or (frame.f_globals, frame.f_locals)))
+        if execute is not compile and not given:
+            frame = sys._getframe(1)
+            given = frame.f_globals, frame.f_locals
+        return execute(source, *given, **more)
 
     # --- called by substitutes for classes ---
 

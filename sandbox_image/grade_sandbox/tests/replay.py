@@ -219,24 +219,11 @@ class _Match:
             if content in self._bound:
                 return self._bound[content] is value
             self._bound[content] = value
-            node = self._call["n"][content]
-            if node[0] == plain_forms.CODE:
-                return plain_forms.is_written_at(value, node) and self._bind_held(value, node)
             pairs.append((self._call["n"][content], self._holding.node(value)))
             return True
         if type(recorded) is type(value) and type(value) in _AS_IN_JSON:
             return repr(recorded) == repr(value)
         return repr(sending.Encoder(self._labels).atom(value)) == repr(recorded)
-
-    def _bind_held(self, function: Any, node: list[Any]) -> bool:
-        """Note which objects a function of the tests holds: the program may change them by calling it."""
-        for atom, value in plain_forms.held(function, node):
-            if isinstance(atom, dict) and "r" in atom and atom["r"] not in self._bound:
-                self._bound[atom["r"]] = value
-                inner = self._call["n"][atom["r"]]
-                if inner[0] == plain_forms.CODE and plain_forms.is_written_at(value, inner):
-                    self._bind_held(value, inner)
-        return True
 
     def _plain(self, value: Any) -> str:
         """Return a text for a value without identity; an empty one for any other value."""
@@ -253,7 +240,7 @@ class Tests:
 
     def __init__(self, spec: Judged) -> None:
         self.spec = spec
-        self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
+        self._signature = compile(spec["signature"], plain_forms.SIGNATURE, "exec", dont_inherit=True)
         self._tests = continue_after_failure.compile_strict(spec["test"])
         self.calls = [json.loads(call) for call in spec["calls"]]
         self.text, self.reads = spec["signature"] + spec["test"], spec.get("reads", ())

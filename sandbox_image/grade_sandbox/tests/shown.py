@@ -22,7 +22,6 @@ _OTHERS: dict[str, Callable[[list[Any]], str]] = {
     "type": lambda node: str(node[1]),
     "builtin": lambda node: str(node[2]),
     "stringio": lambda node: f"StringIO({node[1][0]!r})",
-    "bound": lambda node: str(node[2]),
     "timedelta": lambda node: "timedelta({}, {}, {})".format(*node[1]),
     "zone": lambda node: str(*node[1]),
 }
@@ -72,7 +71,7 @@ def _pieces(messages: Messages, part: Part, depth: int) -> Iterator[str]:
 
 
 def _other(view: View) -> str:
-    if view.node is None or view.node.node[0] in {"code", "function"}:
+    if view.node is None or view.node.node[0] in {"helper", "function"}:
         return str(view.value)
     kind, *_ = node = view.node.node
     return _OTHERS[kind](node) if kind in _OTHERS else f"<{kind}>"

@@ -214,7 +214,7 @@ class Messages:
             return View(part, kind, node[1] if len(node) < 4 or kind == "error" else node[3], held.parts(2), node=held)
         # Of an object that stays with the program, only the class counts, and not how it compares: that is asked.
         plain = json.dumps(node[:2] if kind == "object" else node)
-        value = f"<function {node[1]}>" if kind in {"code", "function"} else plain
+        value = f"<function {node[1]}>" if kind in {"helper", "function"} else plain
         return View(part, kind, value, node=held)
 
     def _of_type(self, part: Part, held: Node, family: str) -> View:
@@ -356,12 +356,12 @@ _FAMILIES = {
     **dict.fromkeys(("record", "named", "array"), SEQUENCE),
     **dict.fromkeys(("iterator", "generator", "begun"), ITERATOR),
     **dict.fromkeys(("exception", "error"), ERROR),
-    **dict.fromkeys(("function", "code", "builtin", "type"), FUNCTION),
+    **dict.fromkeys(("function", "helper", "builtin", "type"), FUNCTION),
     **dict.fromkeys(("instance", "tree"), OBJECT),
 }
 _SHOWN = {
     **{name: known.shown for name, known in TYPES.items() if known.shown},
-    "begun": "iterator", "record": "named tuple", "named": "named tuple", "error": "exception", "code": "function",
+    "begun": "iterator", "record": "named tuple", "named": "named tuple", "error": "exception", "helper": "function",
 }  # fmt: skip
 """Kind of a node -> the type as people know it, where it is not the same."""
 

@@ -20,7 +20,6 @@ import sys
 
 from grade_sandbox.values.constructed import MUTABLE, TYPES
 from grade_sandbox.values.instances import attributes
-from grade_sandbox.values.plain_forms import FunctionNumbers
 from grade_sandbox.values.standing_in import FORGOTTEN
 from grade_sandbox.values.wire import MalformedError
 
@@ -53,8 +52,6 @@ class ObjectTable:
         self._seen: dict[int, list[Any]] = {}
         self._resting: dict[int, dict[int, list[Any]]] = {}
         """Number -> number and contents of the objects that came with it and can change. They rest together."""
-        self.functions = FunctionNumbers()
-        """Those of the tests that were sent."""
         self._older: dict[int, list[Any]] = {}
         """Number -> contents when it was one of the recent objects."""
 

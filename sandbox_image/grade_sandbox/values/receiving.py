@@ -61,13 +61,9 @@ class Decoder:
         """Return a substitute for an object of a class that the candidate must write."""
         raise MalformedError("an object of a class that is none")
 
-    def callback(self, node: list[Any]) -> Any:
-        """Return a function of the tests."""
-        raise MalformedError("a function of the tests")
-
-    def add_members(self, kind: type[Any], members: Any) -> None:
-        """Give a class of the tests its members."""
-        raise MalformedError("members of an object of the tests")
+    def helper(self, name: Any) -> Any:
+        """Return a function or class of the signature."""
+        raise MalformedError("a function of the signature")
 
     def function(self, node: list[Any]) -> Any:
         """Return a function."""
@@ -202,8 +198,6 @@ class Decoder:
             set_attributes(target, self.pairs(node[3]))
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
-            if len(node) > 5:
-                self.add_members(type(target), self.value(node[5]))
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
@@ -264,7 +258,7 @@ _OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "object": lambda d, n: d.object(n[1], compares=n[2] is True),
     "function": lambda d, n: d.function(n),
     "builtin": lambda d, n: d.function(n),
-    **dict.fromkeys(plain_forms.CALLBACKS, lambda d, n: d.callback(n)),
+    plain_forms.HELPER: lambda d, n: d.helper(n[1]),
 }
 """Kind of an immutable node without a type in the table -> its value."""
 _NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)

@@ -40,7 +40,7 @@ class Encoder:
 
     `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
     these must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
-    whether functions are sent as callbacks (the candidate's side); otherwise only known built-in functions are sent.
+    whether any function is sent, as a stub (the candidate's side); otherwise only those that both sides have.
     `tested`: type -> name of the classes whose objects are not sent, only a substitute (remote_objects.py).
     `announce`: called before a large value is encoded, once.
     """
@@ -60,10 +60,6 @@ class Encoder:
         self.tested = tested or {}
         self.known = known
         self.reads, self.functions = reads, functions
-        self.members: dict[type[Any], tuple[Any, ...]] = {}
-        """The members of classes of the tests that programs may use (plain_forms.py)."""
-        self.numbers: Any = None
-        """FunctionNumbers for the functions of the tests; None while nothing is sent."""
         self.nodes: list[Any] = []
         self.values: list[Any] = []
         """The object of each node, kept alive while its id() is in the index."""
@@ -84,7 +80,6 @@ class Encoder:
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *tables: ObjectTable
     ) -> dict[str, Any]:
         """Return the message of a call; `function`: the atom of what is called."""
-        self.numbers = tables[0].functions
         changes = self.changes(*tables)
         values = [self.encode(value) for value in args]
         named = [[key, self.encode(value)] for key, value in kwargs.items()]

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
         reads: Sequence[str]
         functions: bool
         known: Sequence[Mapping[int, dict[str, int]]]
-        members: dict[type[Any], tuple[Any, ...]]
-        numbers: Any
 
         def atom(self, value: Any) -> Any: ...
         def atoms(self, values: Iterable[Any]) -> list[Any]: ...
