@@ -33,6 +33,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     ray_address: str | None = None
     """The cluster's address; None: the one in RAY_ADDRESS, or the cluster that runs on this machine."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
+    """Number of programs at a time, None: one per core; or of requests to a judge, None: the judge's own number."""
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU time limit of a program, in seconds."""
     wall_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] | None = None
@@ -52,12 +53,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     judge_base_url: str | None = None
     judge_replies: Path | None = None
     judge_prompt: Path | None = None
-    judge_concurrency: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 8
-    """Maximum number of concurrent requests to the judge."""
-    judge_max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """None: the limit of the judge's server."""
-    judge_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=86400)] = 60.0
-    """Seconds without data from the judge after which a request ends."""
     weights: dict[str, float] = {}
     settings: dict[str, str] = {}
     """The scorer's own settings: name -> value."""
@@ -73,7 +68,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def worker_count(self) -> int:
-        """Number of parallel workers: by default, the number of cores that this process can use."""
+        """Number of programs at a time: by default, the number of cores that this process can use."""
         return self.workers or resources.usable_cores()
 
 

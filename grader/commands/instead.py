@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _INSTEAD = {
+    "--judge-concurrency": "--workers sets the number of requests to a judge, too.",
+    "--judge-max-tokens": "The limit is that of the judge's server.",
+    "--judge-timeout": "A request to a judge may take five minutes.",
     "infer --report": "Write the report afterwards: grade report RESULTS -o FILE.",
     "infer --attempts": "--retry-time says how long a failing request is repeated.",
 }

@@ -127,7 +127,7 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
              show_default=True, help="Where untrusted code runs.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
 _WORKERS = click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
-             help="Number of parallel workers.")
+             help="Number of programs that run at a time (default: one per core), or of requests to a judge (8).")
 _LIMITS = group(
     _WORKERS,
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
@@ -203,12 +203,6 @@ judge_options = group(
                  help="Recorded judge replies ({qid: text}), used instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
                  help="A template that replaces the built-in judge prompt."),
-    click.option("--judge-concurrency", type=WholeNumber(min=1, max=1024), default=8, show_default=True,
-                 metavar="N", help="Maximum number of judge requests at a time; lowered after HTTP 429."),
-    click.option("--judge-max-tokens", type=WholeNumber(min=1), metavar="N",
-                 help="Maximum tokens of a judge's reply, including its reasoning; default: the server's limit."),
-    click.option("--judge-timeout", type=click.FloatRange(min=0.1, max=86400), default=60.0, show_default=True,
-                 callback=_finite, metavar="S", help="Seconds that one judge request may take."),
     click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
                  help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
     click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,

@@ -55,7 +55,8 @@ class ReplyCache(KeyValueFile):
 
 
 DEFAULT_CONCURRENCY = 8
-DEFAULT_TIMEOUT = 60.0
+DEFAULT_TIMEOUT = 300.0
+"""A judge that reasons takes minutes for a question; one that hangs is given up after a few of them."""
 
 _REPLY_LIMIT = 100_000
 _WORDING = Wording(
@@ -84,7 +85,6 @@ class OpenAIJudge:
         api_key: str | None = None,
         concurrency: int = DEFAULT_CONCURRENCY,
         timeout: float = DEFAULT_TIMEOUT,
-        max_tokens: int | None = None,
         tries: int = 3,
         patience: Patience | None = None,
         observer: Observer | None = None,
@@ -102,7 +102,6 @@ class OpenAIJudge:
         self._client = Client(server, _WORDING, concurrency=concurrency, patience=patience)
         self._cache = cache
         self._concurrency = max(1, concurrency)
-        self._max_tokens = max_tokens
         self._temperatures = [min(0.5 * number, 1.0) for number in range(max(1, tries))]
         self._observer = observer or Silent()
         self._trouble = TroubleReporter("The judge", self._observer.message)
@@ -251,8 +250,7 @@ class OpenAIJudge:
         return JudgeReply(text=None, tries=number, error=error, unreadable=heard or None)
 
     def _request(self, question: JudgeQuestion, temperature: float) -> Request:
-        settings = Settings(temperature=temperature, max_tokens=self._max_tokens)
-        return Request(messages=(user(question.prompt),), settings=settings)
+        return Request(messages=(user(question.prompt),), settings=Settings(temperature=temperature))
 
     def _unanswered(self, failure: Failure, number: int, heard: str) -> JudgeReply:
         if failure.kind == "fatal":
@@ -262,5 +260,5 @@ class OpenAIJudge:
 
 
 def _advice(failure: Failure) -> str:
-    more = "; raise --judge-max-tokens" if failure.finish_reason == "length" else ""
+    more = " of the judge's server, which is too low" if failure.finish_reason == "length" else ""
     return f"the last time {failure.reason}{more}"

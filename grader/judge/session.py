@@ -70,7 +70,7 @@ def _template(path: Path | None, kind: PromptKind) -> str | None:
 
 
 def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[JudgeSession]:
-    from grader.judge.client import OpenAIJudge, ReplyCache
+    from grader.judge.client import DEFAULT_CONCURRENCY, OpenAIJudge, ReplyCache
 
     assert options.judge_model is not None
     cache = ReplyCache() if options.cache else None
@@ -78,9 +78,7 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
         model=options.judge_model,
         cache=cache,
         base_url=options.judge_base_url,
-        concurrency=options.judge_concurrency,
-        max_tokens=options.judge_max_tokens,
-        timeout=options.judge_timeout,
+        concurrency=options.workers or DEFAULT_CONCURRENCY,
         observer=observer,
     )
     with judge:

@@ -57,12 +57,13 @@ class TestVisible:
         assert "At most 1 is sent at once. A request is given up after 10 minutes at most." in trouble
         assert watcher.warnings == []
 
-    def test_a_token_limit_that_went_into_reasoning_is_told_with_the_option_that_raises_it(self) -> None:
+    def test_a_token_limit_that_went_into_reasoning_is_told(self) -> None:
         eaten = say(None, finish="length", reasoning="hm")
-        with ModelServer.playing(eaten) as server, judge(server, max_tokens=5) as it:
+        with ModelServer.playing(eaten) as server, judge(server) as it:
             reply = it.ask([question()])["q1"]
         assert reply.error == (
-            "no readable reply in 3 tries; the last time reasoning used up the token limit; raise --judge-max-tokens"
+            "no readable reply in 3 tries; the last time reasoning used up the token limit of the judge's server, "
+            "which is too low"
         )
 
 
