@@ -99,13 +99,30 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """A curve of both readings, which pages draw; tables have its main values."""
+    """A curve of both readings. Pages draw it; other media have a table of its values."""
 
     curve: CurveBlock
     unit: str
     """What is counted for each of its values."""
     metrics: Sequence[Metric]
     """Those of its values that have intervals."""
+
+    def on(self, medium: Medium) -> Plot | Table:
+        """Return what a medium shows: the curve, or its values in a table (of many those at 1, 2, 5, ...)."""
+        if medium == "page":
+            return self
+        curve = self.curve
+        few = curve.k if len(curve.k) <= 8 else [k for k in curve.k if f"{k}".rstrip("0") in ("1", "2", "5")]
+        at = [place for place, k in enumerate(curve.k) if k in few or k == curve.k[-1]]
+        rows = [
+            [
+                Cell(text=reading),
+                *(Cell(text=NOTHING if values[place][0] is None else f"{values[place][0]:.1f}") for place in at),
+            ]
+            for reading, values in (("official", curve.official), ("careful", curve.careful))
+        ]
+        names = [Column(name=f"{curve.prefix}{curve.k[place]}") for place in at]
+        return Table(title=curve.title, columns=[Column(name="reading", kind="word"), *names], rows=rows)
 
 
 Part = Table | Plot | str
@@ -128,7 +145,7 @@ class Section:
     def on(self, medium: Medium) -> list[Part]:
         """Return the parts for a medium."""
         shown = (part for part in self.parts if not isinstance(part, Table) or medium in part.where)
-        return [part.on(medium) if isinstance(part, Table) else part for part in shown]
+        return [part if isinstance(part, str) else part.on(medium) for part in shown]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from grader.reports.document import Plot, Table
+from grader.reports.document import Table
 from grader.reports.formats.markdown_text import code, prose
 from grader.reports.text import cut
 
@@ -98,7 +98,7 @@ def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
             continue
         yield from [_Block(rows=sentences)] if sentences else []
         sentences = []
-        if not isinstance(part, Plot):
+        if isinstance(part, Table):
             yield _table(part, has_title=at > 0)
     yield from [_Block(rows=sentences)] if sentences else []
     yield from [_Block(before=[Markup("</details>")])] if section.is_folded else []

@@ -77,6 +77,7 @@ def document(
     """
     name = declarations.name_of(report)
     scorer = scorer_of(report)
+    plots = _curve(report, scorer)
 
     def items() -> Items:
         from grader.reports.web import payload
@@ -97,7 +98,8 @@ def document(
             ),
             *_groups(report, scorer),
             *_differences(report, scorer),
-            Section(parts=list(_cards(report, scorer)), where=PAGES),
+            *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
+            Section(parts=[*plots, *_cards(report, scorer)], where=PAGES),
             *_unscored(report),
             *_notes(report, scorer),
             *_made(report),
@@ -400,11 +402,14 @@ def _said(scorer: AnyScorer, reading: Reading, more: str) -> str:
     return f"{named}: {reading.answer}" if reading.answer else named
 
 
-def _cards(report: Report, scorer: AnyScorer) -> Iterator[Plot | Table]:
-    summary = scorer.summary(report)
+def _curve(report: Report, scorer: AnyScorer) -> list[Plot]:
+    curve = scorer.summary(report).curve
     overall = [metric for metric in report.metrics if metric.group is None]
-    if summary.curve is not None:
-        yield Plot(curve=summary.curve, unit="task", metrics=overall)
+    return [] if curve is None else [Plot(curve=curve, unit="task", metrics=overall)]
+
+
+def _cards(report: Report, scorer: AnyScorer) -> Iterator[Table]:
+    summary = scorer.summary(report)
     if report.samples:
         yield _outcomes(report, scorer)
     yield from map(_block, summary.tables)

@@ -2,7 +2,7 @@
 
 from grader.reports.text import cut, wrapped
 from grader.results import Metric, Report
-from tests.made_runs import figures, report
+from tests.made_runs import figures, report, tasks
 from tests.reports.made_reports import read, sample
 from tests.reports.shown import on_terminal
 
@@ -83,3 +83,27 @@ def test_prose_on_a_terminal_breaks_no_word_and_no_command() -> None:
         "a power of 80 % at a level of",
         "  5 % of all",
     ]
+
+
+def test_a_curve_is_a_table_of_its_values_and_of_many_has_some() -> None:
+    """What a page draws, a terminal has as numbers."""
+    heading, _, official, careful = curve_lines(tasks([1, 0], samples=3))
+    assert (heading.split(), careful.split()) == (
+        ["reading", "pass@1", "pass@2", "pass@3"],
+        ["careful", "16.7", "33.3", "50.0"],
+    )
+    assert official.split()[0] == "official"
+    assert curve_lines(tasks([12], samples=12))[0].split() == [
+        "reading",
+        "pass@1",
+        "pass@2",
+        "pass@5",
+        "pass@10",
+        "pass@12",
+    ]
+
+
+def curve_lines(made: Report) -> list[str]:
+    rows = on_terminal(made).splitlines()
+    at = rows.index("pass@k against k")
+    return rows[at + 1 : at + 5]
