@@ -69,7 +69,7 @@ def _options_of(name: str) -> str:
     known = {(tuple(one.opts), one.help) for one in _given(grade.commands["run"])}
     own = [one for one in given if (tuple(one.opts), one.help) not in known]
     also = _as_above([one for one in given if one not in own])
-    return _table("option", own) + f"\nOptions of `grade PREDICTIONS` that it has too: {', '.join(also)}.\n"
+    return _table("option", own) + f"\nAlso, as for `grade PREDICTIONS`: {', '.join(also)}.\n"
 
 
 def _other_commands() -> str:
@@ -94,7 +94,7 @@ def _as_above(shared: list[click.Option]) -> Iterator[str]:
         in_group = {str(one.name) for one in _options_in(group)}
         if in_group <= names:
             names -= in_group
-            yield f"all options for {heading}"
+            yield f"all for {heading}"
     yield from (f"`{one.opts[-1]}`" for one in shared if one.name in names)
 
 
