@@ -25,19 +25,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     k: tuple[Annotated[int, msgspec.Meta(ge=1)], ...] = ()
     score_only: bool = False
     sandbox: SandboxChoice = "auto"
-    isolation: Literal["warm", "container"] = "warm"
     runtime: str | None = None
     """OCI runtime for the Docker engine, e.g. `runsc`."""
     executor: Literal["local", "ray"] = "local"
     """Where sandboxes run: on this machine, or on the nodes of a Ray cluster."""
-    ray_address: str | None = None
-    """The cluster's address; None: the one in RAY_ADDRESS, or the cluster that runs on this machine."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
     """Number of programs at a time, None: one per core; or of requests to a judge, None: the judge's own number."""
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU time limit of a program, in seconds."""
-    wall_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] | None = None
-    """Wall-clock time limit of a program, in seconds; None: ten times `timeout`, at least 20."""
     memory: Annotated[int, msgspec.Meta(ge=LEAST_MEMORY)] = 1 << 30
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _INSTEAD = {
+    "--isolation": "Every program has a process of its own; --runtime gives another kind of container.",
+    "--wall-timeout": "It follows from --timeout: ten times as long, at least 20 s.",
+    "--ray-address": "Name the cluster with the environment variable RAY_ADDRESS.",
     "--judge-concurrency": "--workers sets the number of requests to a judge, too.",
     "--judge-max-tokens": "The limit is that of the judge's server.",
     "--judge-timeout": "A request to a judge may take five minutes.",

@@ -132,8 +132,6 @@ _LIMITS = group(
     _WORKERS,
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_finite, metavar="S", help="CPU seconds that a program may use."),
-    click.option("--wall-timeout", type=click.FloatRange(min=0.1, max=3600), callback=_finite, metavar="S",
-                 help="Wall-clock seconds that a program may take; default: ten times --timeout, at least 20."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsed(_size),
                  help="Memory that a program may use."),
 )
@@ -170,9 +168,6 @@ benchmark_options = group(
 
 pool_options = group(
     _SANDBOX,
-    click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
-                 help="warm: sandboxes stay open, and each program gets a new process in one of them; "
-                 "container: a new sandbox for each program."),
     _RUNTIME,
     _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
@@ -183,9 +178,7 @@ sandbox_options = group(
     click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
     pool_options,
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-                 help="Run programs on this machine, or on the nodes of a Ray cluster."),
-    click.option("--ray-address", metavar="A",
-                 help="Address of the cluster; default: RAY_ADDRESS, else the cluster on this machine."),
+                 help="Run programs on this machine, or on the Ray cluster of RAY_ADDRESS (else the one here)."),
 )
 """Execution on one or many machines, and pass@k."""
 

@@ -95,7 +95,6 @@ def _of_judges(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
 
 def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterator[tuple[str, str, str]]:
     yield "timeout", _seconds(first.cpu_seconds), _seconds(second.cpu_seconds)
-    yield "wall limit", _seconds(first.wall_seconds) or "not set", _seconds(second.wall_seconds) or "not set"
     yield "memory limit", _megabytes(first), _megabytes(second)
     yield "Python inside", first.python, second.python
     yield "sandbox", first.backend, second.backend

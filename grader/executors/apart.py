@@ -62,7 +62,6 @@ class Apart:
         workers: int,
         answer_seconds: float,
         *,
-        fresh: bool = False,
         canaries: Canaries | None = None,
         patient: bool = False,
     ) -> None:
@@ -71,7 +70,7 @@ class Apart:
         `patient`: the jobs are few and long, so a worker has only one at a time.
         """
         self._backend, self.workers, self.canaries = backend, workers, canaries
-        self._answer_seconds, self._fresh, self._patient = answer_seconds, fresh, patient
+        self._answer_seconds, self._patient = answer_seconds, patient
         self._losses = Losses()
         self._lock = threading.Lock()
         self._is_over = False
@@ -91,7 +90,6 @@ class Apart:
             self._backend,
             self.workers,
             self._answer_seconds,
-            fresh=self._fresh,
             canaries=self.canaries,
             patient=True,
         )
@@ -167,7 +165,6 @@ class Apart:
             self._backend,
             self.workers,
             self._answer_seconds,
-            fresh=self._fresh,
             canaries=self.canaries,
             window=1 if self._patient else WINDOW,
             losses=self._losses,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.errors import UsageError
 from grader.executors.local import open_local
 
 if TYPE_CHECKING:
@@ -21,6 +20,4 @@ def open_executor(options: Options, limits: Limits, observer: Observer, python: 
         from grader.executors.ray import open_ray
 
         return open_ray(options, limits, observer, python)
-    if options.ray_address is not None:
-        raise UsageError("--ray-address gives a cluster, which needs --executor ray.")
     return open_local(options, limits, observer, python)

@@ -89,7 +89,6 @@ class Local(Cached):
             self._backend.describe(),
             workers=self._pool.workers,
             cpu_seconds=self._limits.cpu_seconds,
-            wall_seconds=self._limits.given_wall,
             memory_bytes=self._limits.memory_bytes,
             canaries=self._pool.canaries.described() if self._pool.canaries is not None else None,
         )
@@ -110,11 +109,11 @@ def open_local(
         )
     backend = choice.open_backend(options, limits, observer, python)
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    workers, fresh, canaries = options.worker_count, options.isolation == "container", Canaries(observer.message)
+    workers, canaries = options.worker_count, Canaries(observer.message)
     pool: Pool | Apart = (
-        Apart(backend, workers, seconds, fresh=fresh, canaries=canaries)
+        Apart(backend, workers, seconds, canaries=canaries)
         if apart
-        else Pool(backend, workers, seconds, fresh=fresh, canaries=canaries)
+        else Pool(backend, workers, seconds, canaries=canaries)
     )
     return Local(backend, pool, _cache(options), limits, observer)
 

@@ -52,8 +52,7 @@ class Node:
         options = self._asked.options
         workers = min(self._asked.workers, options.workers or resources.usable_cores())
         backend = choice.open_backend(options, self._asked.limits, Silent(), self._asked.python)
-        fresh = options.isolation == "container"
-        pool = Pool(backend, workers, self._asked.answer_seconds, fresh=fresh, canaries=self._canaries)
+        pool = Pool(backend, workers, self._asked.answer_seconds, canaries=self._canaries)
         self._stream = Stream(pool, holds=True)
         try:
             python = str(pool.supervisors.get(0).greeting["python"])

@@ -54,9 +54,9 @@ NO_NODE = (
 class Cluster(Cached):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
-    def __init__(self, asked: Asked, address: str | None, observer: Observer, cache: VerdictCache) -> None:
+    def __init__(self, asked: Asked, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, asked.limits, observer)
-        self._asked, self._connection = asked, connection(address)
+        self._asked, self._connection = asked, connection()
         self._facts: list[NodeFacts] = []
         self._left_out: list[NodeProvenance] = []
         self._dispatcher = Dispatcher([], nodes.RayWire(), observer)
@@ -112,7 +112,6 @@ class Cluster(Cached):
             user=_alike(sandbox.user for sandbox in sandboxes),
             workers=sum(facts.workers for facts in self._facts),
             cpu_seconds=self._asked.limits.cpu_seconds,
-            wall_seconds=self._asked.limits.given_wall,
             memory_bytes=self._asked.limits.memory_bytes,
             canaries=nodes.canaries(self._dispatcher.nodes),
             nodes=[*used, *self._left_out],
@@ -122,7 +121,7 @@ class Cluster(Cached):
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
     """Return the executor for these options. It connects when its context is entered."""
     cache = VerdictCache(verdicts.default_path() if options.cache else None)
-    return Cluster(asked_of(options, limits, python), options.ray_address, observer, cache)
+    return Cluster(asked_of(options, limits, python), observer, cache)
 
 
 def asked_of(options: Options, limits: Limits, python: str | None) -> Asked:
@@ -137,20 +136,19 @@ def asked_of(options: Options, limits: Limits, python: str | None) -> Asked:
 
 
 @contextlib.contextmanager
-def connection(address: str | None) -> Iterator[None]:
+def connection() -> Iterator[None]:
     """Connect to a cluster, unless this process is already connected; raises InfrastructureError."""
     if ray.is_initialized():
         yield
         return
     with _own_signals():
         try:
-            _reach(address)
-            ray.init(address=address or "auto", log_to_driver=False, logging_level=logging.ERROR)
+            _reach(os.environ.get("RAY_ADDRESS", ""))
+            ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
-            where = f"at {address}" if address else "on this machine or in RAY_ADDRESS"
             raise InfrastructureError(
-                f"No usable Ray cluster {where} ({nodes.said(error)}). Start one with "
-                "`ray start --head`, or give one with --ray-address HOST:6379. A cluster with token authentication "
+                f"No usable Ray cluster on this machine or in RAY_ADDRESS ({nodes.said(error)}). Start one with "
+                "`ray start --head`, or name one with RAY_ADDRESS=HOST:6379. A cluster with token authentication "
                 "needs RAY_AUTH_MODE=token and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token here."
             ) from error
     try:
@@ -159,9 +157,9 @@ def connection(address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _reach(address: str | None) -> None:
+def _reach(address: str) -> None:
     """Raise OSError at once if the address does not respond, because Ray itself tries for minutes."""
-    host, _, port = (address or os.environ.get("RAY_ADDRESS", "")).rpartition("://")[2].rpartition(":")
+    host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
 
@@ -181,7 +179,7 @@ def _own_signals() -> Iterator[None]:
 
 def _for_nodes(options: Options) -> Options:
     """Return the options that nodes need, without paths of this machine."""
-    names = ("sandbox", "isolation", "runtime", "workers", "timeout", "wall_timeout", "memory")
+    names = ("sandbox", "runtime", "workers", "timeout", "memory")
     return msgspec.convert({name: getattr(options, name) for name in names}, type(options))
 
 

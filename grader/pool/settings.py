@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OF_A_RUN = (
     *("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force"),
-    *("executor", "ray_address"),
+    "executor",
 )
 """Options for a run over a prediction file; a pool does not accept them."""
 

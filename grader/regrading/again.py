@@ -52,14 +52,13 @@ def options_of(report: Report, **given: Any) -> Options:
     sandbox = report.provenance.sandbox
     if sandbox is not None:
         # The file comes from a user, so its limits are checked like options.
-        times = sandbox.cpu_seconds, 1 if sandbox.wall_seconds is None else sandbox.wall_seconds
-        is_possible = all(0 < seconds <= MOST_SECONDS for seconds in times)
+        is_possible = 0 < sandbox.cpu_seconds <= MOST_SECONDS
         if not (is_possible and LEAST_MEMORY <= sandbox.memory_bytes <= MOST_MEMORY):
-            limits = f"{sandbox.limits_of_time} and {sandbox.memory_bytes:,} bytes"
+            limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes:,} bytes"
             raise InputError(
                 [f"The results name impossible limits for their programs: {limits}. The file was probably changed."]
             )
-        made |= {"timeout": sandbox.cpu_seconds, "wall_timeout": sandbox.wall_seconds, "memory": sandbox.memory_bytes}
+        made |= {"timeout": sandbox.cpu_seconds, "memory": sandbox.memory_bytes}
     return Options(**made | {"settings": report.provenance.settings} | given)
 
 
@@ -86,7 +85,7 @@ def grade_again(
     records = [_with(record, chosen[record.qid]) for record in file.records if record.qid in chosen]
     again = msgspec.structs.replace(
         options, cache=False, k=(), limit=None, since="", until="", ids=tuple(dict.fromkeys(qid for qid, _ in keys)),
-        missing="wrong", score_only=False, executor="local", ray_address=None,
+        missing="wrong", score_only=False, executor="local",
     )  # fmt: skip
     report = grading.grade(msgspec.structs.replace(file, records=records), again, observer).report
     before = {key_of(sample): sample for sample in first.samples}

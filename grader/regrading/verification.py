@@ -171,7 +171,7 @@ def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
         notes.append(f"This version of grade computes other intervals from its samples for: {', '.join(other)}.")
     sandbox = bundle.report.provenance.sandbox
     if sandbox is not None:
-        limits = f"{sandbox.limits_of_time} and {sandbox.memory_bytes / (1 << 20):,.0f} MB of memory"
+        limits = f"{sandbox.cpu_seconds:g} s of CPU time and {sandbox.memory_bytes / (1 << 20):,.0f} MB of memory"
         notes.append(f"Limits of its programs, then and now: {limits}.")
     if part := bundle.report.part:
         notes.append(f"Only a part of the benchmark was graded: {part.in_words()}.")

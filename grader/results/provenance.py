@@ -67,8 +67,6 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     """The number of parallel sandboxes."""
     cpu_seconds: float = 0.0
     """CPU time limit of a program."""
-    wall_seconds: float | None = None
-    """Wall time limit of a program, if the user has set one."""
     memory_bytes: int = 0
     programs: int = 0
     distinct_programs: int = 0
@@ -77,12 +75,6 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     """Programs with a known verdict that ran among the others."""
     nodes: list[NodeProvenance] = []
     """The machines of a cluster, including those that were left out or lost; empty for a single machine."""
-
-    @property
-    def limits_of_time(self) -> str:
-        """The limits of CPU time and, if the user has set one, of wall time, in words."""
-        wall = "" if self.wall_seconds is None else f", {self.wall_seconds:g} s in all"
-        return f"{self.cpu_seconds:g} s of CPU time{wall}"
 
     @property
     def has_another_python(self) -> bool:

@@ -78,13 +78,13 @@ class Canaries:
 class CanaryCheck:
     """The canaries of one worker's sandboxes, and the answers that they have not confirmed yet."""
 
-    def __init__(self, all_: Canaries | None, *, fresh: bool = False, holds: bool = True) -> None:
-        """`all_`: None means no canaries, and every answer is valid. `fresh`: a sandbox runs only one job.
+    def __init__(self, all_: Canaries | None, *, holds: bool = True) -> None:
+        """`all_`: None means no canaries, and every answer is valid.
 
         `holds`: whether an answer is held until canaries confirm it.
         """
         self._checks, self._canaries = all_ is not None, all_ or Canaries()
-        self._fresh, self._holds = fresh, holds
+        self._holds = holds
         self._begin()
 
     def _begin(self) -> None:
@@ -141,7 +141,7 @@ class CanaryCheck:
 
     def _is_due(self) -> bool:
         is_late = self._holds and time.monotonic() - self._since > MOST_SECONDS
-        return self._fresh or self._jobs >= MOST_JOBS or is_late or self._characters > MOST_CHARACTERS
+        return self._jobs >= MOST_JOBS or is_late or self._characters > MOST_CHARACTERS
 
     def hold(self, ticket: Ticket, answer: Answer) -> bool:
         """Hold an answer; return False if it is given at once."""

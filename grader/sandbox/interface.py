@@ -30,19 +30,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time. It replaces the official evaluator's wall-clock limit, and does not depend on the machine's load."""
     wall_seconds: float = 20.0
     """Maximum duration of a run, whatever the load."""
-    is_wall_given: bool = False
-    """Whether the user has set it: then a program with more CPU time has no more of it."""
     memory_bytes: int = 1 << 30
     """Memory of a program whose job says nothing else."""
     most_memory_bytes: int = 0
     """Memory of the program with the most, if that is more."""
     short_seconds: float = 0.0
     """Time after which a program is stopped without a verdict, to be sent again; 0: it runs up to its limits."""
-
-    @property
-    def given_wall(self) -> float | None:
-        """The maximum duration, if the user has set it."""
-        return self.wall_seconds if self.is_wall_given else None
 
     @property
     def sandbox_bytes(self) -> int:

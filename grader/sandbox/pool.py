@@ -34,14 +34,12 @@ class Pool:
         workers: int,
         answer_seconds: float,
         *,
-        fresh: bool = False,
         canaries: Canaries | None = None,
         window: int = WINDOW,
         losses: Losses | None = None,
     ) -> None:
         """`answer_seconds`: time without an answer after which a supervisor is lost.
 
-        `fresh`: every program gets a new supervisor, and so a new sandbox.
         `canaries`: they decide which answers are valid; None: every answer is valid.
         `window`: number of jobs that a supervisor has at a time; with 2, the next one is there while it runs one.
         `losses`: counts lost supervisors.
@@ -54,12 +52,10 @@ class Pool:
             Work,
             supervisors=self.supervisors,
             answer_seconds=answer_seconds,
-            fresh=fresh,
-            window=1 if fresh else window,
+            window=window,
             losses=losses or Losses(),
             canaries=canaries,
         )
-        self._fresh = fresh
         self.linters = 0
         """Number of workers whose supervisors have loaded the linter, or will."""
 
@@ -98,9 +94,6 @@ class Pool:
         """Return the number of workers for so many lint jobs."""
         if not lint:
             return 0
-        # With a sandbox for each program, each one loads its own linter.
-        if self._fresh:
-            return self.workers
         if lint <= FEW_LINTS:
             return max(1, self.linters)
         return self.workers

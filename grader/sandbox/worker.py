@@ -63,8 +63,6 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Time without an answer after which a supervisor is lost."""
     canaries: Canaries | None
     """None: every answer is valid."""
-    fresh: bool
-    """Whether every program gets a new supervisor, and so a new sandbox."""
     window: int
     """Number of jobs that a supervisor has at a time."""
     losses: Losses
@@ -85,7 +83,7 @@ class Worker:
         self._outstanding: collections.deque[Ticket] = collections.deque()
         self._waiting: Ticket | None = None
         """The first job of a sandbox, while canaries come before it."""
-        self._canary_check = CanaryCheck(work.canaries, fresh=work.fresh, holds=work.holds)
+        self._canary_check = CanaryCheck(work.canaries, holds=work.holds)
 
     def loop(self) -> None:
         """Work until no job is left, or the run stops."""
@@ -152,7 +150,7 @@ class Worker:
             self._work.starved.append(ticket)
         elif not self._canary_check.hold(ticket, answer):
             self._give(Verdict(key=ticket.key, answer=answer))
-        if "retired" in answer or (self._work.fresh and not (self._waiting or self._canary_check.is_open)):
+        if "retired" in answer:
             # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
             self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -70,12 +71,13 @@ def overhead(options: argparse.Namespace) -> None:
         target.write_bytes(source.read_bytes())
         words = [sys.executable, "-m", "grader", str(target), "--data", str(options.data / "tasks.jsonl")]
         words += ["--protocol", "v1", "--no-cache", "-q", "--sandbox", options.sandbox]
-        more: dict[str, list[str]] = {"local": [], "ray": ["--executor", "ray", "--ray-address", options.address]}
+        more: dict[str, list[str]] = {"local": [], "ray": ["--executor", "ray"]}
         for _ in range(options.rounds):
             for name, walls in times.items():
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 start = time.perf_counter()
-                subprocess.run([*words, *more[name]], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+                environment = os.environ | ({} if options.address == "auto" else {"RAY_ADDRESS": options.address})
+                subprocess.run([*words, *more[name]], check=True, stdout=subprocess.DEVNULL, cwd=ROOT, env=environment)
                 walls.append(time.perf_counter() - start)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 cpu[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

@@ -61,7 +61,6 @@ def _judge(model: str = "m", **fields: Any) -> JudgeProvenance:
     ("before", "after", "said"),
     [
         ({"cpu_seconds": 5.0}, {}, "timeout 5 s and 2 s"),
-        ({"wall_seconds": 5.0}, {}, "wall limit 5 s and not set"),
         ({"memory_bytes": 2 << 30}, {}, "memory limit 2048 MB and 1024 MB"),
         ({"image": "i:0"}, {}, "sandbox image i:0 and i:1"),
         ({"runtime": "runsc"}, {"runtime": "default"}, "OCI runtime runsc and default"),

@@ -28,7 +28,8 @@ SAMPLE = ROOT / "benchmarks/humaneval-v/sample"
 
 @pytest.fixture(scope="module")
 def cluster():
-    with clusters.three_nodes() as made:
+    with clusters.three_nodes() as made, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_ADDRESS", made.address)
         yield made
 
 
@@ -72,7 +73,7 @@ class Watcher(Silent):
 
 def asked(cluster, **more: Any) -> Options:
     given = {"sandbox": "bubblewrap", "cache": False, "missing": "wrong", "data": SAMPLE / "tasks.jsonl"}
-    return Options(**given | {"executor": "ray", "ray_address": cluster.address} | more)
+    return Options(**given | {"executor": "ray"} | more)
 
 
 def verdicts(report) -> list[Any]:
@@ -96,7 +97,7 @@ def test_a_node_that_dies_in_the_middle_changes_no_verdict(cluster, predictions,
     # Every node has returned lint results by then, and gets answers to compute afterwards: its loss has to be noticed.
     watcher = Watcher("running references", 1, kill_one)
     got = grade(predictions, asked(cluster), watcher).report
-    expected = grade(predictions, Options(**{**_fields(cluster), "executor": "local", "ray_address": None}), Silent())
+    expected = grade(predictions, Options(**{**_fields(cluster), "executor": "local"}), Silent())
     assert verdicts(got) == verdicts(expected.report)
     assert {metric.name: metric.value for metric in got.metrics} == {
         metric.name: metric.value for metric in expected.report.metrics
@@ -143,7 +144,7 @@ def test_killed_actors_leave_no_sandbox_and_what_is_done_is_in_the_cache(cluster
 
 def test_an_interrupted_command_ends_every_sandbox(cluster, predictions, tmp_path):
     words = [sys.executable, "-m", "grader", str(predictions), "--data", str(SAMPLE / "tasks.jsonl"), "--no-cache"]
-    words += ["--executor", "ray", "--ray-address", cluster.address, "--sandbox", "bubblewrap", "--missing", "wrong"]
+    words += ["--executor", "ray", "--sandbox", "bubblewrap", "--missing", "wrong"]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL, cwd=ROOT) as command:
         deadline = time.monotonic() + 90
         while not (seen := sandboxes(actors(cluster))):
@@ -186,10 +187,11 @@ def test_a_node_that_cannot_run_programs_is_left_out_with_its_reason(cluster, tm
     assert all(re.match(r"Node \S+ \(\S+, [0-9a-f]{8}\) is left out", text) for text in (first, second))
 
 
-def test_without_a_cluster_the_message_says_how_to_get_one():
+def test_without_a_cluster_the_message_says_how_to_get_one(monkeypatch):
     from grader.executors.ray import open_ray
 
-    options = Options(executor="ray", ray_address="127.0.0.1:1", cache=False)
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    options = Options(executor="ray", cache=False)
     with (
         pytest.raises(InfrastructureError, match=r"ray start --head(.|\n)*RAY_AUTH_TOKEN"),
         open_ray(options, Limits(), Silent()),

@@ -102,11 +102,9 @@ class Machine:
         return {}
 
 
-def run(
-    machine: Machine, count: int = 40, *, workers: int = 1, fresh: bool = False
-) -> tuple[dict[str, Verdict], Canaries]:
+def run(machine: Machine, count: int = 40, *, workers: int = 1) -> tuple[dict[str, Verdict], Canaries]:
     canaries = Canaries()
-    with Pool(machine, workers, 10, fresh=fresh, canaries=canaries) as pool:
+    with Pool(machine, workers, 10, canaries=canaries) as pool:
         verdicts = list(pool.run((str(number), job(number)) for number in range(count)))
     assert len(verdicts) == count
     return {verdict.key: verdict for verdict in verdicts}, canaries
@@ -206,13 +204,3 @@ def test_what_a_sandbox_said_before_it_was_retired_counts() -> None:
     assert canaries.described().run_again == 0
     ran = [number for sandbox in machine.sandboxes for number in sandbox.programs]
     assert sorted(set(ran)) == list(range(40))
-
-
-@pytest.mark.parametrize("wrong_from", [None, 3])
-def test_where_every_program_has_a_sandbox_of_its_own_canaries_run_around_it(wrong_from: int | None) -> None:
-    machine = Machine(wrong_from)
-    verdicts, _ = run(machine, 8, fresh=True)
-    assert wrong(verdicts) == []
-    shapes = [[head.startswith("value") for head in sandbox.ran] for sandbox in machine.sandboxes]
-    usual = [False, False, True, False, False]
-    assert shapes == ([usual] * 8 if wrong_from is None else [usual, *[usual] * 8])

@@ -64,12 +64,6 @@ def test_a_starved_program_runs_again_alone_before_it_is_judged():
     assert verdicts["c"].answer["alone"] is True
 
 
-def test_a_fresh_sandbox_a_program_where_that_is_asked_for():
-    backend = Backend()
-    run({f"j{i}": "pass" for i in range(5)}, backend, fresh=True)
-    assert backend.started == backend.closed == 5
-
-
 def test_where_no_supervisor_starts_the_run_fails_with_the_reason():
     with pytest.raises(InfrastructureError, match="nothing starts"):
         run({"a": "pass"}, Backend(broken=True))

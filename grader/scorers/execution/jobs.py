@@ -183,7 +183,7 @@ def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> 
 
 def _limits(cpu: float, task: CodeTask, limits: Limits) -> Job:
     """Return the limits of a job; a short time only if it is much shorter than the limit."""
-    wall = limits.wall_seconds if limits.is_wall_given else max(limits.wall_seconds, 4 * cpu)
+    wall = max(limits.wall_seconds, 4 * cpu)
     memory = task.memory_bytes or limits.memory_bytes
     given: Job = {"id": 0, "cpu": cpu, "wall": task.wall or wall}
     if memory < limits.sandbox_bytes:

@@ -132,8 +132,7 @@ def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = 
     seconds = options.timeout if is_given or not usual else usual
     return Limits(
         cpu_seconds=seconds,
-        wall_seconds=options.wall_timeout or max(20.0, 10 * seconds),
-        is_wall_given=options.wall_timeout is not None,
+        wall_seconds=max(20.0, 10 * seconds),
         memory_bytes=options.memory,
         most_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )
