@@ -5,13 +5,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.data import download
 from grader.data.checks import absent_columns
-from grader.data.load import Wanted, column_names, rows_of
+from grader.data.load import Wanted, column_names
 from grader.data.tables import Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import real
@@ -28,10 +28,12 @@ from grader.results import Part, Provenance, Report, count_unscored
 from grader.results.destination import results_path, stem_in
 from grader.results.file import encode_report, read_report
 from grader.scorers import declarations, registry
-from grader.scorers.interface import Earlier, Run
+from grader.scorers.capabilities import HasOwnData, HasOwnFile, HasSettings, HasUnits, RunsPrograms
+from grader.scorers.interface import AnyRun, Earlier, Run
 from grader.scorers.lookalikes import hinting
 from grader.scorers.means import METHOD
 from grader.scorers.registry import AnyScorer
+from grader.scorers.rows import rows_of
 from grader.task import Task
 
 if TYPE_CHECKING:
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
     from grader.results.destination import Destination
     from grader.scorers.interface import Scored
-
-AnyRun = Run[Any, Any]
 
 NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
@@ -133,7 +133,7 @@ def check(source: str | Path, options: Options) -> list[str]:
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
     units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
-    return [summary, *file.warnings, *opened.notes, *scorer.outside_careful(opened.run)]
+    return [summary, *file.warnings, *opened.notes, *RunsPrograms.of(scorer).outside_careful(opened.run)]
 
 
 def prepare(file: PredictionFile, options: Options) -> Opened:
@@ -159,20 +159,21 @@ def declared_by(options: Options) -> tuple[Benchmark, AnyScorer]:
 def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
     """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
     for name in NOT_EVERY_SCORERS:
-        if getattr(options, name) and name not in scorer.options:
+        if getattr(options, name) and name not in HasSettings.of(scorer).options:
             spelled = {"k": "-k", "weights": "--weight"}.get(name, f"--{name.replace('_', '-')}")
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 
 
 def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:
     """Return the scorer's own settings; raises UsageError."""
-    known = scorer.settings.__struct_fields__
+    kind = HasSettings.of(scorer).settings
+    known = kind.__struct_fields__
     for name in options.settings:
         if name not in known:
             has = f"no such setting; it has {', '.join(known)}" if known else "no settings"
             raise UsageError(f"--set {name}: the scorer {declared.scoring} has {has}.")
     try:
-        return msgspec.convert(options.settings, scorer.settings, strict=False)
+        return msgspec.convert(options.settings, kind, strict=False)
     except msgspec.ValidationError as error:
         raise UsageError(f"--set: {error}") from None
 
@@ -187,15 +188,15 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
             raise InputError([f"{rows.origin}: no rows"])
         found = scorer.tasks(declared, split, rows)
         file = positioned(file, found)
-        tasks, made = scorer.complete(declared, found, [record.qid for record in file.records])
+        tasks, made = HasUnits.of(scorer).complete(declared, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
         said = [CARRIED]
         if not rows.is_carried:
             said = check_evidence(tasks, file, declared, rows.origin, lambda: _can_be_own(file, declared, scorer))
         predictions, notes = select(
-            tasks, file, options, declared.unit, whole_units=scorer.whole_units, date=declared.columns.date
+            tasks, file, options, declared.unit, whole_units=isinstance(scorer, HasUnits), date=declared.columns.date
         )
-    notes = [*notes, *scorer.notes(declared, rows), *made, *said]
+    notes = [*notes, *HasOwnData.of(scorer).notes(declared, rows), *made, *said]
     notes += _absent_columns(declared, rows)
     run = Run(
         benchmark=declared,
@@ -221,7 +222,7 @@ def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFi
     is_own = options.data is not None and file.path is not None and real(options.data) == real(file.path)
     is_here = place.data or place.hub or download.kept(declared, split)
     if is_own or (options.data is None and not is_here):
-        carried = scorer.carried(file, declared)
+        carried = HasOwnData.of(scorer).carried(file, declared)
         if carried is not None:
             return carried
     if is_own and file.format in _LOGS:
@@ -229,14 +230,14 @@ def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFi
     try:
         return rows_of(declared, split, protocol, options.data, scorer)
     except DataUnavailableError:
-        carried = None if options.data is not None else scorer.carried(file, declared)
+        carried = None if options.data is not None else HasOwnData.of(scorer).carried(file, declared)
         if carried is None:
             raise
         return carried
 
 
 def _can_be_own(file: PredictionFile, declared: Benchmark, scorer: AnyScorer) -> bool:
-    return file.path is not None and scorer.carried(file, declared) is not None
+    return file.path is not None and HasOwnData.of(scorer).carried(file, declared) is not None
 
 
 def _without_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:
@@ -290,15 +291,15 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     )
     notes = [*run.file.warnings, *opened.notes, *(odd if scored.samples else [])]
     notes += [*_unread(scored.samples, opened.scorer, has_judge=provenance.judge is not None), *(scored.notes or [])]
-    return _with(report, scored, run.benchmark, notes)
+    return _with(report, scored, opened.scorer, run.benchmark, notes)
 
 
 def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) -> list[str]:
     """Return a note on the replies that no careful rule reads, with the advice to name a judge if there is none."""
-    number = sum(sample.careful.rule_name in scorer.unread_rules for sample in samples)
+    number = sum(sample.careful.rule_name in scorer.words.unread for sample in samples)
     if not number:
         return []
-    named = " Name one with `--judge-model`." if "judge_model" in scorer.options else ""
+    named = " Name one with `--judge-model`." if "judge_model" in HasSettings.of(scorer).options else ""
     advice = "" if has_judge else f" A judge model can read prose.{named}"
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
@@ -306,20 +307,21 @@ def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) 
     ]
 
 
-def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:
+def _with(report: Report, scored: Scored, scorer: AnyScorer, declared: Benchmark, notes: list[str]) -> Report:
     """Return a report of what a scorer returned."""
     unscored, by_reading = count_unscored(scored.samples)
-    return msgspec.structs.replace(
+    report = msgspec.structs.replace(
         report,
         benchmark_name=declared.name,
         benchmark_description=declared.description,
-        metrics=scored.metrics,
         samples=scored.samples,
         unscored=unscored,
         unscored_by_reading=by_reading,
         facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
         notes=notes,
     )
+    metrics = scorer.metrics(report) if scored.metrics is None else scored.metrics
+    return msgspec.structs.replace(report, metrics=metrics)
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------
@@ -354,7 +356,7 @@ def _rescore(
         _check_data(path, options, declared, scorer, report)
     if destination is not None:
         destination.begin(target, report.part if report is not None else part, path.name, judged=True)
-    scored = scorer.rescore(
+    scored = HasSettings.of(scorer).rescore(
         Earlier(
             benchmark=declared,
             split=split,
@@ -379,7 +381,7 @@ def _rescore(
         )
         _check_unchanged(path, report)
     notes = report.notes if scored.notes is None else scored.notes
-    return Graded(report=_with(report, scored, declared, notes), stem=target)
+    return Graded(report=_with(report, scored, scorer, declared, notes), stem=target)
 
 
 def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
@@ -407,7 +409,7 @@ def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) 
 
 def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
     """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
-    beside = stem.with_name(f"{stem.name}{scorer.own_file}")
+    beside = stem.with_name(f"{stem.name}{HasOwnFile.of(scorer).own_file}")
     records = read_predictions(beside if beside.is_file() else path).records
     return fingerprint({record.qid: record.predictions for record in records})
 

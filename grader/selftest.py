@@ -16,6 +16,7 @@ from grader.predictions.record import counted
 from grader.results import READINGS, Outcome, ReadingName
 from grader.sandbox import choice
 from grader.scorers import declarations, registry
+from grader.scorers.capabilities import RunsPrograms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +87,7 @@ def check(options: Options, observer: Observer) -> Tested:
 
 
 def _executes(declared: Benchmark) -> bool:
-    return registry.scorer(declared.scoring).runs_programs
+    return isinstance(registry.scorer(declared.scoring), RunsPrograms)
 
 
 def _places(asked: Sandbox) -> Sequence[Sandbox]:
@@ -131,7 +132,7 @@ def _of_sample(declared: Benchmark, options: Options, place: str, observer: Obse
 
 def _of_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
     tasks = grading.load_tasks(options)[1]
-    references = registry.scorer(declared.scoring).references(declared, tasks)
+    references = RunsPrograms.of(registry.scorer(declared.scoring)).references(declared, tasks)
     if not references:
         raise UsageError(f"{declared.id}: there is nothing to test, because the data has no reference solutions.")
     options = msgspec.structs.replace(options, ids=tuple(references))

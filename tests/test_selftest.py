@@ -8,6 +8,7 @@ import pytest
 from grader import selftest
 from grader.cli import run
 from grader.scorers import declarations, registry
+from grader.scorers.capabilities import RunsPrograms
 from tests.acceptance.command import grade
 from tests.conftest import ROOT
 
@@ -15,7 +16,7 @@ HUMANEVAL = ROOT / "benchmarks" / "humaneval" / "sample" / "tasks.jsonl"
 
 
 def executes(benchmark: str) -> bool:
-    return registry.scorer(declarations.load(benchmark).scoring).runs_programs
+    return isinstance(registry.scorer(declarations.load(benchmark).scoring), RunsPrograms)
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, st
         reading = sample.reading(name)
         name_of_outcome = outcome(scorer, reading)
         answer = f"{reading.answer} ({name_of_outcome})" if reading.answer else name_of_outcome
-        why = reason(reading, scorer.glossary)
+        why = reason(reading, scorer.words.glossary)
         yield name, f"{answer}: {why}" if why else answer
 
 

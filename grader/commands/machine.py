@@ -28,8 +28,8 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     """
     from grader.commands.progress import watcher
     from grader.data import download
-    from grader.data.load import rows_of
     from grader.scorers import declarations, registry
+    from grader.scorers.rows import rows_of
 
     declared = declarations.load(benchmark)
     name, place = declared.split(split)

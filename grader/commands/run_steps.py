@@ -260,6 +260,7 @@ def own_path(stem: Path, options: Options) -> Path | None:
     """Return the path of the additional file that the benchmark's scorer writes, or None."""
     from grader.results.destination import beside
     from grader.scorers import declarations, registry
+    from grader.scorers.capabilities import HasOwnFile
 
-    ending = registry.scorer(declarations.load(options.benchmark).scoring).own_file
+    ending = HasOwnFile.of(registry.scorer(declarations.load(options.benchmark).scoring)).own_file
     return beside(stem, ending) if ending else None

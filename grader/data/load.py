@@ -7,7 +7,7 @@ import os
 import threading
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -89,26 +89,6 @@ class Wanted:
 
 ALL = Wanted(None)
 """Every column, the image too."""
-
-
-class Reader(Protocol):
-    """What a scorer says about the data it reads."""
-
-    def columns(self, declared: Any, split: str) -> list[str] | None:
-        """Return the columns that scoring uses; None: all but the image."""
-
-    def own_rows(self, declared: Any, split: str, given: Path | None) -> Rows | None:
-        """Return the rows of data in a scorer-specific format; None: the data has a common format."""
-
-
-def rows_of(
-    benchmark: Benchmark, split: str, protocol: str, given: Path | None, reader: Reader, *, wanted: Wanted | None = None
-) -> Rows:
-    """Load the rows of a split, in a scorer-specific or a common format. Raises the same errors as `load`."""
-    rows = reader.own_rows(benchmark, split, given)
-    if rows is not None:
-        return rows
-    return load(benchmark, split, protocol, given, reader.columns(benchmark, split), wanted=wanted)
 
 
 def load(

@@ -13,6 +13,7 @@ from grader.decisions.made_differently import MadeDifferently, check_judges, dif
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
+from grader.scorers.capabilities import Compares
 from grader.scorers.interface import in_group, mean_credit, official_notes
 from grader.scorers.pairing import Compared, NothingPairedError
 from grader.scorers.registry import AnyScorer, scorer_of
@@ -141,7 +142,7 @@ def check_comparable(before: Report, after: Report) -> AnyScorer:
         )
     check_judges(before, after)
     scorer = scorer_of(after)
-    scorer.check_comparable(before, after)
+    Compares.of(scorer).check_comparable(before, after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")
@@ -199,10 +200,11 @@ def compare_metric(
 ) -> Compared | None:
     """Compare one metric of two runs; None if a run has no value, or no item of the group is scored in both."""
     metrics = [run.metric(name, reading, group) for run in (before, after)]
-    if any(metric is None or metric.value is None for metric in metrics) or not scorer.is_compared(name):
+    compares = Compares.of(scorer)
+    if any(metric is None or metric.value is None for metric in metrics) or not compares.is_compared(name, after):
         return None
     with suppress(NothingPairedError):
-        return scorer.compare(before, after, name, reading, group)
+        return compares.compare(before, after, name, reading, group)
     return None
 
 
@@ -256,8 +258,9 @@ def flips(
     Of a metric that is not a mean of observations, those whose mean credit changed.
     """
     earlier, later = (in_group(report, None) for report in (before, after))
-    if scorer.observe(metric) is not None:
-        first, second = (scorer.observations(report, metric, reading, None) for report in (before, after))
+    compares = Compares.of(scorer)
+    if compares.observe(metric) is not None:
+        first, second = (compares.observations(report, metric, reading, None) for report in (before, after))
     else:
         first, second = (
             {item: mean_credit(rows, reading) for item, rows in side.items()}
@@ -276,8 +279,9 @@ def flips(
 
 def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:
     """Return each item's value in [0, 1]: in the metric if it is a mean over items, else its mean credit."""
-    if scorer.observe(metric) is not None:
-        return scorer.observations(report, metric, reading)
+    compares = Compares.of(scorer)
+    if compares.observe(metric) is not None:
+        return compares.observations(report, metric, reading)
     return {item: mean_credit(rows, reading) for item, rows in by_observation(report.samples).items()}
 
 

@@ -19,6 +19,7 @@ from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.results import READINGS, Outcome, other_than
+from grader.scorers.capabilities import Compares, KnowsMetrics
 from grader.scorers.interface import in_group
 from grader.scorers.means import values_by_round
 from grader.scorers.registry import scorer_of
@@ -164,9 +165,12 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     if now is None:
         return GateResult(gate=gate, state="unscored", reason=_why_lost(report, name, reading, None))
     if before is None or before.value is None:
-        raise UsageError(f"The baseline has no {name} ({reading}).{scorer.how_to_get(name, baseline)}")
+        raise UsageError(f"The baseline has no {name} ({reading}).{KnowsMetrics.of(scorer).how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
-    compared = scorer.compare(baseline, report, name, reading)
+    compares = Compares.of(scorer)
+    if not compares.is_compared(name, report):
+        raise UsageError(f"--max-drop {name}: this metric is not a mean of items, so no drop of it can be tested.")
+    compared = compares.compare(baseline, report, name, reading)
     if regraded and compared.after >= compared.before - ROUNDING:
         same = GateResult(gate=gate, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
@@ -240,11 +244,11 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
     if report.metric(name, other_than(reading), group) is not None or not report.metrics:
         return None
     is_in_data = group is None or bool(in_group(report, group))
-    if report.unscored and is_in_data and scorer.would_have(report, name, group):
+    if report.unscored and is_in_data and KnowsMetrics.of(scorer).would_have(report, name, group):
         return None  # it would exist if its samples had been scored
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
-        hint = scorer.how_to_get(name, report)
+        hint = KnowsMetrics.of(scorer).how_to_get(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     raise UsageError(no_group(name, group, groups))
@@ -294,7 +298,7 @@ def no_margin(baseline: Report, reading: ReadingName) -> UsageError:
 
 def _proposal(baseline: Report, reading: ReadingName) -> str:
     name = next((metric.name for metric in baseline.metrics), "")
-    observe = scorer_of(baseline).observe(name)
+    observe = Compares.of(scorer_of(baseline)).observe(name)
     tasks = values_by_round(baseline, observe, reading).values() if observe is not None else ()
     items = [(math.fsum(values) / len(values), len(values)) for values in tasks]
     if len(items) < 2:

@@ -17,6 +17,7 @@ from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
 from grader.scorers import declarations
+from grader.scorers.capabilities import Compares
 from grader.scorers.pairing import NothingPairedError
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import groups_of, holm, letters
@@ -235,14 +236,14 @@ def _family(
 def _pairs(
     reports: list[Report], scorer: AnyScorer, metric: str, reading: ReadingName, group: str | None
 ) -> Iterator[Pair]:
-    if not scorer.is_compared(metric):
+    if not Compares.of(scorer).is_compared(metric, reports[0]):
         return
     for a, b in combinations(range(len(reports)), 2):
         values = [report.metric(metric, reading, group) for report in (reports[a], reports[b])]
         if any(value is None or value.value is None for value in values):
             continue
         try:
-            moved = scorer.compare(reports[a], reports[b], metric, reading, group).difference
+            moved = Compares.of(scorer).compare(reports[a], reports[b], metric, reading, group).difference
         except NothingPairedError:
             continue
         yield Pair(

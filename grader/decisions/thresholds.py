@@ -11,6 +11,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.results import labels_of
+from grader.scorers.capabilities import KnowsMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
 
     Nothing is checked if the scorer does not know its metrics before scoring.
     """
-    names = list(scorer.metric_names(run))
+    names = list(KnowsMetrics.of(scorer).metric_names(run))
     if not names:
         return
     groups: dict[str, None] = {}
@@ -89,7 +90,7 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
         _check_name(option, line.name, names, scorer, run)
         if line.group is not None and line.group not in groups:
             raise UsageError(f"{option}: {no_group(line.name, line.group, sorted(groups))}{_meant(line.group, groups)}")
-        if line.value < 0 and line.name not in scorer.signed_metrics:
+        if line.value < 0 and line.name not in KnowsMetrics.of(scorer).signed_metrics:
             raise UsageError(f"{option}={line.value:.10g}: {line.name} is never below 0, so this gate is always met.")
     for drop in drops:
         if drop.name is not None:
@@ -98,7 +99,7 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
 
 def _check_name(option: str, name: str, names: list[str], scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
     if name not in names:
-        hint = scorer.why_not(name, run) or _meant(name, names)
+        hint = KnowsMetrics.of(scorer).why_not(name, run) or _meant(name, names)
         raise UsageError(f"{option}: this run has no metric {name!r}; it has {', '.join(names)}.{hint}")
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
-from grader.data.load import ALL, rows_of
+from grader.data.load import ALL
 from grader.errors import GradeError, InfrastructureError, UsageError
 from grader.inference import conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen, Pictures
@@ -25,6 +25,8 @@ from grader.models.prompt import Asking, load_template
 from grader.options import Options
 from grader.predictions.select import chosen as chosen_tasks
 from grader.scorers import declarations, registry
+from grader.scorers.capabilities import HasPrompts, HasUnits
+from grader.scorers.rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from grader.inference.options import ModelAt
     from grader.models.messages import Settings
     from grader.models.prompt import Sampling
-    from grader.scorers.registry import AnyScorer
 
 _WORDINGS: dict[Role, Wording] = {
     "model": Wording(who="The model", model_option="--model", address_option="--base-url", key_option="--api-key-env"),
@@ -78,14 +79,15 @@ def prepare(options: InferOptions) -> Prepared:
     protocol = declared.check_protocol(options.protocol)
     rows = rows_of(declared, split, protocol, options.data, scorer, wanted=ALL)
     check_questions(rows, declared)
-    tasks = scorer.tasks_to_ask(declared, scorer.tasks(declared, split, rows))
-    asking = _asking(options, scorer, protocol, declared, split)
+    tasks = HasUnits.of(scorer).tasks_to_ask(declared, scorer.tasks(declared, split, rows))
+    asks = HasPrompts.of(scorer)
+    asking = _asking(options, asks, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
-    chosen = _chosen(options, scorer.sampling(declared))
-    plan = conversations.make(tasks, lambda task: scorer.turns(declared, task, asking), pictures.read, chosen)
+    chosen = _chosen(options, msgspec.structs.replace(asks.usual_sampling, **declared.inference.given()))
+    plan = conversations.make(tasks, lambda task: asks.turns(declared, task, asking), pictures.read, chosen)
     limited = Options(limit=options.limit, ids=options.ids, since=options.since, until=options.until)
     date = declared.columns.date
-    wanted = chosen_tasks(tasks, limited, declared.unit, whole_units=scorer.whole_units, date=date)
+    wanted = chosen_tasks(tasks, limited, declared.unit, whole_units=isinstance(scorer, HasUnits), date=date)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
@@ -168,16 +170,16 @@ def _check_output(options: InferOptions) -> None:
         )
 
 
-def _asking(options: InferOptions, scorer: AnyScorer, protocol: str, declared: Benchmark, split: str) -> Asking:
-    if options.mode and options.mode not in scorer.modes:
-        known = f"it has {', '.join(scorer.modes)}" if scorer.modes else "it has no modes"
+def _asking(options: InferOptions, asks: HasPrompts, protocol: str, declared: Benchmark, split: str) -> Asking:
+    if options.mode and options.mode not in asks.modes:
+        known = f"it has {', '.join(asks.modes)}" if asks.modes else "it has no modes"
         raise UsageError(f"--mode {options.mode}: not a mode of {declared.id}; {known}.")
-    shown = scorer.demonstrations(declared, split, options.data) if options.shots else {}
+    shown = asks.demonstrations(declared, split, options.data) if options.shots else {}
     if options.shots and not shown:
         raise UsageError(f"--shots: {declared.id} has no demonstrations.")
     return Asking(
         protocol=protocol,
-        mode=options.mode or next(iter(scorer.modes), ""),
+        mode=options.mode or next(iter(asks.modes), ""),
         shots=options.shots,
         demonstrations=shown,
         template=load_template(options.prompt) if options.prompt is not None else None,

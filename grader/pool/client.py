@@ -18,6 +18,7 @@ from grader.pool.settings import IDS, Exchange, given_of, row_of, settings_of
 from grader.pool.starting import START_SECONDS, connect, receive
 from grader.results import Outcome
 from grader.scorers import declarations, registry
+from grader.scorers.capabilities import RunsPrograms
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
@@ -128,7 +129,7 @@ class Pool:
 
     def _runs_programs(self) -> bool:
         declared = declarations.load(self._settings.options.benchmark)
-        return registry.scorer(declared.scoring).runs_programs
+        return isinstance(registry.scorer(declared.scoring), RunsPrograms)
 
     def grade_samples(
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None

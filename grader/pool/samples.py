@@ -14,6 +14,7 @@ from grader.data.tables import Rows
 from grader.errors import GradeError, UsageError
 from grader.observer import Silent
 from grader.pool import messages
+from grader.scorers.capabilities import HasUnits, RunsPrograms
 from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE, Scoring
 
@@ -101,7 +102,8 @@ class Book:
         """Return the name of a task with other limits."""
         name = f"{base} {sorted(limits.items())}"
         if name not in self._sizes:
-            self._add(name, self._scorer.limited(self._tasks[base], limits), self._sizes.get(base, 1 << 10))
+            task = RunsPrograms.of(self._scorer).limited(self._tasks[base], limits)
+            self._add(name, task, self._sizes.get(base, 1 << 10))
         self._touch(name)
         return name
 
@@ -131,11 +133,12 @@ def load(options: Options) -> Loaded:
     """Load the tasks of a pool; raises a GradeError."""
     declared, scorer = grading.declared_by(options)
     grading.check_options(options, declared, scorer)
+    loaded = None if _is_without_data(declared, options) else grading.load_tasks(options)
     run = Run(
         benchmark=declared,
         split=declared.split(options.split)[0],
         protocol=declared.check_protocol(options.protocol),
-        tasks={} if _is_without_data(declared, options) else scorer.tasks_to_ask(*grading.load_tasks(options)),
+        tasks=HasUnits.of(scorer).tasks_to_ask(*loaded) if loaded else {},
         predictions={},
         file=NO_FILE,
         options=options,
@@ -153,7 +156,7 @@ class Samples:
         scorer, run = loaded
         tasks = dict(run.tasks)
         run = msgspec.structs.replace(run, tasks=tasks)
-        self._scorer: SampleScorer = scorer.sample_scorer(run) or Scoring(scorer, run)
+        self._scorer: SampleScorer = RunsPrograms.of(scorer).sample_scorer(run) or Scoring(scorer, run)
         self._book = Book(run.benchmark, scorer, run.split, tasks)
         self._book.on_forget = self._scorer.forget
         self.benchmark = run.benchmark.id

@@ -10,6 +10,7 @@ from grader import grading
 from grader.errors import InputError
 from grader.options import LEAST_MEMORY, Options
 from grader.results import Outcome, Report, SampleResult
+from grader.scorers.capabilities import RunsPrograms
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def grade_again(
     chosen: dict[str, list[int]] = {}
     for qid, sample in keys:
         chosen.setdefault(qid, []).append(sample)
-    if not scorer_of(first).runs_programs:
+    if not isinstance(scorer_of(first), RunsPrograms):
         # Nothing is executed, so the other samples cost little, and recorded judge replies keep their numbers.
         chosen = {record.qid: list(range(len(record.predictions))) for record in file.records}
     records = [_with(record, chosen[record.qid]) for record in file.records if record.qid in chosen]

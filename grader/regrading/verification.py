@@ -180,7 +180,7 @@ def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
 
 def _other_intervals(report: Report) -> list[str]:
     """Return the overall metrics whose interval or standard error does not follow from the samples."""
-    made = {(m.name, m.reading, m.group): (m.ci95, m.stderr) for m in scorer_of(report).recompute(report)}
+    made = {(m.name, m.reading, m.group): (m.ci95, m.stderr) for m in scorer_of(report).metrics(report)}
     other = [m for m in report.metrics if made[m.name, m.reading, m.group] != (m.ci95, m.stderr)]
     return list(dict.fromkeys(metric.name for metric in other))
 

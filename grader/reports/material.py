@@ -18,6 +18,7 @@ from grader.reports.questions import Gap, Shown, gather
 from grader.results.destination import beside as file_beside
 from grader.results.destination import stem_of
 from grader.scorers import declarations
+from grader.scorers.capabilities import HasOwnFile, HasUnits, RunsPrograms
 from grader.scorers.interface import OwnFile, Program
 from grader.scorers.registry import scorer_of
 
@@ -62,7 +63,7 @@ def beside(results: Path, report: Report) -> Files:
     """Return the files that a run wrote beside its results. Raises UsageError."""
     name = report.provenance.predictions
     named = results.parent / Path(name).name if Path(name).name else None
-    ending = scorer_of(report).own_file
+    ending = HasOwnFile.of(scorer_of(report)).own_file
     # A run of a part has its own files beside the same predictions. For renamed results, use the predictions' name.
     stem = results.with_name(results.stem.removesuffix("_results"))
     if named is not None and ending and not file_beside(stem, ending).is_file():
@@ -95,7 +96,7 @@ def load(
     declared = _declared(report, benchmark, gaps)
     file = _file(report, predictions, gaps) if report.samples else None
     texts = {record.qid: record.predictions for record in file.records} if file else {}
-    own_file = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
+    own_file = _own_file(report, scorer, own, texts, gaps) if isinstance(scorer, RunsPrograms) else OwnFile()
     if file is None and own_file.predictions and own is not None and _verified(report, own_file.predictions):
         texts = own_file.predictions
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
@@ -104,8 +105,8 @@ def load(
         shown = gather(report, declared, file, data, gaps, folders=folders)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(
-        whole_units=scorer.whole_units,
-        runs_programs=scorer.runs_programs,
+        whole_units=isinstance(scorer, HasUnits),
+        runs_programs=isinstance(scorer, RunsPrograms),
         unit=declared.unit if declared is not None else "item",
         **msgspec.structs.asdict(shown),
         predictions={qid: texts[qid] for qid in wanted if qid in texts},
@@ -194,7 +195,7 @@ def _own_file(
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return OwnFile()
-    read = scorer.read_own_file(report, path)
+    read = HasOwnFile.of(scorer).read_own_file(report, path)
     if not read.problem and any(read.predictions.get(qid, text) != text for qid, text in texts.items()):
         read = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if read.problem:

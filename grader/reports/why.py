@@ -34,10 +34,10 @@ def readings_differ(scorer: AnyScorer, sample: SampleResult) -> str:
     Empty if nothing is known. One line without control characters; the words of a program may be in it.
     """
     if kind := scorer.marks(sample).kind:
-        return clean(scorer.glossary.get(kind, kind))
+        return clean(scorer.words.glossary.get(kind, kind))
     if sample.careful.detail and not sample.official.detail:
         return clean(sample.careful.detail)
-    said = {name: reason(sample.reading(name), scorer.glossary) for name in READINGS}
+    said = {name: reason(sample.reading(name), scorer.words.glossary) for name in READINGS}
     if len(set(said.values())) < 2:
         return ""
     return "; ".join(f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text)
@@ -45,7 +45,7 @@ def readings_differ(scorer: AnyScorer, sample: SampleResult) -> str:
 
 def outcome(scorer: AnyScorer, reading: Reading) -> str:
     """Return the name of an outcome, in the scorer's words."""
-    return scorer.outcome_names.get(reading.outcome.value, reading.outcome.value)
+    return scorer.words.outcomes.get(reading.outcome.value, reading.outcome.value)
 
 
 def also_found(scorer: AnyScorer, sample: SampleResult) -> dict[ReadingName, str]:

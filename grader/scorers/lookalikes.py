@@ -13,6 +13,7 @@ import msgspec
 
 from grader.errors import DataUnavailableError, GradeError, InputError
 from grader.scorers import registry
+from grader.scorers.capabilities import HasOwnData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -114,7 +115,7 @@ def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callabl
         return set(columns_of(data))
     for one in benchmarks:
         with contextlib.suppress(GradeError, OSError, ValueError):
-            rows = registry.scorer(one.scoring).own_rows(one, one.default_split, data)
+            rows = HasOwnData.of(registry.scorer(one.scoring)).own_rows(one, one.default_split, data)
             if rows is not None and rows.rows:
                 return set(rows.rows[0])
     return set()

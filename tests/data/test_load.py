@@ -16,6 +16,7 @@ from grader.data import load
 from grader.data import load as data
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.scorers import declarations, registry
+from grader.scorers.rows import rows_of
 from tests.made_runs import BENCHMARKS, SAMPLES
 
 ROWS: list[dict[str, Any]] = [
@@ -97,7 +98,7 @@ def test_the_digest_is_of_what_scoring_uses_however_much_is_read(benchmark: str,
     scorer = registry.scorer(declared.scoring)
     place = BENCHMARKS / benchmark / "sample" / name
     where = (declared, declared.default_split, declared.default_protocol, place, scorer)
-    scored, whole = data.rows_of(*where), data.rows_of(*where, wanted=data.ALL)
+    scored, whole = rows_of(*where), rows_of(*where, wanted=data.ALL)
     assert scored.digest == whole.digest
     assert all(row.items() <= more.items() for row, more in zip(scored.rows, whole.rows, strict=True))
 
@@ -114,7 +115,7 @@ def test_a_reference_solution_does_not_change_what_runs_are_compared_by(tmp_path
             "ground_truth_solution": str(number),
         }
         path.write_text(json.dumps(row))
-        loaded.append(data.rows_of(declarations.load("humaneval-v"), "test", "v2", path, scorer))
+        loaded.append(rows_of(declarations.load("humaneval-v"), "test", "v2", path, scorer))
     assert loaded[0].digest == loaded[1].digest
 
 

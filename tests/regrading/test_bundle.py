@@ -55,7 +55,7 @@ def packed(folder: Path, benchmark: str, replies: Path | None = None) -> bytes:
 def edited(folder: Path, to: Path, change: Callable[[Report], Report]) -> Path:
     """Return a new folder with the same predictions and consistent, but changed, results."""
     report = change(read_report(folder / "predictions_results.json"))
-    report = msgspec.structs.replace(report, metrics=scorer_of(report).recompute(report))
+    report = msgspec.structs.replace(report, metrics=scorer_of(report).metrics(report))
     shutil.copytree(folder, to)
     (to / "predictions_results.json").write_bytes(encode_report(report))
     return to

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.results import Metric, ReadingName, Report, SampleResult
+from grader.scorers.capabilities import Compares
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
@@ -33,11 +34,11 @@ def tasks(*outcomes: str, groups: Sequence[str] = (), ks: Sequence[int] = (1,)) 
 
 
 def observations(made: Report, name: str, reading: ReadingName, group: str | None = None) -> dict[str, float | None]:
-    return scorer_of(made).observations(made, name, reading, group)
+    return Compares.of(scorer_of(made)).observations(made, name, reading, group)
 
 
 def is_mean(made: Report, name: str) -> bool:
-    return scorer_of(made).observe(name) is not None
+    return Compares.of(scorer_of(made)).observe(name) is not None
 
 
 def assert_it_is_their_mean_within_its_bounds(made: Report, metric: Metric) -> None:
@@ -126,7 +127,7 @@ def test_a_group_holds_what_is_labelled_so() -> None:
 @pytest.mark.parametrize("name", ["pass@0", "pass@", "pass@x", "pass@-1", "score", ""])
 def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
     assert k_of(name) is None
-    for each in map(scorer, names()):
+    for each in (Compares.of(scorer(known)) for known in names()):
         assert each.observe(name) is None
         with pytest.raises(KeyError):
             each.observations(report([]), name, "careful")

@@ -18,6 +18,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
 from grader.scorers import declarations
+from grader.scorers.capabilities import Compares
 from grader.scorers.oddities import family_of, with_families
 from grader.scorers.registry import scorer_of
 from grader.task import Task
@@ -172,7 +173,7 @@ def test_a_comparison_counts_a_family_once() -> None:
     related = [
         msgspec.structs.replace(run, samples=with_families(run.samples, tasks, columns)) for run in (before, after)
     ]
-    scorer = scorer_of(after)
+    scorer = Compares.of(scorer_of(after))
     apart = scorer.compare(before, after, "accuracy", "careful").difference
     together = scorer.compare(*related, "accuracy", "careful").difference
     assert apart.p_value == pytest.approx(2 * 0.5**18)

@@ -21,6 +21,7 @@ import msgspec
 from grader.reports.document import Case, Suite
 from grader.reports.text import clean
 from grader.results import Outcome, SampleResult, by_observation, by_round, other_than
+from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer
 
 def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> Verdict:
     """Return the verdict of one round. If a unit has several tasks, the scorer knows which of them may be missing."""
-    said = scorer.unit_outcome(part, reading)
+    said = HasUnits.of(scorer).unit_outcome(part, reading)
     if said is not None:
         return "passed" if said == Outcome.CORRECT else "failed" if said == Outcome.WRONG else "unscored"
     readings = [sample.reading(reading) for sample in part]

@@ -194,7 +194,7 @@ def _to_look_at(report: Report, scorer: AnyScorer, name: str) -> Iterator[tuple[
         if sample.careful.is_scored and sample.careful.points < 1
     )
     for lost, number in wrong.most_common(1):
-        named = scorer.outcome_names.get(lost, lost)
+        named = scorer.words.outcomes.get(lost, lost)
         yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
 
 
@@ -257,7 +257,7 @@ def _metrics(report: Report, scorer: AnyScorer) -> Table:
 
 def _meaning(scorer: AnyScorer, name: str) -> str:
     """Return the description of a metric; `pass@*` is for every k."""
-    return scorer.glossary.get(name) or scorer.glossary.get(f"{name.partition('@')[0]}@*", "")
+    return scorer.words.glossary.get(name) or scorer.words.glossary.get(f"{name.partition('@')[0]}@*", "")
 
 
 def _table(report: Report, title: str, names: list[Column], rows: list[list[Cell]], **more: object) -> Table:
@@ -443,7 +443,7 @@ def _outcomes(report: Report, scorer: AnyScorer) -> Table:
         )
 
     def named(name: str) -> str:
-        return scorer.outcome_names.get(name, name.replace("_", " "))
+        return scorer.words.outcomes.get(name, name.replace("_", " "))
 
     rows = [
         [Cell(text=named(down)), *(cell(pairs[down, to], down, to) for to in across), cell(officials[down], down)]

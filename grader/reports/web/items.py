@@ -96,8 +96,8 @@ def head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, obj
     return {
         "benchmark": report.benchmark,
         "name": declarations.name_of(report),
-        "glossary": dict(scorer.glossary),
-        "words": dict(scorer.outcome_names),
+        "glossary": dict(scorer.words.glossary),
+        "words": dict(scorer.words.outcomes),
         "split": report.split,
         "protocol": report.protocol,
         "runsPrograms": material.runs_programs,

@@ -15,6 +15,7 @@ from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, head, que
 from grader.reports.web.packing import AIM, Numbers, chunked, finite, pack, thumbnails_of
 from grader.reports.why import about_official, why_unscored
 from grader.results import READINGS, SampleResult, by_observation, by_round, by_task, excluded_from
+from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -145,14 +146,14 @@ def _columns(
 
 def _verdicts(item: Item, scorer: AnyScorer) -> list[list[str]]:
     """Return (official, careful) outcomes of an item, one pair per round, if its scorer has outcomes of units."""
-    rounds = by_round(item.samples)
-    pairs = ([scorer.unit_outcome(rounds[number], reading) for reading in READINGS] for number in sorted(rounds))
+    rounds, units = by_round(item.samples), HasUnits.of(scorer)
+    pairs = ([units.unit_outcome(rounds[number], reading) for reading in READINGS] for number in sorted(rounds))
     return [[outcome.value for outcome in pair if outcome is not None] for pair in pairs if None not in pair]
 
 
 def _failed_test(sample: SampleResult, scorer: AnyScorer) -> str | None:
     """Return the failed test as one short line."""
-    test = dict(scorer.marks(sample).facts).get("failed test (official run)") if scorer.runs_programs else None
+    test = dict(scorer.marks(sample).facts).get("failed test (official run)")
     return " ".join(test.split())[:BLURB] if test else None
 
 

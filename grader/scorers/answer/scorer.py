@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,6 +20,7 @@ from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProt
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
+from grader.scorers.capabilities import Compares, HasOwnData, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.declaration import letters_problem
@@ -37,6 +38,7 @@ from grader.scorers.interface import (
     Run,
     Scored,
     Scorer,
+    Words,
     in_group,
     mean_credit,
     missing_reading,
@@ -64,53 +66,55 @@ _UNKNOWN = {
 """Kind -> (rule, why it is not known whether an answer is accepted)."""
 
 
+GLOSSARY = {
+    "accuracy": "The share of questions that are answered correctly; of several samples, their mean.",
+    "precision": 'The share of the answers "yes" that are right.',
+    "recall": 'The share of the questions with the answer "yes" that are answered so.',
+    "f1": "The harmonic mean of precision and recall.",
+    "yes_ratio": 'The share of answers that are "yes".',
+    "maj@*": "The share of questions whose most frequent answer, of k samples, is correct.",
+    "gsm8k": "The number after ####.",
+    "lm-eval-flexible": "The last number of the text.",
+    "pope": '"no" if the first sentence has no or not as a word, else "yes".',
+    "vlmevalkit-yes-no": "The only one of yes and no that the text has as a word.",
+    "hendrycks-math": "The content of the last LaTeX box.",
+    "mmmu": "The numbers and short texts after words such as is or therefore, as MMMU reads open answers.",
+    "bbh": 'What follows "answer is ".',
+    "relaxed": "The whole text; numbers may differ by 5 %.",
+    "relaxed-2024": "The whole text; numbers may differ by 5 % of the text's number.",
+    "mathvista": "The whole text, which a model has extracted; numbers are rounded as the gold answer is.",
+    "exact": "The whole text.",
+    "json": "The answer is a field of a JSON object.",
+    "boxed": "The answer is in a LaTeX box.",
+    "mark": "The answer stands behind the benchmark's mark, ####.",
+    "own_line": "The answer is a line of its own.",
+    "sentence": "The sentence that concludes, or is nearest to the question, has one answer.",
+    "several_answers": "The text gives several answers, and withdraws none.",
+    "says_more": "The text has the answer beside other words that may change it.",
+    "answer_tag": "The answer is in an answer tag.",
+    "declaration": "The text declares this to be its answer.",
+    "unclosed_reasoning": "The reasoning was cut off before an answer.",
+    "empty": "The reply is empty, or has nothing after its reasoning.",
+    "nothing_read": "The text gives no answer.",
+    "refusal": "The text says that it has no answer.",
+    "too_long_to_compare": "Comparing the expression with the gold answer takes too long.",
+    "missing": "The prediction file has no answer to this task.",
+    "broken_row": "The row of the data is broken: no answer to it can be right.",
+    "server_failure": "The model's server failed; this says nothing about the model.",
+}
+
+
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The kind of a run's answers, of rows that do not have their own."""
 
     kind: Kind
 
 
-class Answer(Scorer[AnswerBenchmark, AnswerTask]):
+class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Compares):
     """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
 
     declaration = AnswerBenchmark
-    unread_rules = frozenset(("nothing_read", "says_more"))
-    glossary: ClassVar[Mapping[str, str]] = {
-        "accuracy": "The share of questions that are answered correctly; of several samples, their mean.",
-        "precision": 'The share of the answers "yes" that are right.',
-        "recall": 'The share of the questions with the answer "yes" that are answered so.',
-        "f1": "The harmonic mean of precision and recall.",
-        "yes_ratio": 'The share of answers that are "yes".',
-        "maj@*": "The share of questions whose most frequent answer, of k samples, is correct.",
-        "gsm8k": "The number after ####.",
-        "lm-eval-flexible": "The last number of the text.",
-        "pope": '"no" if the first sentence has no or not as a word, else "yes".',
-        "vlmevalkit-yes-no": "The only one of yes and no that the text has as a word.",
-        "hendrycks-math": "The content of the last LaTeX box.",
-        "mmmu": "The numbers and short texts after words such as is or therefore, as MMMU reads open answers.",
-        "bbh": 'What follows "answer is ".',
-        "relaxed": "The whole text; numbers may differ by 5 %.",
-        "relaxed-2024": "The whole text; numbers may differ by 5 % of the text's number.",
-        "mathvista": "The whole text, which a model has extracted; numbers are rounded as the gold answer is.",
-        "exact": "The whole text.",
-        "json": "The answer is a field of a JSON object.",
-        "boxed": "The answer is in a LaTeX box.",
-        "mark": "The answer stands behind the benchmark's mark, ####.",
-        "own_line": "The answer is a line of its own.",
-        "sentence": "The sentence that concludes, or is nearest to the question, has one answer.",
-        "several_answers": "The text gives several answers, and withdraws none.",
-        "says_more": "The text has the answer beside other words that may change it.",
-        "answer_tag": "The answer is in an answer tag.",
-        "declaration": "The text declares this to be its answer.",
-        "unclosed_reasoning": "The reasoning was cut off before an answer.",
-        "empty": "The reply is empty, or has nothing after its reasoning.",
-        "nothing_read": "The text gives no answer.",
-        "refusal": "The text says that it has no answer.",
-        "too_long_to_compare": "Comparing the expression with the gold answer takes too long.",
-        "missing": "The prediction file has no answer to this task.",
-        "broken_row": "The row of the data is broken: no answer to it can be right.",
-        "server_failure": "The model's server failed; this says nothing about the model.",
-    }
+    words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
 
     def check_declaration(self, declared: AnswerBenchmark) -> str:
         """Return what is wrong with the rules, readers and letters; empty if nothing is."""
@@ -124,11 +128,11 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         return letters_problem(declared.letters)
 
     def columns(self, declared: AnswerBenchmark, split: str) -> list[str] | None:
-        """Add what this scorer reads to what every scorer reads."""
+        """Return the columns that scoring reads."""
         columns = declared.columns
-        own = named(columns.answer, columns.kind, columns.options, columns.letter)
-        together = (column for sets in declared.together.values() for column in sets.columns)
-        return [*(super().columns(declared, split) or []), *own, *together]
+        own = columns.answer, columns.kind, columns.options, columns.letter
+        shared = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
+        return named(*shared, *own, *(column for sets in declared.together.values() for column in sets.columns))
 
     def carried(self, file: PredictionFile, declared: AnswerBenchmark) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
@@ -166,11 +170,10 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         samples = marked(samples, run.oddities)
         return Scored(
             samples=samples,
-            metrics=answer_metrics.metrics(samples),
             facts=write_facts(RunFacts(kind=declared.kind)),
         )
 
-    def recompute(self, report: Report) -> list[Metric]:
+    def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
         return answer_metrics.metrics(report.samples)
 

@@ -10,6 +10,7 @@ from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
+from grader.scorers.capabilities import Compares, HasOwnData, HasPrompts, HasSettings, HasUnits, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
@@ -20,7 +21,7 @@ from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import write_submission
-from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named
+from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, Words, in_group, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
 from grader.statistics import corrections
@@ -47,12 +48,11 @@ Options:
 """  # noqa: W291 - as published
 
 
-class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
+class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasSettings, KnowsMetrics, Compares):
     """Questions with options, read by the rules of an official version and as a careful person would."""
 
-    glossary = GLOSSARY
     declaration = ChoiceBenchmark
-    unread_rules = frozenset(("nothing_read",))
+    words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read",)))
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
 
@@ -168,7 +168,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             )
         return Scored(
             samples=samples,
-            metrics=self._metrics(samples),
             facts=write_facts(RunFacts(position_bias=choice_metrics.position_bias(samples))),
             notes=[*notes, *session.notes],
             baselines=chance,
@@ -190,12 +189,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         """Return the samples with data that is known only for all of them together."""
         return samples
 
-    def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
-        return metric_rows(samples, "accuracy", each_task)
-
-    def recompute(self, report: Report) -> list[Metric]:
+    def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
-        return self._metrics(report.samples)
+        return metric_rows(report.samples, "accuracy", each_task)
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
@@ -212,10 +208,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return Summary(lines=_position_lines(careful), tables=[_position_table(official, careful)])
 
 
-class Circular(MultipleChoice):
+class Circular(MultipleChoice, HasUnits):
     """Every question is asked in several passes with rotated options; it is correct only if all of them are."""
-
-    whole_units: ClassVar[bool] = True
 
     def complete(
         self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str]
@@ -244,11 +238,12 @@ class Circular(MultipleChoice):
     def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
         return choice_metrics.with_unit_outcomes(samples)
 
-    def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
+    def metrics(self, report: Report) -> list[Metric]:
+        """Return the metrics that a report's samples give."""
         return [
-            *metric_rows(samples, "circular_accuracy", choice_metrics.whole_groups),
-            *metric_rows(samples, "vanilla_accuracy", choice_metrics.first_passes),
-            *metric_rows(samples, choice_metrics.ALL_PASSES, choice_metrics.all_passes),
+            *metric_rows(report.samples, "circular_accuracy", choice_metrics.whole_groups),
+            *metric_rows(report.samples, "vanilla_accuracy", choice_metrics.first_passes),
+            *metric_rows(report.samples, choice_metrics.ALL_PASSES, choice_metrics.all_passes),
         ]
 
     def observations(

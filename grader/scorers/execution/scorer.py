@@ -10,6 +10,7 @@ import msgspec
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
+from grader.scorers.capabilities import Compares, HasOwnFile, HasPrompts, HasSettings, KnowsMetrics, RunsPrograms
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
@@ -26,6 +27,7 @@ from grader.scorers.interface import (
     Scored,
     Scorer,
     Summary,
+    Words,
     in_group,
     missing_reading,
     named,
@@ -48,14 +50,15 @@ JUDGE = 2
 FROM_EXECUTED = "Scored from an executed file: it has no careful verdicts, so careful equals official."
 
 
-class Execution(Scorer[ExecutionBenchmark, CodeTask]):
+class Execution(
+    Scorer[ExecutionBenchmark, CodeTask], HasPrompts, HasSettings, HasOwnFile, RunsPrograms, KnowsMetrics, Compares
+):
     """Builds programs from predictions and runs them in a sandbox."""
 
-    glossary = GLOSSARY
+    words = Words(glossary=GLOSSARY)
     declaration = ExecutionBenchmark
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
-    runs_programs: ClassVar[bool] = True
     modes: ClassVar[Mapping[str, str]] = prompts.MODES
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
@@ -194,7 +197,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
         return Scored(samples=samples, metrics=metrics, notes=notes)
 
-    def recompute(self, report: Report) -> list[Metric]:
+    def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give, for every k that it has, and for a linter if it had one."""
         ks = dict.fromkeys(k for metric in report.metrics if (k := pass_metrics.k_of(metric.name)) is not None)
         had_linter = any(metric.name == pass_metrics.PARSE_RATE for metric in report.metrics)

@@ -11,7 +11,8 @@ from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.predictions.record import counted
 from grader.results import read_facts, write_facts
-from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, no_results
+from grader.scorers.capabilities import Compares, HasOwnData, HasPrompts, HasSettings, KnowsMetrics
+from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben.facts import RunFacts, facts_of
@@ -39,23 +40,17 @@ NO_JUDGE = (
 )
 
 
-class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
+class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSettings, KnowsMetrics, Compares):
     """A model judges a worked solution: whether it is correct, where its first error is, and why."""
 
-    glossary = GLOSSARY
+    words = Words(glossary=GLOSSARY, outcomes=OUTCOME_NAMES, unread=frozenset(("no verdict",)))
     signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
-    outcome_names = OUTCOME_NAMES
     declaration = MrBenBenchmark
-    unread_rules = frozenset(("no verdict",))
     options: ClassVar[frozenset[str]] = frozenset(
         {"weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt"}
     )
 
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
-
-    def columns(self, declared: MrBenBenchmark, split: str) -> list[str] | None:
-        """Return None: the subject files are read whole."""
-        return None
 
     def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         """Load the subject files that exist."""
@@ -112,7 +107,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         )
         return Scored(
             samples=samples,
-            metrics=mr_score.metrics(samples, weights),
             facts=write_facts(facts),
             notes=[
                 *([NO_JUDGE] if session.judge is None and needed else []),
@@ -126,9 +120,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def rescore(self, earlier: Earlier[MrBenBenchmark]) -> Scored:
         """Compute the metrics of an earlier run again, with the weights given now."""
-        report = earlier.report
-        if report is None:
-            raise no_results(earlier.stem, earlier.path)
+        report = earlier.existing()
         weights = weights_of(earlier.benchmark, earlier.options)
         facts = RunFacts(
             weights=weights._asdict(),
@@ -139,13 +131,12 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         kept = [note for note in report.notes if not note.startswith(OWN_WEIGHTS)]
         return Scored(
             samples=report.samples,
-            metrics=mr_score.metrics(report.samples, weights),
             facts=write_facts(facts),
             notes=[*kept, *weight_notes(earlier.benchmark, weights)],
             intervals=figures.METHOD,
         )
 
-    def recompute(self, report: Report) -> list[Metric]:
+    def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give, with the weights of its run."""
         return mr_score.metrics(report.samples, _weights_of(report))
 
@@ -159,7 +150,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
                 f"These runs cannot be compared: their MR-Scores have different weights ({first} and {second})."
             )
 
-    def is_compared(self, name: str) -> bool:
+    def is_compared(self, name: str, report: Report) -> bool:
         """Whether a metric is a part of MR-Score: the parse success rate is only reported."""
         return name != mr_score.PARSE_RATE
 

@@ -320,6 +320,6 @@ def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(watch: Callable
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
 def test_every_metric_and_rule_of_a_sample_run_is_explained(graded_page, benchmark: str) -> None:
     _, report = graded_page(benchmark)
-    glossary = scorer_of(report).glossary
+    glossary = scorer_of(report).words.glossary
     rules = {r.rule for s in report.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
     assert (rules | {metric.name for metric in report.metrics}) - glossary.keys() == set()

@@ -394,7 +394,7 @@ def test_a_sentence_that_only_adds_words_of_the_question_is_the_answer(
 
 
 def test_every_official_rule_is_explained() -> None:
-    assert set(RULES) - set(Answer.glossary) == set()
+    assert set(RULES) - set(Answer.words.glossary) == set()
 
 
 def test_gold_answers_may_be_true_and_false_and_an_object_is_refused(tmp_path: Path) -> None:

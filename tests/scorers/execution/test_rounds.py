@@ -16,9 +16,10 @@ from grader.results import Outcome, Reading
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
+from grader.scorers.capabilities import NoSettings
 from grader.scorers.execution import rounds
 from grader.scorers.execution.declaration import ExecutionProtocol
-from grader.scorers.interface import NoSettings, Run
+from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE
 from tests.scorers.execution import test_confirming
 from tests.scorers.execution.made import make

@@ -13,17 +13,8 @@ import msgspec
 from grader.benchmark import Benchmark, Columns
 from grader.errors import InputError
 from grader.results import Metric, Outcome, Reading, SampleResult, read_facts, write_facts
-from grader.scorers.interface import (
-    Marks,
-    Observe,
-    Run,
-    Scored,
-    Scorer,
-    Summary,
-    TableBlock,
-    mean_credit,
-    missing_reading,
-)
+from grader.scorers.capabilities import HasSettings
+from grader.scorers.interface import Marks, Run, Scored, Scorer, Summary, TableBlock, missing_reading
 from grader.scorers.means import each_task, metric_rows
 from grader.task import Block, Task
 
@@ -72,15 +63,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """How far off the careful answer is."""
 
 
-class Numeric(Scorer[NumericBenchmark, NumericTask]):
+class Numeric(Scorer[NumericBenchmark, NumericTask], HasSettings):
     """Reads a number and compares it with the right one."""
 
     declaration = NumericBenchmark
     settings: ClassVar[type[msgspec.Struct]] = Settings
-
-    def columns(self, declared: NumericBenchmark, split: str) -> list[str] | None:
-        """Add the answer to what every scorer reads."""
-        return [*(super().columns(declared, split) or []), declared.columns.answer]
 
     def tasks(self, declared: NumericBenchmark, split: str, rows: Rows) -> dict[str, NumericTask]:
         """Turn rows into tasks."""
@@ -108,15 +95,11 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
             for qid, task in run.tasks.items()
             for number, text in enumerate(run.predictions[qid] or [None])
         ]
-        return Scored(samples=samples, metrics=metric_rows(samples, "accuracy", each_task))
+        return Scored(samples=samples)
 
-    def recompute(self, report: Report) -> list[Metric]:
-        """Compute the accuracy again."""
+    def metrics(self, report: Report) -> list[Metric]:
+        """Return the accuracy, a mean over questions."""
         return metric_rows(report.samples, "accuracy", each_task)
-
-    def observe(self, name: str) -> Observe | None:
-        """The accuracy is a mean over questions."""
-        return mean_credit if name == "accuracy" else None
 
     def summary(self, report: Report) -> Summary:
         """Show how far off the wrong answers are."""
