@@ -59,7 +59,14 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         place = self.place or self.origin
         return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
 
-    def tasks(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
+    def tasks(self, make: Callable[[Row], T]) -> dict[str, T]:
+        """Return the tasks that `make` returns, by id; raises InputError with the problems of `tasks_and_problems`."""
+        tasks, problems = self.tasks_and_problems(make)
+        if problems:
+            raise InputError(shown(problems))
+        return tasks
+
+    def tasks_and_problems(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
         """Return the tasks that `make` returns, by id, and the problems of rows whose `make` raises ValueError.
 
         A row that is broken stops only itself: `make` returns a task that says why (`Task.broken`). Of several rows

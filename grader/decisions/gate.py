@@ -169,7 +169,7 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     regraded = same_outputs(baseline, report)
     compares = Compares.of(scorer)
     if not compares.is_compared(name, report):
-        raise UsageError(f"--max-drop {name}: this metric is not a mean of items, so no drop of it can be tested.")
+        raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
     compared = compares.compare(baseline, report, name, reading)
     if regraded and compared.after >= compared.before - ROUNDING:
         same = GateResult(gate=gate, state="met", reason="both runs graded the same outputs")

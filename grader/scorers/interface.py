@@ -9,7 +9,7 @@ group `grade.scorers`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -62,6 +62,13 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     observer: Observer
     oddities: Oddities = Oddities()
     """Server failures and truncated answers among the predictions; see `grader.scorers.oddities.marked`."""
+
+    def replies(self) -> Iterator[tuple[T, int, str | None]]:
+        """Yield (task, number of the sample, prediction); None as often as other tasks have one, if it is missing."""
+        rounds = max(map(len, self.predictions.values()), default=0) or 1
+        for qid, texts in self.predictions.items():
+            for number, text in enumerate(texts or [None] * rounds):
+                yield self.tasks[qid], number, text
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):

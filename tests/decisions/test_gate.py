@@ -411,3 +411,12 @@ def test_a_pass_at_k_that_a_run_will_not_have(
 def test_a_gate_on_what_a_run_will_have_is_accepted(sample: Sample, benchmark: str, gate: str) -> None:
     with pytest.raises(BegunError):
         begin(sample, benchmark, gate, missing="wrong")
+
+
+def test_a_drop_of_a_metric_whose_difference_cannot_be_tested_is_refused() -> None:
+    with pytest.raises(UsageError, match="--max-drop parse_success_rate: a difference in this metric cannot be tested"):
+        drop(of_sample("mr-ben"), of_sample("mr-ben"), "parse_success_rate=2")
+    f1 = metric_rows([sample("a", "correct")], "f1", each_task)
+    made = report([sample("a", "correct")], f1, scorer="answer")
+    with pytest.raises(UsageError, match="--max-drop f1: a difference in this metric cannot be tested"):
+        drop(made, made, "f1=2")

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.results import Metric, ReadingName, Report, SampleResult
-from grader.scorers.capabilities import Compares
+from grader.scorers.capabilities import Compares, HasUnits
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
 from grader.scorers.interface import in_group
-from grader.scorers.means import metric_rows
+from grader.scorers.means import each_task, metric_rows
 from grader.scorers.registry import names, scorer, scorer_of
 from tests.made_runs import of_sample, report, sample
 
@@ -131,3 +131,20 @@ def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
         assert each.observe(name) is None
         with pytest.raises(KeyError):
             each.observations(report([]), name, "careful")
+
+
+def test_a_scorer_that_does_not_say_how_it_compares_is_compared_by_credits_where_they_are_the_metric() -> None:
+    samples = [sample("a", "correct"), sample("b", "wrong")]
+    made, wrong = (report(rows, metric_rows(rows, "accuracy", each_task)) for rows in (samples, samples[1:]))
+    compares = Compares.of(object())
+    assert compares.is_compared("accuracy", made)
+    assert compares.compare(made, made, "accuracy", "careful").after == 50
+    other = msgspec.structs.replace(made, metrics=[msgspec.structs.replace(m, value=25) for m in made.metrics])
+    assert not compares.is_compared("accuracy", other)
+    assert compares.is_compared("accuracy", wrong)
+
+
+def test_a_scorer_without_a_capability_has_what_the_capability_says() -> None:
+    circular, plain = scorer("circular"), scorer("multiple_choice")
+    assert HasUnits.of(circular) is circular
+    assert HasUnits.of(plain).complete(None, {"a": 1}, ["a"]) == ({"a": 1}, [])

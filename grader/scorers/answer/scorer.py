@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError
-from grader.files.json_text import as_list, quoted, shown
+from grader.files.json_text import as_list, quoted
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.careful import is_accepted, is_number, read_answer
@@ -144,10 +144,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         if column and all(cell(row.get(column)) is None for row in rows.rows):
             place = rows.place or rows.origin
             raise InputError([f"{place}: no row has a value in column {column}, which should contain the questions"])
-        tasks, problems = rows.tasks(partial(_task, declared=declared, has_lists=not rows.is_table))
-        if problems:
-            raise InputError(shown(problems))
-        return tasks
+        return rows.tasks(partial(_task, declared=declared, has_lists=not rows.is_table))
 
     def metric_names(self, run: Run[AnswerBenchmark, AnswerTask]) -> Sequence[str]:
         """Return the names of the metrics."""
@@ -160,12 +157,9 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         """Read every reply by the protocol's rule and carefully."""
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
-        rounds = max(map(len, run.predictions.values()), default=0) or 1
         with Comparer() as comparer:
             samples = [
-                _sample(task, number, _read(task, text, protocol, comparer))
-                for qid, task in run.tasks.items()
-                for number, text in enumerate(run.predictions[qid] or [None] * rounds)
+                _sample(task, number, _read(task, text, protocol, comparer)) for task, number, text in run.replies()
             ]
         samples = marked(samples, run.oddities)
         return Scored(

@@ -49,7 +49,8 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
     if problems:
         raise InputError(problems)
     rows = with_lost_options(rows, benchmark)
-    items, problems = rows.tasks(partial(_item, benchmark=benchmark, withheld=not benchmark.splits[split].scored))
+    make = partial(_item, benchmark=benchmark, withheld=not benchmark.splits[split].scored)
+    items, problems = rows.tasks_and_problems(make)
     lacking = [qid for qid, item in items.items() if item.gold is None and not item.broken]
     few = len(lacking) <= BROKEN_SHARE * len(items)
     problems += [] if few else _answer_problems(lacking, items, rows, benchmark, split)

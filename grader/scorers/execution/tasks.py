@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.files.json_text import quoted, shown
+from grader.files.json_text import quoted
 from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.scorers.execution.careful_program import says_nothing
@@ -129,10 +129,7 @@ def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]
     columns = benchmark.columns
     if problem := columns_problem(columns):
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
-    tasks, problems = rows.tasks(partial(_checked_task, columns=columns, checker=_checker(benchmark)))
-    if problems:
-        raise InputError(shown(problems))
-    return tasks
+    return rows.tasks(partial(_checked_task, columns=columns, checker=_checker(benchmark)))
 
 
 def _checker(benchmark: ExecutionBenchmark) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from grader.benchmark import Benchmark, Columns
-from grader.errors import InputError
 from grader.results import Metric, Outcome, Reading, SampleResult, read_facts, write_facts
 from grader.scorers.capabilities import HasSettings
 from grader.scorers.interface import Marks, Run, Scored, Scorer, Summary, TableBlock, missing_reading
 from grader.scorers.means import each_task, metric_rows
+from grader.scorers.oddities import marked
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -71,18 +71,7 @@ class Numeric(Scorer[NumericBenchmark, NumericTask], HasSettings):
 
     def tasks(self, declared: NumericBenchmark, split: str, rows: Rows) -> dict[str, NumericTask]:
         """Turn rows into tasks."""
-        problems = []
-        tasks = {}
-        for number, row in enumerate(rows.rows, 1):
-            try:
-                task = _task(row, declared.columns)
-            except (KeyError, ValueError) as error:
-                problems.append(f"{rows.where(number)}: no number in column {declared.columns.answer} ({error})")
-            else:
-                tasks[task.id] = task
-        if problems:
-            raise InputError(problems)
-        return tasks
+        return rows.tasks(lambda row: _task(row, declared.columns))
 
     def score(self, run: Run[NumericBenchmark, NumericTask]) -> Scored:
         """Read a number from every reply, both ways."""
@@ -90,12 +79,8 @@ class Numeric(Scorer[NumericBenchmark, NumericTask], HasSettings):
         tolerance = run.benchmark.tolerance
         if isinstance(asked, Settings) and asked.tolerance is not None:
             tolerance = asked.tolerance
-        samples = [
-            _sample(task, number, text, tolerance)
-            for qid, task in run.tasks.items()
-            for number, text in enumerate(run.predictions[qid] or [None])
-        ]
-        return Scored(samples=samples)
+        samples = [_sample(*reply, tolerance) for reply in run.replies()]
+        return Scored(samples=marked(samples, run.oddities))
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the accuracy, a mean over questions."""
@@ -116,15 +101,17 @@ class Numeric(Scorer[NumericBenchmark, NumericTask], HasSettings):
 
 
 def _task(row: Mapping[str, object], columns: NumericColumns) -> NumericTask:
-    working = row.get(columns.working or "")
+    working, answer = row.get(columns.working or ""), str(row.get(columns.answer))
+    if not NUMBER.fullmatch(answer):
+        raise ValueError(f"no number in column {columns.answer}")
     return NumericTask(
         id=str(row[columns.id]),
         text=str(row.get(columns.question or "", "")),
-        gold=str(row[columns.answer]),
+        gold=answer,
         groups={name: str(row[name]) for name in columns.groups if row.get(name)},
         blocks=(Block(kind="text", title="Working", content=str(working)),) if working else (),
         row=row,
-        target=float(str(row[columns.answer])),
+        target=float(answer),
     )
 
 
