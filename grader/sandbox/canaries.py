@@ -64,7 +64,7 @@ def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:
     declared = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
     candidate = {**declared, "source": source, "names": [], "reads": []}
     # The call and the answers are in the formats of recording.py and answering.py.
-    calls = [_text({"f": {"x": ["name", "count_tiles"]}, "m": [], "v": [4, 5], "k": [], "n": [], "d": []})]
+    calls = [_text({"f": {"x": ["name", "count_tiles"]}, "v": [4, 5], "k": [], "n": []})]
     match kind:
         case "record":
             return {"record": {**declared, "test": TESTS if is_right else DEPENDS}}

@@ -43,8 +43,10 @@ class Candidate(Declared):
     seed: NotRequired[int]
     """Of NumPy's generator."""
     each: NotRequired[int]
-    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and no state
-    is kept for the next call."""
+    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and what
+    becomes of its arguments is not told."""
+    kept: NotRequired[Sequence[int]]
+    """The calls whose answers or arguments later calls name; the supervisor adds them."""
 
 
 class Answer(TypedDict):

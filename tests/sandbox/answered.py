@@ -13,7 +13,7 @@ sending = inside.load("values.sending")
 wire = inside.load("values.wire")
 likeness = inside.load("tests.likeness")
 
-CALL: dict[str, Any] = {"f": {"x": ["name", "solution"]}, "v": [], "k": [], "m": [], "n": []}
+CALL: dict[str, Any] = {"f": {"x": ["name", "solution"]}, "v": [], "k": [], "n": []}
 
 
 def call(*values: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ DECLARED = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs":
 
 
 def call(value: Any, nodes: Any = ()) -> str:
-    return wire.encode({"f": {"x": ["name", "solution"]}, "m": [], "v": [value], "k": [], "n": list(nodes)})
+    return wire.encode({"f": {"x": ["name", "solution"]}, "v": [value], "k": [], "n": list(nodes)})
 
 
 def sent(said: Any) -> list[str]:
@@ -52,8 +52,8 @@ def test_batches_grow_from_one_call_and_hold_every_call_once() -> None:
     [
         call({"x": ["ans", 0]}),
         call({"r": 0}, [["list", [{"x": ["ans", 1]}]]]),
-        wire.encode({"f": {"x": ["ans", 0]}, "m": [], "v": [], "k": [], "n": []}),
-        wire.encode({"f": {"x": ["op", "len"]}, "m": [], "v": [{"x": ["ans", 0]}], "k": [], "n": []}),
+        wire.encode({"f": {"x": ["ans", 0]}, "v": [], "k": [], "n": []}),
+        wire.encode({"f": {"x": ["op", "len"]}, "v": [{"x": ["ans", 0]}], "k": [], "n": []}),
     ],
 )
 def test_a_call_that_uses_an_answer_waits_for_all_answers_and_is_alone(dependent: str) -> None:

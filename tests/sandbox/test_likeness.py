@@ -75,7 +75,7 @@ def test_where_only_one_changes_the_argument_the_tests_see_it_as_the_reference_l
     ):
         found = compared(reference, sample, test)
         message = json.loads(found.as_left[1])
-        assert [change[2] for change in message["m"]] == ([] if left is None else [left])
+        assert [change[1] for change in message["m"]] == ([] if left is None else [left])
         if left is None:
             ((tag, number),) = message["v"].items()
             assert (tag, message["n"][number]) == ("r", ["list", [1, 2]])
@@ -83,7 +83,7 @@ def test_where_only_one_changes_the_argument_the_tests_see_it_as_the_reference_l
 
 def test_an_argument_as_the_reference_left_it_holds_the_objects_of_the_tests_and_no_copies() -> None:
     found = compared("a[1].append(a[0])", "a[1] = [a[0]]", "x = [[2], []]\nsolution(x)")
-    assert [change[2] for change in json.loads(found.as_left[1])["m"]] == [["list", [{"t": 1}]]]
+    assert [change[1] for change in json.loads(found.as_left[1])["m"]] == [["list", [{"t": 1}]]]
 
 
 def test_where_the_reference_varies_from_run_to_run_the_kind_alone_counts() -> None:

@@ -74,7 +74,6 @@ class Stack:
 HONEST = {
     "methods": "s = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2\nassert s.pop() == 1",
     "attributes": "s = Stack([4])\nn = s.size\ns.push(5)\nassert (n, s.size) == (1, 2)\nassert s.items == [4, 5]",
-    "alias": "s = Stack([4])\nitems = s.items\ns.push(5)\nassert items == [4, 5]",
     "class method": "assert Stack.of(1, 2).pop() == 2",
     "class attribute": "assert Stack.made == 0\nStack()\nassert Stack.made == 1",
     "length": "s = Stack([1])\nassert len(s) == 1\ns.push(2)\nassert len(s) == 2",

@@ -23,7 +23,6 @@ def reason(*words: str) -> str:
     return str(result["reason"])
 
 
-KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
 INSERT = """
 def solution(root, node):
     side = "left" if node.value < root.value else "right"
@@ -52,11 +51,8 @@ HONEST = [
     ("def solution(a):\n    a[:] = [a, a]", "x = []\nsolution(x)\nassert x[0] is x and x[1] is x"),
     ("def solution(a):\n    raise ValueError('no', a)", "try:\n    solution(3)\nexcept ValueError as e:\n    assert e.args == ('no', 3)\nelse:\n    assert False"),
     ("def solution(a, *, b=1):\n    return a - b", "assert solution(a=5, b=2) == 3 and solution(5) == 4"),
-    (KEPT, "x = solution(1)\nassert x == [1]\ny = solution(2)\nassert x == [1, 2] and y is x"),
-    ("ONE = (1, [])\ndef solution(a):\n    return ONE", "x = solution(1)\nassert x is solution(2) and x[1] is solution(3)[1]"),
     ("def solution(a):\n    a.append(1)\n    raise ValueError", "x = []\ntry:\n    solution(x)\nexcept ValueError:\n    assert x == [1]\nelse:\n    assert False"),
     ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x\nx.append(2)\nassert solution(x) == [1, 2]"),
-    ("held = []\ndef solution(a):\n    held.append(a)\n    return held[0]", "x, y = [1], [2]\nassert solution(x) is x\nassert solution(y) is x"),
     ("def solution(a):\n    if a == 0:\n        return 1\n    return a * solution(a - 1)", "assert solution(5) == 120"),
     ("def solution(a):\n    return [a, a + 1]", "x, y = solution(1)\nassert solution(y) == [2, 3]"),
     ("def solution(a):\n    return list(a)", "assert solution(iter([1, 2])) == [1, 2]\nassert solution(n for n in (3,)) == [3]"),
@@ -79,10 +75,7 @@ HONEST = [
     ("def solution(a):\n    print('x is', a)\n    return a", "import contextlib, io\nsolution(1)\ntext = io.StringIO()\nwith contextlib.redirect_stdout(text):\n    assert solution(3) == 3\n    print('and', end=' ')\n    solution(4)\nassert text.getvalue() == 'x is 3\\nand x is 4\\n'"),
     ("import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=1)", "import datetime\nzone = datetime.timezone(datetime.timedelta(hours=-2))\nassert solution(datetime.datetime(2024, 2, 28, tzinfo=zone)).isoformat() == '2024-02-29T00:00:00-02:00'"),
     # Later changes of objects that the program keeps are seen.
-    ("held = []\ndef solution(a):\n    held.append(a)\n    held[0][0].append(len(held))", "x, y = ([],), ([],)\nsolution(x)\nsolution(y)\nassert x[0] == [1, 2] and y[0] == []"),
-    ("held = []\ndef solution(a):\n    held.append({'a': [a]})\n    held[0]['a'].append(a)\n    return held[-1]", "x = solution(1)\nsolution(2)\nassert x == {'a': [1, 1, 2]}"),
     ("def solution(a):\n    if a == [[3]]:\n        a[0].append(4)\n    return [[3]]", "x = solution(1)\nassert solution(2) == [[3]]\nsolution(x)\nassert x == [[3, 4]]"),
-    ("held = []\ndef solution(a):\n    held.append(a)\n    held[0].append(len(held))", "all_ = [[n] for n in range(100)]\nfor x in all_:\n    solution(x)\nassert len(all_[0]) == 101"),
     # While the tests use an object, they reach whatever programs have put into it.
     ("def solution(a):\n    a[1:] = [[*n, 9] for n in a[1:]] or [[]]\n    a[0].append(a[-1]) if a[0] else a[0].append([1])", "x = [[]]\nfor _ in range(3):\n    solution(x)\nassert len(x[0]) == 3 and x[1] == [9, 9]"),
     ("def solution(a, b=None):\n    if b is not None:\n        a.append(b)\n    for c in a:\n        c.append(9)", "x = []\nsolution(x, [1])\nsolution(x)\nsolution(x)\nassert x == [[1, 9, 9, 9]]"),
@@ -347,26 +340,16 @@ def test_an_answer_that_is_handed_on_is_recorded_as_that_answer() -> None:
     assert calls[5]["v"] == [{"x": ["nth", ["ans", 4], 1]}]
 
 
-@pytest.mark.parametrize(
-    ("count", "given_up"),
-    [(1, [None]), (150, [*[None] * 100, list(range(1, 101)), *[None] * 49])],
-    ids=["few", "many"],
-)
-def test_arguments_are_given_up_if_the_tests_hold_none_or_there_are_many(
-    count: int, given_up: list[list[int] | None]
-) -> None:
-    spec = phases.task(
-        f"solution([2])\nsolution([3])\nkept = [1]\nsolution(kept)\nfor n in range({count}):\n    solution([n])"
-    )
-    found = [json.loads(call).get("d") for call in phases.calls_of(spec)["calls"]]
-    assert found[:3] == [[], [0], [1]]
-    assert found[3:] == [numbers and [2 + number for number in numbers] for numbers in given_up]
-
-
-def test_an_argument_is_given_up_with_all_that_only_it_refers_to() -> None:
-    chain = "node = Node(1)\nfor n in range(3):\n    node, node.left = Node(n), node\nsolution(node)\n"
-    spec = phases.task(NODE + chain + "node = None\nsolution(Node(7))\nsolution(8)")
-    assert [len(json.loads(call)["d"]) for call in phases.calls_of(spec)["calls"]] == [0, 4, 1]
+def test_what_became_of_an_argument_is_named_unless_the_tests_have_changed_it() -> None:
+    test = "kept = [1, 2]\nsolution(kept)\nsolution([kept])\nkept.append(3)\nsolution(kept)\nsolution(a=kept)"
+    calls = [json.loads(call) for call in phases.calls_of(phases.task(test))["calls"]]
+    again = {"x": ["arg", 0, 0]}
+    assert [(call["v"], call["k"], call["n"]) for call in calls] == [
+        ([{"r": 0}], [], [["list", [1, 2]]]),
+        ([{"r": 0}], [], [["list", [again]]]),
+        ([{"r": 0}], [], [["list", [1, 2, 3]]]),
+        ([], [["a", {"x": ["arg", 2, 0]}]], []),
+    ]
 
 
 def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:
@@ -429,7 +412,7 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
     found = phases.record(spec)["truthy"]
     if "refused" in found:
         found = {
-            "calls": [json.dumps({"f": {"x": ["name", "solution"]}, "m": [], "v": [9], "k": [], "n": []})],
+            "calls": [json.dumps({"f": {"x": ["name", "solution"]}, "v": [9], "k": [], "n": []})],
             "names": [],
             "reads": [],
         }
@@ -437,7 +420,7 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
     assert (said["confirmed"], said["kind"]) == (False, "diverged")
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "not json", '{"v": {"r": 9}, "n": [], "m": []}', '{"v": 3, "n": 5, "m": []}', '{"v": 3, "n": [], "m": [["t", 7, ["list", []]]]}', '{"v": 3, "n": []}', "[" * 50_000, '{"v": {"x": ["ans", 0]}, "n": [], "m": []}', '{"v": {"r": 0}, "n": [["builtin", "builtins", "bool"]], "m": []}'])  # fmt: skip
+@pytest.mark.parametrize("text", ["{}", "[]", "not json", '{"v": {"r": 9}, "n": [], "m": []}', '{"v": 3, "n": 5, "m": []}', '{"v": 3, "n": [], "m": [[7, ["list", []]]]}', '{"v": 3, "n": []}', "[" * 50_000, '{"v": {"x": ["ans", 0]}, "n": [], "m": []}', '{"v": {"r": 0}, "n": [["builtin", "builtins", "bool"]], "m": []}'])  # fmt: skip
 def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     recording = phases.calls_of(spec)

@@ -39,27 +39,19 @@ def agreed(recording: Recording) -> Calls | None:
     truthy, falsy = recording.truthy, recording.falsy
     if truthy.calls is None or falsy.calls is None:
         return None
-    if len(truthy.calls) != len(falsy.calls):
+    if truthy.calls != falsy.calls:
         return None
-    both = list(zip(truthy.calls, falsy.calls, strict=True))
-    if any(one != other and _without_given_up(one) != _without_given_up(other) for one, other in both):
-        return None
-    calls = tuple(_given_up_by_both(one, other) for one, other in both)
-    return Calls(calls=calls, names=tuple(truthy.names), reads=tuple(sorted({*truthy.reads, *falsy.reads})))
+    reads = sorted({*truthy.reads, *falsy.reads})
+    return Calls(calls=tuple(truthy.calls), names=tuple(truthy.names), reads=tuple(reads))
 
 
 def longer_of(recording: Recording) -> Calls | None:
     """Return the calls of the longer recording if the other one is a prefix of it, else None."""
     for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
         begun = shorter.begun if shorter.calls is None else shorter.calls
-        if longer.calls is None or begun is None or len(begun) > len(longer.calls):
-            continue
-        if all(
-            _without_given_up(one) == _without_given_up(other) for one, other in zip(longer.calls, begun, strict=False)
-        ):
-            calls = [*map(_given_up_by_both, longer.calls, begun), *map(_keeping_all, longer.calls[len(begun) :])]
+        if longer.calls is not None and begun is not None and longer.calls[: len(begun)] == begun:
             reads = sorted({*longer.reads, *shorter.reads})
-            return Calls(calls=tuple(calls), names=tuple(longer.names), reads=tuple(reads))
+            return Calls(calls=tuple(longer.calls), names=tuple(longer.names), reads=tuple(reads))
     return None
 
 
@@ -95,30 +87,6 @@ def _calls(recorded: Recorded) -> Calls | None:
     return Calls(calls=tuple(recorded.calls), names=tuple(recorded.names), reads=tuple(recorded.reads))
 
 
-def _without_given_up(call: str) -> object:
-    message = json.loads(call)
-    message.pop("d", None)
-    return json.dumps(message, sort_keys=True)
-
-
-def _keeping_all(call: str) -> str:
-    """Return a call without the list of objects to release."""
-    message = json.loads(call)
-    return call if message.pop("d", None) is None else json.dumps(message, separators=(",", ":"))
-
-
-def _given_up_by_both(one: str, other: str) -> str:
-    """Return a call that releases only the objects that are unused in both recordings."""
-    if one == other:
-        return one
-    message, second = json.loads(one), json.loads(other)
-    if "d" in message and "d" in second:
-        message["d"] = sorted(set(message["d"]) & set(second["d"]))
-    else:
-        message.pop("d", None)
-    return json.dumps(message, separators=(",", ":"))
-
-
 READS = "getattr"
 
 
@@ -139,20 +107,17 @@ def reordered(calls: Calls) -> Reordered | None:
     if order == list(range(len(order))):
         return None
     place = {number: position for position, number in enumerate(order)}
-    texts = [compact_json.encode(_renumbered(_released(messages[number]), place)).decode() for number in order]
+    texts = [compact_json.encode(_renumbered(messages[number], place)).decode() for number in order]
     return Reordered(calls=msgspec.structs.replace(calls, calls=tuple(texts)), order=tuple(order))
 
 
 def _depends(message: dict[str, Any]) -> bool:
     """Whether a call depends on an earlier one by more than its objects: on arguments, input or random numbers."""
-    if message["m"] or "i" in message or "s" in message:
+    if "i" in message or "s" in message:
         return True
-    return any(tag == "t" for tag, _ in _atoms([message["v"], message["k"], message["n"]]))
-
-
-def _released(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a call without the list of objects to release: a later call may need them now."""
-    return {key: part for key, part in message.items() if key != "d"}
+    return any(
+        tag == "x" and content[0] == "arg" for tag, content in _atoms([message["v"], message["k"], message["n"]])
+    )
 
 
 def _order(messages: list[dict[str, Any]]) -> list[int]:

@@ -20,13 +20,12 @@ from grade_sandbox.values import (
     standing_in,
     wire,
 )
-from grade_sandbox.values.object_table import ObjectTable
-from grade_sandbox.values.standing_in import FORGOTTEN
+from grade_sandbox.values.passed import Passed
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from grade_sandbox.jobs import Candidate
@@ -55,8 +54,7 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
         channel.send(wire.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
         channel.flush()
         return
-    kind = _OneByOne if spec.get("each") else _Answerer
-    answerer = kind(spec, namespace, originals, helpers, asked, call_context.Entered(printed), channel.announce)
+    answerer = _Answerer(spec, namespace, originals, helpers, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())
     while True:
         try:
@@ -107,11 +105,10 @@ class _Decoder(receiving.Decoder):
         self,
         nodes: "Any",
         classes: "dict[str, type[Any]]",
-        known: "Any",
         evaluate: "Callable[..., Any]",
         helpers: "dict[str, Any]",
     ) -> None:
-        super().__init__(nodes, classes, known)
+        super().__init__(nodes, classes)
         self._helpers = helpers
         self.evaluate = evaluate  # type: ignore[method-assign]
 
@@ -134,31 +131,30 @@ class _Answerer:
     ) -> None:
         """`originals`, `helpers`: the classes and functions of the signature.
 
-        `asked`: names of the classes that the candidate must write.
-
-        `announce` is called before a large answer is encoded.
+        `asked`: names of the classes that the candidate must write. `announce` is called before a large answer is
+        encoded.
         """
         self._announce = announce
         self._namespace, self._entered = namespace, entered
         self._names, self._reads = spec["names"], spec["reads"]
         self._wanted = {*spec["names"], *spec["stubs"]}
-        self._asked = asked
+        self._asked, self._tells_changes = asked, "each" not in spec
         # Their objects stay here.
         self._tested = {namespace[name]: name for name in asked if isinstance(namespace.get(name), type)}
+        self._objects = sending.Numbers()
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
-        self._theirs, self._ours = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
         self._helpers = helpers | self._classes
         """The functions and classes of the signature, which tests may pass."""
-        self._answers: list[Any] = []
-        self._arguments: list[Any] = []
-        self._parts: list[Any] = []
-        """The new objects of the last call, and of its answer."""
+        self._kept, self._next = set(spec.get("kept", ())), 0
+        self._answers: dict[int, Any] = {}
+        self._arguments: dict[int, dict[Any, Any]] = {}
+        """Answers and arguments of those calls that later calls name."""
 
     def hello(self) -> bytes:
         """Return the first message: the names the tests may use that the candidate's code defines."""
         space = self._namespace
-        encoder = self._encoder()
+        encoder = self._encoder(())
         values: dict[str, Any] = {}
         errors: dict[str, Any] = {}
         for name in self._names:
@@ -168,7 +164,6 @@ class _Answerer:
             elif name in space and not callable(value) and type(value) is not type(sys):
                 with contextlib.suppress(wire.UncrossableError):
                     values[name] = encoder.encode(value)
-        self._ours.add(encoder.values, encoder.nodes)
         return wire.dumps(
             {
                 "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
@@ -179,44 +174,55 @@ class _Answerer:
             }
         )
 
-    def _encoder(self) -> sending.Encoder:
-        tables = self._ours.atoms, self._theirs.atoms
+    def _encoder(self, known: "Sequence[Any]") -> sending.Encoder:
         return sending.Encoder(
-            self._labels, tables, reads=self._reads, functions=True, tested=self._tested, announce=self._announce
+            self._labels,
+            known,
+            reads=self._reads,
+            functions=True,
+            tested=self._tested,
+            objects=self._objects,
+            announce=self._announce,
         )
 
     def answer(self, call: "dict[str, Any]") -> bytes:
         """Return the reply to one call, as bytes."""
-        # Those of the last call. After the very last call, nobody would ask for changes.
-        if self._answers:
-            self._theirs.rest(self._arguments)
-            self._ours.rest(self._parts, id(self._answers[-1]))
-        self._arguments, self._parts = [], []
-        expected = len(self._theirs.objects) + len(call["n"])
+        number, self._next = self._next, self._next + 1
         outcome: dict[str, Any] = {}
         try:
-            target, args, kwargs = self._take(call)
+            decoder = _Decoder(call["n"], self._classes, self._value_of, self._helpers)
+            decoder.decode_all()
+            kwargs = {key: decoder.value(atom) for key, atom in call["k"]}
+            target, args = decoder.value(call["f"]), decoder.values(call["v"])
         except Exception as error:
-            self._theirs.objects += [FORGOTTEN] * (expected - len(self._theirs.objects))
-            self._answers.append(FORGOTTEN)
             return wire.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
+        passed = None
+        if self._tells_changes:
+            passed = Passed(call, decoder.built, self._labels, self._value_of, self._tested)
+        if number in self._kept:
+            self._arguments[number] = {**dict(enumerate(args)), **kwargs}
         self._entered.enter(call)
         try:
             outcome = {"v": target(*args, **kwargs)}
             self._constructed(call["f"], outcome["v"])
         except (Exception, SystemExit) as error:
             outcome = {"e": _without_frames(error)}
-        self._answers.append(outcome.get("v", FORGOTTEN))
-        return self._said(outcome, call)
-
-    def _said(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
+        if number in self._kept and "v" in outcome:
+            self._answers[number] = outcome["v"]
         try:
-            return self._reply(outcome, call)
+            return self._reply(outcome, call, passed)
         except wire.UncrossableError as error:
             why = str(error)
         except Exception as error:
             why = f"{wire.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
         return wire.dumps({"u": why})
+
+    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]", passed: "Passed | None") -> bytes:
+        encoder = self._encoder(() if passed is None else (passed,))
+        reply: dict[str, Any] = {key: encoder.encode(value) for key, value in outcome.items()}
+        if passed is not None:
+            reply["m"] = passed.changes(encoder)
+        return wire.dumps({**reply, "n": encoder.nodes, **self._entered.left(call)})
 
     def _constructed(self, function: "dict[str, Any]", value: "Any") -> None:
         """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
@@ -224,65 +230,18 @@ class _Answerer:
         if kind == "name" and name in self._asked and plain_forms.is_own(type(value)):
             self._tested.setdefault(type(value), name)
 
-    def _take(self, call: "dict[str, Any]") -> "tuple[Any, list[Any], dict[str, Any]]":
-        """Apply the contents of a call; return the function to call and its arguments."""
-        if "d" in call:
-            self._ours.forget_all()
-            self._answers = [FORGOTTEN] * len(self._answers)
-            self._theirs.forget(call["d"])
-        known = {"t": self._theirs, "a": self._ours}
-        decoder = _Decoder(call["n"], self._classes, known, self._value_of, self._helpers)
-        decoder.decode_all()
-        self._theirs.add(decoder.built, call["n"])
-        self._arguments = decoder.built
-        for tag, number, node in call["m"]:
-            table = self._theirs if tag == "t" else self._ours
-            decoder.fill(table.objects[number], node)
-            table.look(number)
-        kwargs = {key: decoder.value(atom) for key, atom in call["k"]}
-        return decoder.value(call["f"]), decoder.values(call["v"]), kwargs
-
-    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
-        encoder = self._encoder()
-        reply: dict[str, Any] = {key: encoder.encode(value) for key, value in outcome.items()}
-        reply["m"] = encoder.changes(self._theirs, self._ours)
-        encoder.finish()
-        reply["n"] = encoder.nodes
-        data = wire.dumps(reply | self._entered.left(call))
-        self._ours.add(encoder.values, encoder.nodes)
-        self._parts = encoder.values
-        return data
-
     def _value_of(self, expression: "list[Any]") -> "Any":
-        """Return the value of an expression over earlier answers in this process; see placeholder.py."""
+        """Return the value of an expression over earlier calls in this process; see placeholder.py."""
         kind, *rest = expression
         if kind == "name":
             return self._namespace[rest[0]]
         if kind == "ans":
-            self._ours.wake(self._ours.atoms.get(id(self._answers[rest[0]]), {}).get("a", -1))
             return self._answers[rest[0]]
+        if kind == "arg":
+            return self._arguments[rest[0]][rest[1]]
         if kind == "op":
             return remote_objects.FUNCTIONS[rest[0]]
         return standing_in.part(kind, self._value_of(rest[0]), rest[1])
-
-
-class _OneByOne(_Answerer):
-    """Answers calls of functions with data as their arguments; nothing of one call is there in the next."""
-
-    def answer(self, call: "dict[str, Any]") -> bytes:
-        decoder = receiving.Decoder(call["n"], self._classes)
-        decoder.decode_all()
-        self._entered.enter(call)
-        try:
-            outcome: dict[str, Any] = {"v": self._namespace[call["f"]["x"][1]](*decoder.values(call["v"]))}
-        except (Exception, SystemExit) as error:
-            outcome = {"e": _without_frames(error)}
-        return self._said(outcome, call)
-
-    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
-        encoder = sending.Encoder(self._labels, announce=self._announce)
-        reply = {key: encoder.encode(value) for key, value in outcome.items()}
-        return wire.dumps({**reply, "n": encoder.nodes})
 
 
 def _without_frames(error: "BaseException") -> "BaseException":

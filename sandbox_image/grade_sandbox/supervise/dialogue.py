@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import struct
 import time
 
@@ -152,10 +153,19 @@ class _Replies(Dialogue):
 MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
 _BATCH_BYTES = 64 << 10
 _NAMED = '{"f":{"x":["name",'
+_OF_ANSWERS = re.compile(r'\{"x":\["(?!name"|arg")')
+"""An expression over answers; of the others, the values are known before."""
+_EARLIER = re.compile(r'\["(?:ans|arg)",(\d+)')
+"""An expression that names an earlier call. In a text, its quotes would be escaped."""
 MOST_SECONDS = 60.0
 """Maximum time of calls that have limits of their own, all together."""
 MOST_BYTES = 8 << 20
 """After so many bytes of answers to such calls or runs, nothing more is asked: the grader has a job for the rest."""
+
+
+def kept(calls: Iterable[str]) -> list[int]:
+    """Return the calls whose answers or arguments other calls name."""
+    return sorted({int(number) for call in calls for number in _EARLIER.findall(call)})
 
 
 class LockStep(_Replies):
@@ -230,7 +240,7 @@ class LockStep(_Replies):
         batch = bytearray()
         end, self._size = self._sent + self._size, min(2 * self._size, self._ahead)
         for call in self._parts[self._sent : end]:
-            is_data = call.startswith(_NAMED) and call.count('{"x":') == 1
+            is_data = call.startswith(_NAMED) and _OF_ANSWERS.search(call) is None
             if batch and not is_data:
                 break
             encoded = call.encode()

@@ -152,7 +152,8 @@ class Supervisor:
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
-        with self._talking("candidate", candidate, cpu, numeric=numeric) as (pid, fd):
+        spec = {**candidate, "kept": dialogue.kept(calls)}
+        with self._talking("candidate", spec, cpu, numeric=numeric) as (pid, fd):
             said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
             return self._watch(job, pid, CANDIDATE_SLOT, said), said
 

@@ -175,10 +175,10 @@ def exchanged(texts: Sequence[str], others: Mapping[int, dict[str, Any]]) -> lis
 
 def _replace(message: dict[str, Any], keys: list[Any], control: Control) -> None:
     atom = control.atom
-    if keys[0] == "m" and keys[2:] == [2]:  # the contents of an argument that a call has changed
+    if keys[0] == "m" and keys[2:] == [1]:  # the contents of an argument that a call has changed
         if control.node is not None:
             change = message["m"][keys[1]]
-            change[2] = _with_contents(change[2], control.node)
+            change[1] = _with_contents(change[1], control.node)
         return
     if control.node is not None:
         atom = {"r": len(message["n"])}
@@ -260,4 +260,4 @@ def detached(messages: Messages) -> dict[str, Any]:
     others: dict[str, Any] = {key: apart(message[key]) for key in ("v", "e") if key in message}
     for at in range(len(nodes)):
         nodes[at] = apart(nodes[at])
-    return {**message, **others, "n": nodes, "m": [change for change in message["m"] if change[0] == "a"]}
+    return {**message, **others, "n": nodes, "m": []}

@@ -15,7 +15,7 @@ from grade_sandbox.tests import controls, shown
 from grade_sandbox.tests.controls import Control, detached, exchanged, grafted
 from grade_sandbox.tests.kinds import Kinds, largest_of
 from grade_sandbox.tests.sameness import Comparison, Place
-from grade_sandbox.tests.views import Messages, Part, every, given
+from grade_sandbox.tests.views import Messages, Part, as_key, every, given
 from grade_sandbox.values.constructed import NONE
 
 TYPE_CHECKING = False
@@ -178,7 +178,7 @@ class Likeness:
         """
         one, other = changed_arguments(self._expected.message), changed_arguments(self._returned.message)
         places = []
-        for argument in self._expected.arguments() if one and is_answer else sorted(one & other):
+        for argument in self._expected.arguments() if one and is_answer else sorted(one & other, key=str):
             parts = self._expected.argument(argument), self._returned.argument(argument)
             differing = self._compare(number, *parts, ("argument",))
             if differing and not is_answer:
@@ -192,14 +192,14 @@ class Likeness:
 
     def _note_argument(self, number: int, argument: int) -> None:
         """Note an argument that both change, in different ways. Its place is in a message with a copy in the answer."""
-        changes = [change for change in self._returned.message["m"] if change[0] == "t"]
+        changes = self._returned.message["m"]
         if number + 1 not in self.unread:
             self.unread[number + 1] = self._detached()
             self.unread[number + 1]["m"] += changes
         before = len(self.unread[number + 1]["m"]) - len(changes)
-        at = before + [change[1] for change in changes].index(argument)
+        at = before + [as_key(number) for number, _ in changes].index(argument)
         part = self._returned.argument(argument)
-        place = part._replace(where=(number + 1, "m", at, 2))
+        place = part._replace(where=(number + 1, "m", at, 1))
         self.arguments.append((place, controls.of_argument(self._returned.view(part))))
 
     def _detached(self) -> dict[str, Any]:
@@ -214,10 +214,10 @@ class Likeness:
         """Rewrite a message of the sample: its answer apart from the arguments, these as the reference left them."""
         message = self._detached()
         copies: dict[int, int] = {}
-        for argument in sorted(changed_arguments(self._expected.message)):
+        for argument in sorted(changed_arguments(self._expected.message), key=str):
             part = self._expected.argument(argument)
             atom = grafted(self._expected, part, message["n"], copies, is_argument=True)
-            message["m"].append(["t", argument, message["n"][atom["r"]]])
+            message["m"].append([argument, message["n"][atom["r"]]])
         self._rewritten[number + 1] = message
 
     # --- noting ---
@@ -273,7 +273,7 @@ class Likeness:
 def _is_data(text: str) -> bool:
     """Whether a message has a value without objects or functions that stay with the program."""
     message = json.loads(text)
-    return "v" in message and '"a":' not in text and not any(node[0] in {"object", "function"} for node in message["n"])
+    return "v" in message and not any(node[0] in {"object", "function"} for node in message["n"])
 
 
 def _read(messages: Messages) -> Answer:
@@ -310,6 +310,6 @@ def as_doubt(place: Place, expected: Messages, returned: Messages) -> Doubt:
     return Doubt(place, (controls.of(one, other), controls.of(other, one)))
 
 
-def changed_arguments(message: dict[str, Any]) -> set[int]:
-    """Return the numbers of the tests' objects that a call changed."""
-    return {number for tag, number, _ in message.get("m", ()) if tag == "t"}
+def changed_arguments(message: dict[str, Any]) -> set[Any]:
+    """Return the numbers of the objects of a call that it changed."""
+    return {as_key(number) for number, _ in message.get("m", ())}

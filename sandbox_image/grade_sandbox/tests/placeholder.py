@@ -5,6 +5,7 @@ between the two cases. So if such a value reaches a later call, the two recordin
 answer that is passed on unchanged, or an item or attribute of it, is represented by an expression:
 
     ["ans", k]   the answer to call k          ["name", n]   what the candidate calls n
+    ["arg", k, i]      argument i of call k (a number or a name), as that call left it
     ["item", expression, atom]                 ["nth", expression, i]   item i of an iteration
     ["attr", expression, name]
     ["op", name]       an operation on such values (remote_objects.py)

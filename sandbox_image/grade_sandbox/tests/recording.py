@@ -14,14 +14,14 @@ import json
 import re
 import sys
 import types
-import weakref
+from typing import NamedTuple
 
 from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, placeholder, test_run
 from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
 from grade_sandbox.values import plain_forms, remote_objects, sending, wire
 from grade_sandbox.values.call_context import CallContext
-from grade_sandbox.values.object_table import ObjectTable
+from grade_sandbox.values.constructed import MUTABLE
 from grade_sandbox.values.standing_in import Proxy
 
 TYPE_CHECKING = False
@@ -39,10 +39,6 @@ MAX_CALLS = 20_000
 MAX_BYTES = 8 << 20
 MAX_PLACEHOLDERS = 200_000
 MAX_OBJECTS = 12
-FEW_OBJECTS = 100
-"""How many objects of the tests stay while the tests use one of them."""
-RECENT = 16
-"""The tests' objects that are looked at before each call: nearly all tests change only what they passed last."""
 _CHANGING = {name for kind in (list, dict, set, collections.deque) for name in dir(kind)} - {
     name for kind in (tuple, frozenset, types.MappingProxyType) for name in dir(kind)
 }
@@ -75,10 +71,6 @@ class Recording:
         If an exception of the tests themselves is the reason, "begun" has the calls before it.
         """
         process.swallow_output()
-        found, recorder = self._recorded(truthy, RECENT)
-        return self._recorded(truthy, None)[0] if recorder is not None and recorder.heap.has_missed() else found
-
-    def _recorded(self, truthy: bool, recent: int | None) -> tuple[dict[str, Any], Recorder | None]:
         test_run.make_repeatable()
         recorder: Recorder | None
         open_: dict[str, list[str]]
@@ -90,7 +82,7 @@ class Recording:
             exec(self._signature, namespace)
             classes, stubs = test_run.classes_and_stubs(self._spec, namespace)
             tested = [stub for stub in stubs.values() if isinstance(stub, type)]
-            recorder = self._recorder(classes, truthy, tested, recent)
+            recorder = self._recorder(classes, truthy, tested)
             namespace |= test_run.stand_ins(stubs, recorder.operate, recorder)
             self._tests.bind(namespace, identical=recorder.identical)
             names = test_run.open_names(self._read, namespace)
@@ -103,21 +95,19 @@ class Recording:
                 namespace[execute.__name__] = functools.partial(recorder.executed, execute)
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
-            return {"refused": str(error), **open_}, recorder
+            return {"refused": str(error), **open_}
         except BaseException as error:
             if recorder is None or recorder.refused is None:
                 why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
                 begun = recorder.begun() if recorder is not None else None
-                return {"refused": why, "begun": begun, **open_}, recorder
-        return recorder.result(open_), recorder
+                return {"refused": why, "begun": begun, **open_}
+        return recorder.result(open_)
 
 
 class Recorder:
     """Answers calls with placeholders and records the calls."""
 
-    def __init__(
-        self, classes: dict[str, type[Any]], truthy: bool, tested: Sequence[type[Any]] = (), recent: int | None = None
-    ) -> None:
+    def __init__(self, classes: dict[str, type[Any]], truthy: bool, tested: Sequence[type[Any]] = ()) -> None:
         """`tested`: the signature's own versions of the classes that the candidate must write (remote_objects.py)."""
         self.truthy = truthy
         self._tested = tested
@@ -128,13 +118,13 @@ class Recorder:
         self.refused: str | None = None
         self._classes = classes
         self._labels = {kind: name for name, kind in classes.items()}
-        self.heap = ObjectTable("t", by_value=True, recent=recent)
+        self._passed: dict[int, _Passed] = {}
+        """id() -> an argument of an earlier call that can change."""
         self._context = CallContext(UnrecordableError)
         self._calls: list[str] = []
         self._bytes = self._placeholders = 0
         self._asked = False
         """Whether the tests have used a placeholder: a name that they only mention is not tested."""
-        self._answers: list[weakref.ref[Any]] = []
         self._changed: set[int] = set()
         """The calls whose answers the tests have changed. The candidate still has these answers as they were."""
 
@@ -322,7 +312,6 @@ class Recorder:
         answer = self._call(["name", target.__name__], args, kwargs)
         one = remote_objects.made(target, answer._expression)
         self._others.objects.append(_expression(one))
-        self._answers[-1] = weakref.ref(one)
         return one
 
     def compare(self, name: str, left: Any, right: Any) -> Any:
@@ -338,7 +327,8 @@ class Recorder:
         if self.refused is not None:
             raise UnrecordableError(self.refused)
         try:
-            call = self._message(target, args, kwargs)
+            encoder = _Encoder(self._labels, self.passed)
+            call = encoder.call({"x": target}, args, kwargs) | self._context.now()
         except wire.UncrossableError as error:
             self.refuse(f"the tests pass a {error}, which cannot be serialized")
         except UnrecordableError as error:
@@ -347,43 +337,34 @@ class Recorder:
         self._bytes += len(text)
         if len(self._calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.refuse(f"more than {MAX_CALLS} calls or {MAX_BYTES >> 20} MB of arguments")
-        answer = Placeholder(self, ["ans", len(self._calls)])
+        self._note_arguments(call, [*args, *kwargs.values()])
         self._calls.append(text)
-        self._answers.append(weakref.ref(answer))
-        return answer
+        return Placeholder(self, ["ans", len(self._calls) - 1])
 
-    def _message(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        told = self._context.now()
-        given_up = self._given_up()
-        encoder = _Encoder(self._labels, (self.heap.atoms,))
-        call = encoder.call({"x": target}, args, kwargs, self.heap)
-        self.heap.add(encoder.values, encoder.nodes)
-        return call | told | ({} if given_up is None else {"d": given_up})
+    def passed(self, value: Any) -> Expression | None:
+        """Return the expression of an argument of an earlier call, if the tests have not changed it since."""
+        known = self._passed.get(id(value))
+        return known.expression if known is not None and known.text == self._text(value) else None
 
-    def _given_up(self) -> list[int] | None:
-        """Return the numbers of the tests' objects that a program can forget; None if it may forget nothing.
+    def _text(self, value: Any) -> str:
+        encoder = _Encoder(self._labels)
+        return wire.encode([encoder.encode(value), encoder.nodes])
 
-        A program can put one object into another. So while the tests use one of them, all stay. If they are many, the
-        unused ones are forgotten all the same, because both sides look at all objects at each call.
-        """
-        if self._tested:
-            return None  # further questions about its objects may follow
-        self._answers = [answer for answer in self._answers if answer() is not None]
-        if self._answers:
-            return None
-        numbers = self.heap.mutable()
-        unused: list[int] = []
-        released: collections.Counter[int] = collections.Counter()
-        for number in numbers:
-            # Referenced by the table, by this expression, and by the call that counts references.
-            count = sys.getrefcount(self.heap.objects[number]) - released[id(self.heap.objects[number])]
-            if count <= 2:
-                unused.append(number)
-                released.update(self.heap.held_by(number))
-        if len(unused) < len(numbers) <= FEW_OBJECTS:
-            return None
-        self.heap.forget(unused)
-        return unused
+    def _note_arguments(self, call: dict[str, Any], given: list[Any]) -> None:
+        """Note the arguments of a call that can change."""
+        atoms = [*enumerate(call["v"]), *call["k"]]
+        for value, (key, atom) in zip(given, atoms, strict=True):
+            if isinstance(atom, dict) and "r" in atom and call["n"][atom["r"]][0] in MUTABLE:
+                self._passed[id(value)] = _Passed(value, ["arg", len(self._calls), key], self._text(value))
+
+
+class _Passed(NamedTuple):
+    """An argument of a call."""
+
+    value: Any
+    expression: Expression
+    text: str
+    """Its contents when it was passed."""
 
 
 class Others:
@@ -454,9 +435,17 @@ def _target(value: Any) -> list[Any]:
 class _Encoder(sending.Encoder):
     """Sends placeholders as expressions, and the candidate's functions by name."""
 
+    def __init__(
+        self, classes: dict[type[Any], str], passed: Callable[[Any], Expression | None] = lambda value: None
+    ) -> None:
+        """`passed` returns the expression of an argument of an earlier call, or None."""
+        super().__init__(classes)
+        self._passed = passed
+
     def atom(self, value: Any) -> Any:
         if type(value) is Placeholder:
             return {"x": placeholder.expression_of(value)}
         if type(value) is Proxy or remote_objects.is_class(value) or remote_objects.is_object(value):
             return {"x": _target(value)}
-        return super().atom(value)
+        earlier = self._passed(value)
+        return super().atom(value) if earlier is None else {"x": earlier}

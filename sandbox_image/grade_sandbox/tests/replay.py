@@ -8,22 +8,23 @@ from typing import NamedTuple
 from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, expectations, recording
 from grade_sandbox.tests.test_run import TestRun
-from grade_sandbox.values import constructed, plain_forms, remote_objects, sending, standing_in, wire
+from grade_sandbox.values import plain_forms, receiving, remote_objects, sending, standing_in, wire
 from grade_sandbox.values.call_context import as_told
-from grade_sandbox.values.standing_in import FORGOTTEN
+from grade_sandbox.values.passed import Passed, expressions
+from grade_sandbox.values.standing_in import Proxy
 from grade_sandbox.values.wire import UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from types import CodeType
     from typing import Any
 
     from grade_sandbox.jobs import Judged, Reordered
 
 
-_AS_IN_JSON = {bool, int, float, str, type(None)}
-"""The types of values that are their own atoms, except for some that JSON would change."""
+_NOTHING = object()
+"""Stands for the answer to a call that has none."""
 
 
 class Divergence(UnconfirmedError):  # noqa: N818 - a reason why, not an error
@@ -50,16 +51,15 @@ class Replay(TestRun):
         tests: CodeType,
         calls: list[dict[str, Any]],
         replies: list[str],
-        recent: int | None = None,
     ) -> None:
         """`calls`: the recorded ones; `replies`: as many texts, or fewer if the candidate's process ended."""
-        super().__init__(spec, signature, tests, recent)
+        super().__init__(spec, signature, tests)
         self._open = spec["names"]
         self._calls, self._texts = calls, replies
         self.before: Callable[[dict[str, Any]], object] = lambda namespace: None
         """Called with the names of the tests before they run."""
-        self._next = 0
         self._answers: list[Any] = []
+        self._arguments: list[dict[Any, Any]] = []
 
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names that were open when the calls were recorded."""
@@ -69,44 +69,79 @@ class Replay(TestRun):
     def answer(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Return the recorded answer."""
         told = self.context.now()
-        while self._next < len(self._calls):
-            call = self._calls[self._next]
-            match = _Match(self, call)
-            if match.is_call(proxy, args, kwargs, told):
-                self._begin(call, match.values())
+        while len(self._answers) < len(self._calls):
+            call = self._calls[len(self._answers)]
+            if self._is_call(call, proxy, args, kwargs, told):
                 self.used += 1
-                return self._reply()
-            if call["f"].get("x", ["name"])[0] == "name" or self._is_of_object(call):
+                return self._reply(call, args, kwargs)
+            if call["f"]["x"][0] == "name" or self._is_of_object(call):
                 break
             # The recorded call is that of an answer, but this answer is nothing that the tests call.
-            self._begin(call, [FORGOTTEN] * len(call["n"]))
-            self._pass_over()
+            self._end({}, _NOTHING)
         raise Divergence("with its answers, the tests make other calls than those that were recorded")
 
-    def _begin(self, call: dict[str, Any], values: list[Any]) -> None:
-        tables = self.replies
-        if "d" in call:
-            tables.forget(call["d"])
-            self._answers = [FORGOTTEN] * len(self._answers)
-        tables.ours.add(values, call["n"])
+    def _is_call(
+        self, call: dict[str, Any], proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: dict[str, Any]
+    ) -> bool:
+        """Whether a call is the recorded one: same function, same contents of arguments, same context."""
+        if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
+            return False
+        if any(call.get(name) != told.get(name) for name in ("p", "i")):
+            return False
+        if not as_told(call.get("s", {}), told.get("s", {})):
+            return False
+        try:
+            if self.value_of(call["f"]["x"]) is not proxy:
+                return False
+            wanted: list[Any] = [call["v"], call["k"], call["n"]]
+            earlier = [self.value_of(expression) for expression in expressions(wanted)]
+            if earlier:
+                decoder = _Decoder(call["n"], self)
+                decoder.decode_all()
+                named = {key: decoder.value(atom) for key, atom in call["k"]}
+                wanted = self._contents(decoder.values(call["v"]), named, earlier)
+            return wire.encode(wanted) == wire.encode(self._contents(args, kwargs, earlier))
+        except (LookupError, AttributeError, TypeError, ValueError, wire.UncrossableError, wire.MalformedError):
+            return False
 
-    def _reply(self) -> tuple[str, Any]:
-        number, self._next = self._next, self._next + 1
+    def _contents(self, args: Sequence[Any], kwargs: Mapping[str, Any], earlier: list[Any]) -> list[Any]:
+        made = _Comparing(self.replies.labels, earlier).call(None, args, kwargs)
+        return [made["v"], made["k"], made["n"]]
+
+    def _reply(self, call: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+        number = len(self._answers)
         if number >= len(self._texts):
             raise WaitingError("the candidate's process ended during a call")
-        reply = wire.loads(self._texts[number])
-        how, result = self.replies.take(reply)
-        self._answers.append(result if how == "v" else FORGOTTEN)
+        text = self._texts[number]
+        objects = self._objects(call, args, kwargs) if '{"t":' in text or '"m":[[' in text else None
+        reply = wire.loads(text)
+        how, result = self.replies.take(reply, objects)
+        self._end({**dict(enumerate(args)), **kwargs}, result if how == "v" else _NOTHING)
         self.context.after(reply)
         return how, result
 
-    def _pass_over(self) -> None:
-        """Take the answer to a call that the tests do not make; nothing depends on whether it could be sent."""
-        if self._next < len(self._texts) and "u" in wire.loads(self._texts[self._next]):
-            self._next += 1
-            self._answers.append(FORGOTTEN)
-        else:
-            self._reply()
+    def _objects(self, call: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Passed:
+        """Return the objects that a call passes, which equals the recorded one."""
+        found: list[Any] = [None] * len(call["n"])
+        seen: set[int] = set()
+        holding = _Holding(self.replies.labels)
+        pairs: list[tuple[Any, Any]] = [*zip(call["v"], map(_Held, args), strict=True)]
+        pairs += [(atom, _Held(kwargs[key])) for key, atom in call["k"]]
+        while pairs:
+            recorded, actual = pairs.pop()
+            if type(actual) is list:
+                pairs += zip(recorded, actual, strict=False)
+            elif type(actual) is _Held and isinstance(recorded, dict) and "r" in recorded:
+                number = recorded["r"]
+                if number not in seen:
+                    seen.add(number)
+                    found[number] = actual.value
+                    pairs.append((call["n"][number], holding.node(actual.value)))
+        return Passed(call, found, self.replies.labels, self.value_of)
+
+    def _end(self, arguments: dict[Any, Any], answer: Any) -> None:
+        self._arguments.append(arguments)
+        self._answers.append(answer)
 
     def _is_of_object(self, call: dict[str, Any]) -> bool:
         """Whether a recorded call is an operation on an object, or on a class: then the tests must make it."""
@@ -117,17 +152,15 @@ class Replay(TestRun):
             return False
         return remote_objects.is_object(value) or remote_objects.is_class(value)
 
-    def named(self, atom: dict[str, Any]) -> Any:
-        """Return the function that a call names: by an expression, or as an object that the candidate has sent."""
-        return self.replies.theirs.objects[atom["a"]] if "a" in atom else self.value_of(atom["x"])
-
     def value_of(self, expression: list[Any]) -> Any:
         """Return the value of an expression over earlier answers in this process."""
         kind, *rest = expression
         if kind == "ans":
             return self._answers[rest[0]]
+        if kind == "arg":
+            return self._arguments[rest[0]][rest[1]]
         if kind == "name":
-            return self.names.get(rest[0], FORGOTTEN)
+            return self.names.get(rest[0], _NOTHING)
         if kind == "op":
             return remote_objects.OPERATORS[rest[0]]
         return standing_in.part(kind, self.value_of(rest[0]), rest[1])
@@ -151,88 +184,33 @@ class _Holding(sending.Encoder):
         return _Held(value)
 
 
-class _Match:
-    """Checks whether a call equals the recorded one: same function, same arguments, same aliasing."""
+class _Comparing(sending.Encoder):
+    """Writes down the contents of arguments. Functions and objects of the candidate are compared by identity."""
 
-    def __init__(self, replay: Replay, call: dict[str, Any]) -> None:
-        self._replay, self._call = replay, call
-        self._ours = replay.replies.ours
-        self._labels = replay.replies.labels
-        self._holding = _Holding(self._labels)
-        self._bound: dict[int, Any] = {}
+    def __init__(self, classes: Mapping[type[Any], str], earlier: list[Any]) -> None:
+        """`earlier`: answers that the call names; the items of an iterator among them must not be used up."""
+        super().__init__(classes)
+        self._earlier = {id(value): value for value in earlier}
 
-    def values(self) -> list[Any]:
-        """Return the objects that correspond to the recorded call's new objects."""
-        return [self._bound.get(number, FORGOTTEN) for number in range(len(self._call["n"]))]
+    def atom(self, value: Any) -> Any:
+        is_theirs = type(value) is Proxy or remote_objects.is_class(value) or remote_objects.is_object(value)
+        if is_theirs or (id(value) in self._earlier and hasattr(type(value), "__next__")):
+            return {"x": id(value)}
+        return super().atom(value)
 
-    def is_call(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: dict[str, Any]) -> bool:
-        """Compare the call, arguments first."""
-        call = self._call
-        if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
-            return False
-        if any(call.get(name) != told.get(name) for name in ("p", "i")):
-            return False
-        if not as_told(call.get("s", {}), told.get("s", {})):
-            return False
-        try:
-            if self._replay.named(call["f"]) is not proxy:
-                return False
-            pairs: list[tuple[Any, Any]] = [*zip(call["v"], map(_Held, args), strict=True)]
-            pairs += [(atom, _Held(kwargs[key])) for key, atom in call["k"]]
-            return self._same(pairs + self._changes())
-        except (LookupError, AttributeError, TypeError, ValueError, wire.UncrossableError):
-            return False
 
-    def _changes(self) -> list[tuple[Any, Any]]:
-        """Return pairs to compare: the recorded changes, and the current contents of these objects of the tests."""
-        changed = set(self._ours.changed())
-        recorded = {number: node for _, number, node in self._call["m"]}
-        if changed - recorded.keys() - set(self._call.get("d", ())):
-            raise ValueError("a change that is not recorded")
-        return [(node, self._holding.node(self._ours.objects[number])) for number, node in recorded.items()]
+class _Decoder(receiving.Decoder):
+    """Builds the arguments of a recorded call."""
 
-    def _same(self, pairs: list[tuple[Any, Any]]) -> bool:
-        while pairs:
-            recorded, actual = pairs.pop()
-            if type(actual) is _Held:
-                if not self._same_atom(recorded, actual.value, pairs):
-                    return False
-            elif type(actual) is list:
-                if type(recorded) is not list or len(recorded) != len(actual):
-                    return False
-                pairs += zip(recorded, actual, strict=True)
-            elif type(recorded) is not type(actual) or recorded != actual:
-                return False
-        return True
+    def __init__(self, nodes: Any, replay: Replay) -> None:
+        super().__init__(nodes, replay.replies.classes)
+        self._replay = replay
 
-    def _same_atom(self, recorded: Any, value: Any, pairs: list[tuple[Any, Any]]) -> bool:
-        tag: Any
-        content: Any
-        tag, content = next(iter(recorded.items())) if isinstance(recorded, dict) else ("", None)
-        if tag == "x":
-            expected = self._replay.value_of(content)
-            return expected is value or self._plain(expected) == self._plain(value) != ""
-        if tag in {"t", "a"}:
-            objects = self._ours.objects if tag == "t" else self._replay.replies.theirs.objects
-            return objects[content] is value
-        if tag == "r":
-            if content in self._bound:
-                return self._bound[content] is value
-            self._bound[content] = value
-            pairs.append((self._call["n"][content], self._holding.node(value)))
-            return True
-        if type(recorded) is type(value) and type(value) in _AS_IN_JSON:
-            return repr(recorded) == repr(value)
-        return repr(sending.Encoder(self._labels).atom(value)) == repr(recorded)
+    def evaluate(self, expression: Any) -> Any:
+        return self._replay.value_of(expression)
 
-    def _plain(self, value: Any) -> str:
-        """Return a text for a value without identity; an empty one for any other value."""
-        encoder = sending.Encoder(self._labels)
-        try:
-            atom = encoder.encode(value)
-        except wire.UncrossableError:
-            return ""
-        return "" if any(node[0] in constructed.MUTABLE for node in encoder.nodes) else repr([atom, encoder.nodes])
+    def helper(self, name: Any) -> Any:
+        return self._replay.names[name]
 
 
 class Tests:
@@ -251,18 +229,13 @@ class Tests:
         self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
 
-    def _replay(self, code: CodeType, answers: list[str], recent: int | None) -> Replay:
-        return Replay(self.spec, self._signature, code, self.calls, answers, recent)
+    def _replay(self, code: CodeType, answers: list[str]) -> Replay:
+        return Replay(self.spec, self._signature, code, self.calls, answers)
 
     def verdict(self, hello: str, answers: list[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         process.swallow_output()
-        self.replay = self._replay(self._tests, answers, recording.RECENT)
-        why = self.replay.verdict(hello)
-        if not why[0] and self.replay.replies.ours.has_missed():
-            self.replay = self._replay(self._tests, answers, None)
-            why = self.replay.verdict(hello)
-        return why
+        return self._replay(self._tests, answers).verdict(hello)
 
     def right(self, hello: str, answers: list[str]) -> list[bool]:
         """Return for each assertion whether it holds; nothing if that is unknown. Call it in a fork.
@@ -276,7 +249,7 @@ class Tests:
         def begun(number: int, is_right: bool) -> None:
             found[number] = is_right and found[number] is not False
 
-        replay = self._replay(tests.code, answers, None)
+        replay = self._replay(tests.code, answers)
         replay.before = lambda namespace: tests.bind(namespace, begun=begun)
         reason, kind = replay.verdict(hello)
         return [] if kind == "diverged" else [not reason if one is None else one for one in found]

@@ -15,17 +15,17 @@ from grade_sandbox.confine import process
 from grade_sandbox.tests import executing
 from grade_sandbox.values import instances, receiving, remote_objects, standing_in, wire
 from grade_sandbox.values.call_context import CallContext
-from grade_sandbox.values.object_table import ObjectTable
 from grade_sandbox.values.standing_in import Proxy
 from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from types import CodeType
     from typing import Any, NoReturn
 
     from grade_sandbox.jobs import Declared, Task
+    from grade_sandbox.values.passed import Passed
     from grade_sandbox.values.remote_objects import Link
     from grade_sandbox.values.standing_in import CallBack, Note
 
@@ -58,9 +58,9 @@ class TestRun:
     refusal: type[UnconfirmedError] = UnconfirmedError
     """What tests raise that prepare more for a call than can be sent."""
 
-    def __init__(self, spec: Task, signature: CodeType, tests: CodeType, recent: int | None = None) -> None:
-        """`spec`: what a job says of the task; `signature` and `tests`: its code; `recent`: see ObjectTable."""
-        self.spec, self._recent = spec, recent
+    def __init__(self, spec: Task, signature: CodeType, tests: CodeType) -> None:
+        """`spec`: what a job says of the task; `signature` and `tests`: its code."""
+        self.spec = spec
         self._signature, self._tests = signature, tests
         self.error: BaseException | None = None
         """The first reason why nothing can be confirmed: the tests may catch the exception."""
@@ -91,7 +91,7 @@ class TestRun:
         namespace["__file__"] = process.FILE
         exec(self._signature, namespace)
         classes, self.stubs = classes_and_stubs(self.spec, namespace)
-        self.replies, self.context = Replies(classes, self.note, self.called, self._recent), CallContext(self.refusal)
+        self.replies, self.context = Replies(classes, self.note, self.called), CallContext(self.refusal)
         wanted = self.wanted(namespace)
         functions = set(map(str, hello["functions"]))
         lent = {name: stub for name, stub in self.stubs.items() if name in functions}
@@ -203,47 +203,41 @@ def _line_of(error: BaseException, tests: str) -> str:
 class Replies:
     """Decodes the answers of one candidate, reply by reply."""
 
-    def __init__(self, classes: dict[str, type[Any]], note: Note, call_back: CallBack, recent: int | None) -> None:
+    def __init__(self, classes: dict[str, type[Any]], note: Note, call_back: CallBack) -> None:
         """`classes`: name -> class of the signature. `note` records why nothing can be confirmed.
 
-        `call_back(stub, args, kwargs)` calls a function that the candidate has returned. `recent`: see ObjectTable.
+        `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
         """
         self.classes = classes
         self.labels = {kind: name for name, kind in classes.items()}
-        self.ours, self.theirs = ObjectTable("t", by_value=True, recent=recent), ObjectTable("a", by_value=False)
         self.tested: dict[str, Any] = {}
         """Name -> substitute of a class that the candidate must write, to be filled in."""
+        self.objects: dict[int, Any] = {}
+        """Number -> substitute for an object of such a class."""
         self.note, self.call_back = note, call_back
 
-    def decode(self, nodes: Any) -> receiving.Decoder:
-        """Return a decoder of a reply's nodes; its objects then count as sent."""
-        decoder = _Decoder(nodes, self)
+    def decode(self, nodes: Any, passed: Passed | None = None) -> receiving.Decoder:
+        """Return a decoder of a reply's nodes."""
+        decoder = _Decoder(nodes, self, passed)
         decoder.decode_all()
-        self.theirs.add(decoder.built, nodes)
         return decoder
 
-    def take(self, reply: dict[str, Any]) -> tuple[str, Any]:
+    def take(self, reply: dict[str, Any], passed: Passed | None) -> tuple[str, Any]:
         """Apply the changes that a call made; return ("v", value) or ("e", exception)."""
         if "u" in reply:
             what = str(reply["u"])[:200]
             raise UnconfirmedError(f"the candidate returned what cannot be serialized: {what}")
         try:
-            decoder = self.decode(reply.get("n"))
+            decoder = self.decode(reply.get("n"), passed)
             how = "e" if "e" in reply else "v"
             result = decoder.value(reply[how])
-            for tag, number, node in reply["m"]:
-                table = {"t": self.ours, "a": self.theirs}[tag]
-                table.check_change(number, node)
-                decoder.fill(table.objects[number], node)
-                table.look(number)
+            for number, node in reply["m"]:
+                if passed is None:
+                    raise MalformedError("a change of nothing")
+                decoder.fill(passed.changed(number, node), node)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise MalformedError(str(error)[:200]) from None
         return how, result
-
-    def forget(self, numbers: Iterable[int]) -> None:
-        """Release objects that the tests no longer use: all received ones, and these of their own."""
-        self.theirs.forget_all()
-        self.ours.forget(numbers)
 
 
 def delivered(how: str, result: Any) -> Any:
@@ -269,13 +263,17 @@ def hello_of(message: dict[str, Any]) -> dict[str, Any]:
 class _Decoder(receiving.Decoder):
     """Builds the values of a reply: a function becomes a stub that calls the candidate again."""
 
-    def __init__(self, nodes: Any, replies: Replies) -> None:
-        super().__init__(nodes, replies.classes, {"t": replies.ours.objects, "a": replies.theirs.objects})
+    def __init__(self, nodes: Any, replies: Replies, passed: Passed | None) -> None:
+        super().__init__(nodes, replies.classes, passed)
         self.note = replies.note  # type: ignore[method-assign,assignment]
-        self._call_back, self._tested = replies.call_back, replies.tested
+        self._call_back, self._tested, self._objects = replies.call_back, replies.tested, replies.objects
 
-    def object(self, name: Any, *, compares: bool) -> Any:
-        return remote_objects.made(self._tested[name], compares=compares)
+    def object(self, name: Any, number: Any, *, compares: bool) -> Any:
+        if type(number) is not int:
+            raise MalformedError("an object without a number")
+        if number not in self._objects:
+            self._objects[number] = remote_objects.made(self._tested[name], compares=compares)
+        return self._objects[number]
 
     def function(self, node: list[Any]) -> Any:
         if node[0] != "function" or not isinstance(node[1], str):

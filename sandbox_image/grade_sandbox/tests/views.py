@@ -28,6 +28,7 @@ from grade_sandbox.values.constructed import (
     TYPES,
     WRAPPER,
 )
+from grade_sandbox.values.passed import expressions
 from grade_sandbox.values.wire import WRITTEN
 
 TYPE_CHECKING = False
@@ -46,12 +47,12 @@ MAX_RANGE = 100_000
 class Table(NamedTuple):
     """The nodes of one message, and where they stand; `where` is None for the nodes of a call.
 
-    `first`: the number of the tests' object that the first node of a call is, for its present contents.
+    `is_left`: the nodes are those of the call that was answered last, and mean what it left.
     """
 
     nodes: list[Any]
     where: Where | None = None
-    first: int | None = None
+    is_left: bool = False
 
 
 class Part(NamedTuple):
@@ -120,39 +121,30 @@ def rows(view: View) -> View:
 
 
 class Messages:
-    """The messages of one program, read one after the other. Objects that it sent before are known by number."""
+    """The messages of one program, read one after the other."""
 
     def __init__(self, hello: str, replies: Sequence[str], calls: Sequence[dict[str, Any]]) -> None:
         self.texts = [hello, *replies]
         self._calls = calls
-        self._table = Table([])
-        self._theirs: list[Node] = []
-        self._ours: list[Node] = []
+        self._table = self._given = Table([])
+        self._left: dict[Any, Node] = {}
+        """Number of an object of the last call -> what the call left of it, if that is in the message."""
         self.read = 0
         """Number of messages read; message 0 is the first one, and message k + 1 the answer to call k."""
         self.message: dict[str, Any] = {}
         """The message read last."""
 
     def next(self) -> dict[str, Any]:
-        """Read the next message: take over the objects in it, and those of the call before it."""
+        """Read the next message."""
         number, self.read = self.read, self.read + 1
-        if number:
-            call = self._calls[number - 1]
-            table = Table(call["n"], first=len(self._ours))
-            self._ours += [Node(table, node) for node in call["n"]]
-            for tag, changed, node in call["m"]:
-                self._objects(tag)[changed] = Node(table, node)
+        self._given = Table(self._calls[number - 1]["n"] if number else [], is_left=True)
         message: dict[str, Any] = json.loads(self.texts[number])
         self.message = message
         message.setdefault("p", "")
         self._table = Table(message.get("n") or [], (number, "n"))
-        self._theirs += [Node(self._table, node, (number, "n", at)) for at, node in enumerate(self._table.nodes)]
-        for at, (tag, changed, node) in enumerate(message.get("m", ())):
-            self._objects(tag)[changed] = Node(self._table, node, (number, "m", at, 2))
+        changes = enumerate(message.get("m", ()))
+        self._left = {as_key(n): Node(self._table, node, (number, "m", at, 1)) for at, (n, node) in changes}
         return message
-
-    def _objects(self, tag: str) -> list[Node]:
-        return self._ours if tag == "t" else self._theirs
 
     def part(self, *keys: Any) -> Part:
         """Return an atom of the message read last."""
@@ -161,28 +153,34 @@ class Messages:
             atom = atom[key]
         return Part(self._table, atom, (self.read - 1, *keys))
 
-    def arguments(self) -> list[int]:
-        """Return the numbers of the tests' objects that the last call passed."""
+    def arguments(self) -> list[Any]:
+        """Return the numbers of the objects that the last call passed, as far as they are known."""
         call = self._calls[self.read - 2]
-        first = len(self._ours) - len(call["n"])
-        atoms = [atom for atom in call["v"] if isinstance(atom, dict)]
-        return [atom["t"] if "t" in atom else first + atom["r"] for atom in atoms if atom.keys() & {"t", "r"}]
+        named = list(expressions([call["v"], call["k"], call["n"]]))
+        found: list[Any] = []
+        for atom in call["v"]:
+            if isinstance(atom, dict) and "r" in atom:
+                found.append(atom["r"])
+            elif isinstance(atom, dict) and "x" in atom and (key := (named.index(atom["x"]), 0)) in self._left:
+                found.append(key)
+        return found
 
-    def argument(self, number: int) -> Part:
-        """Return an object of the tests, with its present contents."""
-        return Part(self._table, {"t": number}, self._ours[number].where)
+    def argument(self, number: Any) -> Part:
+        """Return an object of the call, as the call left it."""
+        return Part(self._table, {"t": number}, self._object(number).where)
+
+    def _object(self, number: Any) -> Node:
+        return self._left.get(as_key(number)) or Node(self._given, self._given.nodes[number])
 
     def node(self, part: Part) -> Node | None:
         """Return the node that an atom refers to; None if it is no reference."""
         if not isinstance(part.atom, dict):
             return None
         ((tag, content),) = part.atom.items()
-        if tag == "r" and part.table.first is not None:
-            return self._ours[part.table.first + int(content)]
-        if tag == "r":
+        if tag == "r" and not part.table.is_left:
             where = part.table.where
             return Node(part.table, part.table.nodes[content], None if where is None else (*where, content))
-        return self._objects(tag)[content] if tag in {"t", "a"} else None
+        return self._object(content) if tag in {"r", "t"} else None
 
     def view(self, part: Part) -> View:
         """Return what an atom is."""
@@ -301,6 +299,11 @@ def _scalar(_: Messages, part: Part, held: Node) -> View:
     if value.dtype.kind in "US":
         return View(part, "str" if value.dtype.kind == "U" else "bytes", value.item(), node=held)
     return View(part, "scalar", json.dumps(held.node), node=held)
+
+
+def as_key(number: Any) -> Any:
+    """Return the number of an object of a call as a key."""
+    return tuple(number) if isinstance(number, list) else number
 
 
 def opened(view: View) -> View:

@@ -138,12 +138,11 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
     held = attributes(value)
     if isinstance(value, enum.Enum):
         held = {"name": value.name, "value": value.value}
-    is_theirs = any("t" in table.get(id(value), ()) for table in encoder.known)  # the tests have its class themselves
-    for name in () if is_theirs else encoder.reads:
+    for name in encoder.reads if encoder.asks(value) else ():
         if name not in held and hasattr(kind, name):
             with contextlib.suppress(Exception):
                 held[name] = getattr(value, name)
-    facts = _facts(encoder, value, kind)
+    facts = _facts(encoder, value, kind) if encoder.asks(None) else {}
     sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
     return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
 

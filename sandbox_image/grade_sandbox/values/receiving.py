@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class _Objects(Protocol):
-        """Objects that were sent before, by number."""
+        """Objects that a call has passed, by number."""
 
-        def __getitem__(self, number: int, /) -> Any: ...
-
-    _Known = Mapping[str, _Objects]
+        def __getitem__(self, number: Any, /) -> Any: ...
 
 
 _HASHING = {"frozenset", "keys", "items"}
@@ -33,16 +31,16 @@ _IN_JSON = {bool, int, float, str, type(None)}
 class Decoder:
     """Builds values from a table of nodes.
 
-    `classes`: name -> class of the signature. `known`: tag -> objects that were sent before. Each side has its own
+    `classes`: name -> class of the signature. `passed`: the objects of the call that is answered. Each side has its own
     functions and objects; by default, nothing but data is built.
     """
 
-    def __init__(self, nodes: Any, classes: Mapping[str, type[Any]], known: _Known | None = None) -> None:
+    def __init__(self, nodes: Any, classes: Mapping[str, type[Any]], passed: _Objects | None = None) -> None:
         if not isinstance(nodes, list):
             raise MalformedError("no table of nodes")
         self.nodes: list[Any] = nodes
         self.classes = classes
-        self.known = known if known is not None else {}
+        self.passed: _Objects = passed if passed is not None else {}
         self.built: list[Any] = [None] * len(nodes)
         self._ready: list[bool | str] = [False] * len(nodes)
 
@@ -57,7 +55,7 @@ class Decoder:
         """Record why nothing can be confirmed; return the error."""
         return error
 
-    def object(self, name: Any, *, compares: bool) -> Any:
+    def object(self, name: Any, number: Any, *, compares: bool) -> Any:
         """Return a substitute for an object of a class that the candidate must write."""
         raise MalformedError("an object of a class that is none")
 
@@ -102,25 +100,19 @@ class Decoder:
         if not isinstance(atom, dict) or len(atom) != 1:
             raise MalformedError("not an atom")
         ((tag, content),) = atom.items()
-        if tag in {"r", "a", "t"} and not (type(content) is int and content >= 0):
-            raise MalformedError("a reference that is none")
         if tag == "r":
+            if type(content) is not int or content < 0:
+                raise MalformedError("a reference that is none")
             if not self._ready[content]:
                 raise MalformedError("an immutable value that contains itself")
             return self.built[content]
-        if tag in {"a", "t"}:
-            return self._earlier(tag, content)
+        if tag == "t":
+            return self.passed[content]
         if tag == "x":
             return self.evaluate(content)
         if tag in WRITTEN:
             return WRITTEN[tag][1](content)
         raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
-
-    def _earlier(self, tag: str, number: int) -> Any:
-        found = self.known[tag][number]
-        if found is standing_in.FORGOTTEN:
-            raise MalformedError("a reference to what was given up")
-        return found
 
     def _immutable(self, start: int) -> None:
         """Build node `start` after the immutable nodes in it. A stack replaces recursion, which has a limit."""
@@ -255,7 +247,7 @@ _OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "flag": lambda d, n: _flag(d.classes[n[1]], n[2]),
     "error": lambda d, n: make_error(d.classes[n[1]], d.values(n[2]), d.pairs(n[3]), d.values(n[4])),
     "exception": Decoder.exception,
-    "object": lambda d, n: d.object(n[1], compares=n[2] is True),
+    "object": lambda d, n: d.object(n[1], n[3], compares=n[2] is True),
     "function": lambda d, n: d.function(n),
     "builtin": lambda d, n: d.function(n),
     plain_forms.HELPER: lambda d, n: d.helper(n[1]),

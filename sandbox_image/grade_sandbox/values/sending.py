@@ -18,9 +18,13 @@ from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, EndlessError, Un
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from grade_sandbox.values.object_table import ObjectTable
+    class Known(Protocol):
+        """Objects that the other side has."""
+
+        def get(self, identity: int, /) -> dict[str, Any] | None: ...
+
 
 MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
 ENDLESS_ITEMS = 1000
@@ -35,29 +39,45 @@ _SIZED = {one.kind for one in constructed.TYPES.values() if isinstance(one.kind,
 _SIZED.remove(range)  # sent as three numbers
 
 
+class Numbers:
+    """Numbers of objects that stay in this process, for as long as it lives."""
+
+    def __init__(self) -> None:
+        self._kept: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def of(self, value: Any) -> int:
+        """Return the number of an object."""
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = len(self._kept)
+            self._kept.append(value)
+        return self._numbers[id(value)]
+
+
 class Encoder:
     """Converts values to atoms and a table of nodes.
 
-    `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
-    these must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
+    `classes`: type -> name of the signature's classes. `known`: the objects that the other side has, by their `id()`;
+    they must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
     whether any function is sent, as a stub (the candidate's side); otherwise only those that both sides have.
-    `tested`: type -> name of the classes whose objects are not sent, only a substitute (remote_objects.py).
+    `tested`: type -> name of the classes whose objects are not sent, only a number of `objects` (remote_objects.py).
     `announce`: called before a large value is encoded, once.
     """
 
     def __init__(
         self,
         classes: Mapping[type[Any], str],
-        known: Sequence[Mapping[int, dict[str, int]]] = (),
+        known: Sequence[Known] = (),
         *,
         reads: Sequence[str] = (),
         functions: bool = False,
         tested: Mapping[type[Any], str] | None = None,
+        objects: Numbers | None = None,
         announce: Callable[[], object] | None = None,
     ) -> None:
         self.classes = classes
         self._announce, self._size = announce, 0
-        self.tested = tested or {}
+        self.tested, self._objects = tested or {}, objects or Numbers()
         self.known = known
         self.reads, self.functions = reads, functions
         self.nodes: list[Any] = []
@@ -72,27 +92,19 @@ class Encoder:
         self.finish()
         return atom
 
-    def changes(self, *tables: ObjectTable) -> list[Any]:
-        """Return the new contents of the objects that have changed since the other side saw them."""
-        return [[table.tag, number, self._new(table.objects[number])] for table in tables for number in table.changed()]
-
-    def call(
-        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *tables: ObjectTable
-    ) -> dict[str, Any]:
+    def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the message of a call; `function`: the atom of what is called."""
-        changes = self.changes(*tables)
         values = [self.encode(value) for value in args]
         named = [[key, self.encode(value)] for key, value in kwargs.items()]
-        self.finish()
-        return {"f": function, "m": changes, "v": values, "k": named, "n": self.nodes}
+        return {"f": function, "v": values, "k": named, "n": self.nodes}
 
     def finish(self) -> None:
         """Create the nodes that atoms refer to and that do not exist yet."""
         while self._pending:
             position, item = self._pending.popleft()
-            self.nodes[position] = self._new(item)
+            self.nodes[position] = self.new(item)
 
-    def _new(self, item: Any) -> list[Any]:
+    def new(self, item: Any) -> list[Any]:
         """Return the node for one object; the first that makes the message large is announced before."""
         if self._announce is not None:
             self._size += len(item) + 1 if type(item) in _SIZED else 1
@@ -100,6 +112,13 @@ class Encoder:
                 self._announce()
                 self._announce = None
         return self.node(item)
+
+    def asks(self, value: Any) -> bool:
+        """Whether an object of a class that the other side has not is asked for what its class computes.
+
+        None: for its length and its items. An object of the tests themselves is not asked for more.
+        """
+        return not any(type((table.get(id(value)) or {}).get("t")) is int for table in self.known)
 
     def atom(self, value: Any) -> Any:
         kind = type(value)
@@ -139,7 +158,7 @@ class Encoder:
             return self.constructed(name, value)
         tested = self._tested(kind)
         if tested is not None:
-            return ["object", self.tested[tested], plain_forms.overrides(kind, object)]
+            return ["object", self.tested[tested], plain_forms.overrides(kind, object), self._objects.of(value)]
         if kind in self.classes:
             return self._instance(value, self.classes[kind])
         if _is_iterator(kind):

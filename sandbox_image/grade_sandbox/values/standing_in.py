@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Note = Callable[[BaseException], BaseException]
     """Records why nothing can be confirmed; returns the error."""
 
-FORGOTTEN = object()
-"""Replaces an object whose number may no longer be used."""
 _FACTS = "__facts__"
 
 

@@ -1,16 +1,18 @@
 """Messages between processes: a length of four bytes, then JSON in ASCII. They carry values, which are never unpickled.
 
 Values between a candidate and its tests are plain data only, of exact types. The sending side turns a graph of objects
-into a table of nodes; the receiving side builds an equal graph. Aliases and cycles are kept. Objects that were sent
-before keep their identity: a message refers to them by number, and has the new contents of those that have changed
-since (object_table.py).
+into a table of nodes; the receiving side builds an equal graph. One message is one graph: aliases and cycles in it are
+kept, also those with the arguments of the call that it answers. Between messages nothing is shared.
 
 An atom is a JSON value (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
 ``{"c": [re, im]}`` a complex number, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes,
-``{"r": n}`` node n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of
-those that the candidate has sent, ``{"x": expression}`` the value of an expression over earlier answers (see
-placeholder.py).
+``{"r": n}`` node n of this message, ``{"t": n}`` an object that the call has passed (passed.py), ``{"x": expression}``
+the value of an expression over earlier calls (see placeholder.py).
 A node is ``[kind, payload...]``. Lists in it are structure, never atoms, so data cannot be mistaken for a reference.
+
+A call is ``{"f": what is called, "v": arguments, "k": named ones, "n": nodes}``, with the state that the tests set for
+it (call_context.py). An answer is ``{"v": value}`` or ``{"e": exception}``, with ``"n": nodes`` and ``"m"``, the
+objects of the call that have changed; or ``{"u": why}`` if it cannot be sent.
 
 sending.py and receiving.py are the two sides.
 """
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
         classes: Mapping[type[Any], str]
         reads: Sequence[str]
         functions: bool
-        known: Sequence[Mapping[int, dict[str, int]]]
 
+        def asks(self, value: Any) -> bool: ...
         def atom(self, value: Any) -> Any: ...
         def atoms(self, values: Iterable[Any]) -> list[Any]: ...
         def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]: ...

@@ -7,7 +7,7 @@ from grader.scorers.execution.calls import Calls, reordered
 
 
 def call(target: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
-    return {"f": {"x": target}, "m": [], "v": list(arguments), "k": [], "n": []} | more
+    return {"f": {"x": target}, "v": list(arguments), "k": [], "n": []} | more
 
 
 def ordered(*messages: dict[str, Any]) -> tuple[list[int], list[dict[str, Any]]] | None:
@@ -49,5 +49,5 @@ def test_calls_that_cannot_come_otherwise_stay_as_they_are() -> None:
 def test_calls_that_share_more_than_objects_are_not_reordered() -> None:
     two = call(BOX, 1), call(BOX, 2)
     assert ordered(*two) is not None
-    for shared in ({"v": [{"t": 0}]}, {"m": [["t", 0, ["list", []]]]}, {"i": "3\n"}, {"s": {"random": 1}}):
+    for shared in ({"v": [{"x": ["arg", 0, 0]}]}, {"i": "3\n"}, {"s": {"random": 1}}):
         assert ordered(two[0], two[1] | shared) is None

@@ -93,7 +93,7 @@ def calls(function: str, arguments: Sequence[Sequence[Any]]) -> tuple[str, ...]:
     made = []
     for given in arguments:
         nodes: list[Any] = []
-        call = {"f": {"x": ["name", function]}, "v": [_atom(value, nodes) for value in given], "n": nodes}
+        call = {"f": {"x": ["name", function]}, "v": [_atom(value, nodes) for value in given], "k": [], "n": nodes}
         made.append(json.dumps(call, separators=(",", ":")))
     return tuple(made)
 

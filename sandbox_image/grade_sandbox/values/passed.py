@@ -1,0 +1,146 @@
+"""The objects that a call passes and that can change: both sides number them in the same way, for this call only.
+
+Objects that the call brings have the numbers of their nodes. If the call names an earlier answer or argument by its
+`j`-th expression, the objects in that have the numbers `[j, n]`, in the order in which they would be sent. An answer
+refers to them as `{"t": number}`, and has the new contents of those that the call has changed.
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+
+from grade_sandbox.values import sending
+from grade_sandbox.values.constructed import MUTABLE, TYPES
+from grade_sandbox.values.instances import attributes
+from grade_sandbox.values.wire import MalformedError, UncrossableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    Number = int | tuple[int, int]
+
+
+class Passed:
+    """The objects of one call."""
+
+    def __init__(
+        self,
+        call: dict[str, Any],
+        built: list[Any],
+        labels: Mapping[type[Any], str],
+        value_of: Callable[[Any], Any],
+        tested: Mapping[type[Any], str] | None = None,
+    ) -> None:
+        """`built`: the objects of the call's nodes; `labels` and `tested`: as for the Encoder."""
+        self._objects: dict[Number, Any] = {}
+        self._kinds: dict[Number, list[Any]] = {}
+        """The first parts of the node (kind, class)."""
+        self._numbers: dict[int, Number] = {}
+        self._before: dict[Number, list[Any]] = {}
+        self._mentioned: set[Number] = set()
+        """Those that have changed, and those of expressions to which the answer refers."""
+        for number, node in enumerate(call["n"]):
+            self._add(number, built[number], node)
+        for position, expression in enumerate(expressions([call["v"], call["k"], call["n"]])):
+            encoder = _Enumerating(labels, [self], functions=True, tested=tested)
+            try:
+                encoder.encode(value_of(expression))
+            except (UncrossableError, LookupError, AttributeError, TypeError, ValueError):
+                continue  # nothing in it has a number
+            for number, (value, node) in enumerate(zip(encoder.values, encoder.nodes, strict=True)):
+                self._add((position, number), value, node)
+        self._mentioned.clear()
+
+    def _add(self, number: Number, value: Any, node: list[Any]) -> None:
+        if node[0] not in MUTABLE:
+            return
+        self._objects[number] = value
+        self._numbers[id(value)] = number
+        self._kinds[number] = node[:2] if node[0] in {"instance", "tree"} else node[:1]
+        self._before[number] = _contents(node[0], value)
+
+    def get(self, identity: int) -> dict[str, Any] | None:
+        """Return the atom of the object with this `id()`, or None."""
+        number = self._numbers.get(identity)
+        if number is None:
+            return None
+        if type(number) is tuple:
+            self._mentioned.add(number)
+        return {"t": number}
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return the object that an atom names."""
+        return self._objects[_key(number)]
+
+    def changes(self, encoder: sending.Encoder) -> list[Any]:
+        """Return the new contents of the objects that have changed, and of those in earlier answers that are named."""
+        told: dict[Number, Any] = {}
+        self._mentioned |= {number for number in self._objects if not self._is_as_before(number)}
+        while wanted := sorted(self._mentioned - told.keys(), key=str):
+            told |= {number: encoder.new(self._objects[number]) for number in wanted}
+            encoder.finish()
+        return [[number, node] for number, node in told.items()]
+
+    def _is_as_before(self, number: Number) -> bool:
+        before, value = self._before[number], self._objects[number]
+        # A list needs no copy: this is asked most often of lists.
+        now = value if type(value) is list else _contents(self._kinds[number][0], value)
+        return len(before) == len(now) and (all(map(operator.is_, before, now)) or all(map(_is_same, before, now)))
+
+    def changed(self, number: Any, node: Any) -> Any:
+        """Return the object that gets the contents of `node`; raises MalformedError if these are none of its kind."""
+        key = _key(number)
+        if key not in self._kinds or not isinstance(node, list):
+            raise MalformedError("a change of nothing")
+        value, kind = self._objects[key], self._kinds[key]
+        if node[: len(kind)] != kind:
+            raise MalformedError("a change of what an object is")
+        parameters = getattr(type(value), "__dataclass_params__", None)
+        if isinstance(value, enum.Enum) or (parameters is not None and parameters.frozen):
+            raise MalformedError("a change of an instance that does not change")
+        return value
+
+
+class _Enumerating(sending.Encoder):
+    """Finds the objects in a value; nothing of a program runs, and no iterator is used up."""
+
+    def asks(self, value: Any) -> bool:
+        return False
+
+    def iterator(self, value: Any) -> list[Any]:
+        return ["iterator", []]
+
+
+def _key(number: Any) -> Any:
+    if type(number) is list and list(map(type, number)) == [int, int]:
+        return tuple(number)
+    if type(number) is not int:
+        raise MalformedError("a reference that is none")
+    return number
+
+
+def expressions(value: Any) -> Iterator[Any]:
+    """Yield the expressions in parts of a call, in the order in which they stand there."""
+    for part in value:
+        if isinstance(part, list):
+            yield from expressions(part)
+        elif isinstance(part, dict) and "x" in part:
+            yield part["x"]
+
+
+def _contents(name: str, value: Any) -> list[Any]:
+    """Return the contents of an object whose node has this name, in a form that is cheap to compare with later ones."""
+    if name in TYPES:
+        return [*TYPES[name].parts(value)]
+    if name == "array":
+        return [str(value.shape), *([value.tobytes()] if value.dtype != object else value.flat)]
+    held = attributes(value)
+    return [*held.keys(), *held.values()]
+
+
+def _is_same(before: Any, now: Any) -> bool:
+    """Whether an item is the one of before; equal texts and integers may be other objects, as this Python likes."""
+    return before is now or (type(before) is type(now) and type(now) in (str, bytes, int) and before == now)
