@@ -15,6 +15,7 @@ import sys
 import types
 
 from grade_sandbox.confine import process
+from grade_sandbox.supervise import zygote
 from grade_sandbox.supervise.supervisor import Supervisor
 from grade_sandbox.values import wire
 
@@ -74,6 +75,7 @@ def _hide() -> None:
 def main() -> NoReturn:
     """Serve until the channel closes, the lease ends, or this supervisor is damaged."""
     _hide()
+    zygote.executed()
     settings = _settings()
     source, sink = _channel()
     process.undumpable()

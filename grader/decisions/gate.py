@@ -128,7 +128,7 @@ def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingNa
     metric = _metric(report, scorer, line.name, reading, line.group)
     if metric is None:
         return GateResult(gate=gate, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
-    figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}"
+    figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading)}"
     if 0 < line.value <= 1:
         figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
     if confident:
@@ -266,6 +266,13 @@ def _exact(value: float, line: float) -> str:
 def _interval(metric: Metric) -> str:
     inside = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
     return f" ({inside}n {metric.n})"
+
+
+def _left_out(report: Report, reading: ReadingName) -> str:
+    """Return how many tasks the value says nothing about, because they are not judged."""
+    tasks = {sample.cluster for sample in report.samples}
+    left = {sample.cluster for sample in report.samples if sample.reading(reading).outcome is Outcome.NOT_JUDGED}
+    return f"; {len(left)} of {len(tasks)} tasks are not judged" if left else ""
 
 
 def _highest(metric: Metric) -> float:

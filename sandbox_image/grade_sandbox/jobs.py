@@ -40,8 +40,6 @@ class Candidate(Declared):
     """Names that the tests use and nobody else defines."""
     reads: Sequence[str]
     """Attributes that the tests read."""
-    seed: NotRequired[int]
-    """Of NumPy's generator."""
     each: NotRequired[int]
     """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and what
     becomes of its arguments is not told."""
@@ -132,6 +130,8 @@ class Job(TypedDict):
     """Seconds of all its parts together after which it is stopped without a verdict. The grader sends it again."""
     alone: NotRequired[bool]
     """Whether no other job runs on this machine's other supervisors."""
+    hash_seed: NotRequired[int]
+    """If given, a program runs in an interpreter with this hash seed, and with other random numbers than usual."""
     patient: NotRequired[bool]
     """Whether the machine's shared memory may grow more than usual, because others use it."""
     head: NotRequired[str]

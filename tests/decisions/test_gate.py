@@ -121,6 +121,11 @@ def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:
     assert "percentages" not in line(made, "accuracy=75").reason + line(made, "accuracy=0").reason
 
 
+def test_a_gate_says_how_many_tasks_are_not_judged() -> None:
+    made = questions({"a": "correct", "b": "not_judged", "c": "wrong"})
+    assert line(made, "accuracy=50").reason.endswith(", n 2); 1 of 3 tasks are not judged")
+
+
 def test_a_split_without_public_answers_meets_no_gate_and_says_why() -> None:
     found = line(report([], split="test-en"), "accuracy=0")
     assert (found.state, found.reason[:29]) == ("unscored", "test-en has no public answers")

@@ -100,3 +100,34 @@ def test_tests_that_do_not_end_are_stopped_and_the_next_ones_run() -> None:
     assert "recorded" not in seen
     assert phases.record(phases.task("import os\nos._exit(3)\n"))["truthy"] == {"refused": "the recording did not end"}
     assert len(phases.record(phases.task("assert solution(1) == 2\n"))["truthy"]["calls"]) == 1
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+@pytest.mark.parametrize("head", ["", "import numpy\n"])
+def test_a_program_can_run_with_another_hash_seed_and_is_otherwise_as_alone(head: str) -> None:
+    source = (
+        f"{head}import os, sys\ndef solution(a):\n    return list({{*'abcdefgh'}}), sys.path, [*os.environ.items()]"
+    )
+    spec = phases.task("assert solution(1)")
+    calls = phases.calls_of(spec)
+    job = {"candidate": phases.candidate(source, spec, calls), "calls": calls["calls"]}
+    said = [phases.do("answer", job, **given)["replies"][0] for given in ({}, {"hash_seed": 1}, {"hash_seed": 1}, {})]
+    assert said[0] == said[3] != said[1] == said[2]
+    (one, *rest), (other, *other_rest) = (json.loads(text)["n"][1:] for text in said[:2])
+    assert sorted(one[1]) == sorted(other[1])
+    assert rest == other_rest
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_programs_random_numbers_are_the_same_each_time_but_with_another_hash_seed() -> None:
+    source = "import random, numpy\ndef solution(a):\n    return random.random(), float(numpy.random.rand())"
+    spec = phases.task("assert solution(1)")
+    calls = phases.calls_of(spec)
+    job = {"candidate": phases.candidate(source, spec, calls), "calls": calls["calls"]}
+    one, again, other = (phases.do("answer", job, **given)["replies"] for given in ({}, {}, {"hash_seed": 1}))
+    assert one == again != other
+    script = {"script": "import random\nprint(random.random())", "calls": ["", ""]}
+    printed = [json.loads(reply)["printed"] for reply in phases.do("answer", script)["replies"]]
+    assert printed[0] == printed[1]

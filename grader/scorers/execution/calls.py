@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Recorded, Recording
 
-DIFFERENT = "the calls depend on the answers"
+DIFFERENT = "its tests do not make the same calls each time: they depend on the answers, on random names, or on time"
 
 
 class Calls(msgspec.Struct, frozen=True, kw_only=True):

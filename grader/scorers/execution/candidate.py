@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+
 import msgspec
 
 from grader.sandbox.answer import Split
+
+_HASHING = {"set", "frozenset", "hash", "id", "keys"}
+
+
+def hash_seeds(source: str) -> tuple[int, ...]:
+    """Return the hash seeds with which a reference solution answers: more if the order of a set may decide answers."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return 0, 1
+    names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
+    hashes = any(isinstance(node, (ast.Set, ast.SetComp)) for node in nodes) or not names.isdisjoint(_HASHING)
+    # Two texts in a set have the same order with half of the seeds.
+    return (0, 1, 2, 3) if hashes else (0, 1)
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -12,8 +28,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     qid: str
     source: str
-    seed: int = 0
-    """Seeds what is not random by itself in a new process; only for further runs of a reference solution."""
+    hash_seed: int = 0
+    """Another one, and other random numbers, for further runs of a reference solution."""
     again: bool = False
     """Whether it answers the calls in another order (calls.py)."""
     is_whole: bool = False

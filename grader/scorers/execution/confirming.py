@@ -17,7 +17,7 @@ from grader.sandbox.answer import Answers, Executed, Likeness, Recording, Split
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program
 from grader.scorers.execution.calls import Calls, NotJudged, possible, reordered, settle
-from grader.scorers.execution.candidate import Candidate, Confirmed
+from grader.scorers.execution.candidate import Candidate, Confirmed, hash_seeds
 from grader.scorers.execution.known import Known
 
 if TYPE_CHECKING:
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.tasks import CodeTask
 
+NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
 ANSWERING, ANSWERING_AGAIN = "answering", "answering in another order"
-SEEDS = 0, 1
-"""A reference solution answers once with each: what differs is random."""
 FEW_ANSWERS = 64
 """If a program has used up its time after more answers than this, it may have needed it to send them."""
 
@@ -209,7 +208,7 @@ class Confirmation:
             if key in lost:
                 self.unrecorded[qid] = lost[key]
             elif key in passing:
-                self._calls[qid] = NotJudged(why=f"the reference solution passes only beside its tests: {why}")
+                self._calls[qid] = NotJudged(why=f"{NOT_APART}: {why}")
             else:
                 self._calls[qid], self.known.broken[qid] = settle(recordings[qid]), why
 
@@ -220,9 +219,11 @@ class Confirmation:
         return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
 
     def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], Tried]:
-        """Let reference solutions answer the calls that may be right, twice, and judge their answers."""
+        """Let reference solutions answer the calls that may be right, several times, and judge their answers."""
         wanted = {
-            (qid, calls): [Candidate(qid=qid, source=f"{source}\n#{number}", seed=seed) for seed in SEEDS]
+            (qid, calls): [
+                Candidate(qid=qid, source=f"{source}\n#{number}", hash_seed=seed) for seed in hash_seeds(source)
+            ]
             for qid, recording in recordings.items()
             if (source := self._tasks[qid].reference) is not None
             for number, calls in enumerate(possible(recording))
@@ -287,7 +288,8 @@ class Confirmation:
 
         def job(item: tuple[Candidate, Calls]) -> Job:
             candidate, calls = item
-            return jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits, candidate.seed)
+            job = jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
+            return jobs.reseeded(job, candidate.hash_seed)
 
         wanted = [(candidate, calls) for candidate, calls in wanted if candidate not in self._answers]
         if not wanted:

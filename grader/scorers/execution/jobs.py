@@ -74,15 +74,18 @@ def record_job(task: CodeTask, limits: Limits) -> Job:
     return {**_times(4, task, limits), "record": _tests(task)}
 
 
-def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: int = 0) -> Job:
+def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job:
     """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests.
 
-    It may take a quarter more time than the limit, for the cost of the calls themselves. `seed`: see `Candidate.seed`.
+    It may take a quarter more time than the limit, for the cost of the calls themselves.
     """
-    candidate = _candidate(task, source, calls)
-    if seed:
-        candidate["seed"] = seed
-    return {**_times(1.25, task, limits), "answer": {"candidate": candidate, "calls": calls.calls}}
+    asked: sandbox.Answer = {"candidate": _candidate(task, source, calls), "calls": calls.calls}
+    return {**_times(1.25, task, limits), "answer": asked}
+
+
+def reseeded(job: Job, hash_seed: int) -> Job:
+    """Return a job whose program runs with this hash seed; 0: the usual one."""
+    return {**job, "hash_seed": hash_seed} if hash_seed else job
 
 
 def _candidate(task: CodeTask, source: str, wanted: Calls) -> sandbox.Candidate:

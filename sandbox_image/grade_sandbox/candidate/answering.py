@@ -38,10 +38,9 @@ _FUNCTION = type(lambda: None)
 def candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
+    process.seed()
     channel = _Channel(channel_fd)
     sys.stdin = sys.stderr = process.Streams()
-    if "seed" in spec and "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(spec["seed"])
     printed = sys.stdout = process.Streams()
     namespace: dict[str, Any] = {"__file__": process.FILE}
     try:

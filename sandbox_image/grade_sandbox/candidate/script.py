@@ -146,6 +146,7 @@ def _become(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoR
         _stand_in(fds)
         process.close_all_but(())
         os.chdir(folder)
+        process.seed()
         status = execute()
     finally:
         os._exit(status)

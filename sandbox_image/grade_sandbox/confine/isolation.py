@@ -43,6 +43,11 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
 
+def here(memory_bytes: int, first_uid: int) -> Uids | Namespaces:
+    """Return the way that this supervisor has."""
+    return Uids(first_uid, memory_bytes) if os.getuid() == 0 else Namespaces(memory_bytes)
+
+
 def _enter_scratch(path: str) -> None:
     os.mkdir(path, 0o700)
     os.chdir(path)

@@ -46,10 +46,8 @@ class Supervisor:
         self.settings = settings
         memory = settings["memory"]
         root = os.getuid() == 0
-        self.isolation: isolation.Uids | isolation.Namespaces = (
-            isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
-        )
-        self.zygotes = Zygotes(self.isolation)
+        self.isolation = isolation.here(memory, settings["first_uid"])
+        self.zygotes = Zygotes(self.isolation, settings)
         self._baselines: dict[int, int] = {}
         self.linter = LintProcess(self.zygotes, self._end, nested=not root)
         self.judge = JudgeProcess(self.zygotes, "judge", TESTS_SLOT, self._end, nested=not root)
@@ -153,25 +151,28 @@ class Supervisor:
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
         spec = {**candidate, "kept": dialogue.kept(calls)}
-        with self._talking("candidate", spec, cpu, numeric=numeric) as (pid, fd):
+        with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
             said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
             return self._watch(job, pid, CANDIDATE_SLOT, said), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
         source = asked["script"]
-        with self._talking("script", {"source": source}, job["cpu"], numeric=needs_numpy([source])) as (pid, fd):
+        numeric = needs_numpy([source])
+        with self._talking(job, "script", {"source": source}, job["cpu"], numeric=numeric) as (pid, fd):
             return self._watch(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, asked["calls"]))
 
     @contextlib.contextmanager
     def _talking(
-        self, kind: str, spec: Mapping[str, object], cpu: float, *, numeric: bool
+        self, job: Job, kind: str, spec: Mapping[str, object], cpu: float, *, numeric: bool
     ) -> Iterator[tuple[int, int]]:
         """Start a process to which a program's input is sent; yield its pid, and this side of the channel."""
         ours, theirs = socket.socketpair()
+        hash_seed = job.get("hash_seed", 0)
         with ours:
             with theirs:
-                pid = self.zygotes.start(kind, CANDIDATE_SLOT, spec, [theirs.fileno()], cpu, numeric=numeric)
+                fds = [theirs.fileno()]
+                pid = self.zygotes.start(kind, CANDIDATE_SLOT, spec, fds, cpu, numeric=numeric, hash_seed=hash_seed)
             yield pid, ours.fileno()
 
     def _judge(self, job: Job) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """The processes from which programs are forked: warm, and without memory of any program or test.
 
 There are two, since every page that a fork inherits costs time: one without NumPy, and one that loads it when the first
-program or test needs it. Both start before the first job. A zygote learns only the kind of process to fork and its
-slot, and passes on descriptors that it does not read; the new process reads its own task. So a candidate finds nothing
-useful in its initial memory.
+program or test needs it. Both start before the first job. Where a reference solution runs again with another hash seed,
+which a fork cannot change, there are others: new interpreters. A zygote learns only the kind of process to fork and
+its slot, and passes on descriptors that it does not read; the new process reads its own task. So a candidate finds
+nothing useful in its initial memory.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import array
 import contextlib
 import gc
 import importlib
+import json
 import os
 import signal
 import socket
@@ -20,7 +22,7 @@ import sys
 from typing import NamedTuple
 
 from grade_sandbox.candidate import answering, script
-from grade_sandbox.confine import process
+from grade_sandbox.confine import isolation, process
 from grade_sandbox.lint import linter
 from grade_sandbox.official import official_run
 from grade_sandbox.tests import judging
@@ -29,10 +31,9 @@ from grade_sandbox.values import wire
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
-    from grade_sandbox.confine.isolation import Namespaces, Uids
-
-    Isolation = Uids | Namespaces
+    Isolation = isolation.Uids | isolation.Namespaces
 
 PRELOAD = (
     "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
@@ -50,6 +51,7 @@ KINDS: dict[str, Callable[..., object]] = {
     "linter": linter.serve,
 }
 _KINDS = tuple(KINDS)
+_RUNNER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "runner.py")
 _REAP = 255
 _REQUEST = struct.Struct("=BBid")
 """The process kind to fork (an index of `_KINDS`) or `_REAP`, slot, pid, CPU seconds. Fixed-size messages touch few
@@ -68,13 +70,13 @@ def needs_numpy(texts: Iterable[str], messages: Iterable[str] = ()) -> bool:
     )
 
 
-def serve(connection: socket.socket, isolation: Isolation, *, numeric: bool) -> None:
+def serve(connection: socket.socket, way: Isolation, *, numeric: bool) -> None:
     """Fork and reap on request until the supervisor has ended; never returns."""
     try:
         process.undumpable()
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
         _load(PRELOAD)
-        isolation.prepare()
+        way.prepare()
         is_warm = False
         while True:
             data, ancillary, _, _ = connection.recvmsg(64, 256)
@@ -89,7 +91,7 @@ def serve(connection: socket.socket, isolation: Isolation, *, numeric: bool) -> 
             if what == _REAP:
                 connection.send(_reap(pid))
             else:
-                connection.send(_fork(_KINDS[what], slot, cpu, _descriptors(ancillary), isolation))
+                connection.send(_fork(_KINDS[what], slot, cpu, _descriptors(ancillary), way))
     finally:
         os._exit(0)
 
@@ -104,9 +106,9 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return [fd for _, _, data in ancillary for (fd,) in struct.iter_unpack("i", data[: len(data) & ~3])]
 
 
-def _fork(kind: str, slot: int, cpu: float, fds: list[int], isolation: Isolation) -> bytes:
+def _fork(kind: str, slot: int, cpu: float, fds: list[int], way: Isolation) -> bytes:
     try:
-        pid = isolation.start(slot, lambda: _be(kind, fds, cpu))
+        pid = way.start(slot, lambda: _be(kind, fds, cpu))
     except OSError as error:
         return _REPLY.pack(False, error.errno or 0, 0.0, 0)
     finally:
@@ -148,13 +150,26 @@ class End(NamedTuple):
 class Zygotes:
     """The supervisor's side of both zygotes. A program is forked from the one that has loaded what it needs."""
 
-    def __init__(self, isolation: Isolation) -> None:
-        started = [_started(isolation, numeric=numeric) for numeric in (False, True)]
-        self.pids = tuple(pid for pid, _ in started)
-        """The pids of the zygotes themselves: without NumPy, and with it."""
-        self._channels = dict(started)
+    def __init__(self, way: Isolation, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
+        started = {(numeric, 0): _started(way, numeric=numeric) for numeric in (False, True)}
+        self._pids = {key: pid for key, (pid, _) in started.items()}
+        """The pids of the zygotes themselves, by whether they have NumPy, and by hash seed."""
+        self._channels = dict(started.values())
         self._origins: dict[int, int] = {}
         """Process -> the pid of its zygote."""
+
+    @property
+    def pids(self) -> Iterable[int]:
+        """The pids of the zygotes themselves."""
+        return self._pids.values()
+
+    def _zygote(self, *, numeric: bool, hash_seed: int) -> int:
+        key = numeric, hash_seed
+        if key not in self._pids:
+            self._pids[key], channel = _executed(self._settings, hash_seed, numeric=numeric)
+            self._channels[self._pids[key]] = channel
+        return self._pids[key]
 
     def _ask(self, zygote: int, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
@@ -167,10 +182,18 @@ class Zygotes:
         return done, number, cpu, peak
 
     def start(
-        self, kind: str, slot: int, spec: Mapping[str, object], fds: Iterable[int], cpu: float, *, numeric: bool
+        self,
+        kind: str,
+        slot: int,
+        spec: Mapping[str, object],
+        fds: Iterable[int],
+        cpu: float,
+        *,
+        numeric: bool,
+        hash_seed: int = 0,
     ) -> int:
         """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
-        zygote = self.pids[numeric]
+        zygote = self._zygote(numeric=numeric, hash_seed=hash_seed)
         read_end, write_end = os.pipe()
         try:
             done, number, _, _ = self._ask(zygote, _REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
@@ -194,13 +217,45 @@ class Zygotes:
         return End(number if done else None, cpu, peak)
 
 
-def _started(isolation: Isolation, *, numeric: bool) -> tuple[int, socket.socket]:
+def _started(way: Isolation, *, numeric: bool) -> tuple[int, socket.socket]:
     """Fork a zygote; return its pid, and the channel to it."""
+    return _child(lambda channel: serve(channel, way, numeric=numeric))
+
+
+def _executed(settings: Mapping[str, Any], hash_seed: int, *, numeric: bool) -> tuple[int, socket.socket]:
+    """Start a zygote that is a new interpreter, with this hash seed; return its pid, and the channel to it."""
+
+    def execute(channel: socket.socket) -> None:
+        channel.set_inheritable(True)
+        given = {"channel": channel.fileno(), "numeric": numeric}
+        given |= {name: settings[name] for name in ("memory", "first_uid")}
+        space = os.environ | {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1", "GRADE_ZYGOTE": json.dumps(given)}
+        os.execve(sys.executable, [sys.executable, "-u", "-B", _RUNNER], space)
+
+    return _child(execute)
+
+
+def executed() -> None:
+    """Serve as such a new interpreter, if this is one; then it never returns."""
+    text = os.environ.pop("GRADE_ZYGOTE", "")
+    if text:
+        given = json.loads(text)
+        for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
+            del os.environ[name]
+        way = isolation.here(given["memory"], given["first_uid"])
+        serve(socket.socket(fileno=given["channel"]), way, numeric=given["numeric"])
+
+
+def _child(body: Callable[[socket.socket], object]) -> tuple[int, socket.socket]:
+    """Fork a process that calls `body` with its side of a channel; return its pid, and this side."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid == 0:
         ours.close()
         process.close_all_but({theirs.fileno()})
-        serve(theirs, isolation, numeric=numeric)
+        try:
+            body(theirs)
+        finally:
+            os._exit(1)
     theirs.close()
     return pid, ours

@@ -75,10 +75,11 @@ class Likeness:
         self._comparison = Comparison(self._expected, self._returned, reads)
         self._compare = self._comparison.places
         self._varying: dict[int, list[Path]] = {}
-        if len(references) > 1:
-            runs = Likeness(calls, reads, references[:1], references[1])
+        for other in references[1:]:
+            runs = Likeness(calls, reads, references[:1], other)
             runs.compare()
-            self._varying = runs.differing
+            for number, paths in runs.differing.items():
+                self._varying.setdefault(number, []).extend(paths)
         self.same = self.alike = 0
         self.problem = ""
         """How the first answer that is not like the reference's differs."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from grader.sandbox.answer import Recorded, Recording
-from grader.scorers.execution.calls import Calls, NotJudged, possible, settle
+from grader.scorers.execution.calls import DIFFERENT, Calls, NotJudged, possible, settle
 
 
 def call(number: int, **more: Any) -> str:
@@ -27,7 +27,7 @@ def test_calls_that_both_recordings_agree_on_count() -> None:
 
 def test_without_a_known_solution_two_different_recordings_are_none() -> None:
     found = settle(recording([call(1), call(2)], [call(1), call(3)]))
-    assert found == NotJudged(why="the calls depend on the answers")
+    assert found == NotJudged(why=DIFFERENT)
 
 
 def test_without_a_known_solution_the_longer_recording_counts_where_the_tests_end_the_other_with_an_exception() -> None:

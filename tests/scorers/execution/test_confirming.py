@@ -137,7 +137,7 @@ def test_a_task_whose_reference_solution_passes_only_officially_is_not_judged(po
     """Its official run comes before any program of a model, and only then."""
     pool.kind = kind
     confirmation, (found,) = confirm(pool, "aaa", solution=REFERENCE)
-    why = "the reference solution passes only beside its tests: why"
+    why = "the reference solution passes in one process with its tests, but not apart from them: why"
     assert (confirmation.not_judged, confirmation.known.broken, found) == ({"plain": why}, {}, None)
     assert pool.kinds == ["record", "answer", "answer", "judge", "run"]
 
@@ -160,8 +160,7 @@ def test_a_task_whose_reference_solution_was_lost_is_neither_judged_nor_outside(
 def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
     confirmation, _ = confirm(pool, "aaa", "bbbb", solution=REFERENCE)
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge", "judge"]
-    answered = [job["answer"]["candidate"] for kind, job in pool.jobs if kind == "answer"]
-    assert [one.get("seed", 0) for one in answered] == [0, 1, 0, 0]
+    assert [job.get("hash_seed", 0) for kind, job in pool.jobs if kind == "answer"] == [0, 1, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
     assert "expected" not in reference["task"]
     said = ["{}", *reference["answers"]["replies"]]

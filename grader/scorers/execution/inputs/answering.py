@@ -137,8 +137,10 @@ class Answering:
         if runs.function:
             most, known = runs.most_bytes, runs.known
             calls = runs.task, runs.source, runs.function, runs.calls
-            return jobs.calls_job(*calls, limits, most_bytes=most, known=known)
-        return jobs.script_job(runs.task, runs.source, runs.calls, limits)
+            job = jobs.calls_job(*calls, limits, most_bytes=most, known=known)
+        else:
+            job = jobs.script_job(runs.task, runs.source, runs.calls, limits)
+        return jobs.reseeded(job, runs.candidate.hash_seed)
 
     def answers(self, candidate: Candidate) -> list[Answers]:
         """Return the answers of a program, one after the other, in as many parts as there were jobs."""

@@ -10,8 +10,8 @@ import msgspec
 from grader.errors import InputError
 from grader.files.json_text import quoted
 from grader.results import Outcome, grouped
-from grader.scorers.execution.candidate import Candidate
-from grader.scorers.execution.inputs import evalplus, judging, livecodebench, values
+from grader.scorers.execution.candidate import Candidate, hash_seeds
+from grader.scorers.execution.inputs import evalplus, judging, livecodebench, values, varying
 from grader.scorers.execution.inputs.answering import (
     Answering,
     CheckerError,
@@ -55,6 +55,10 @@ class _Expected(NamedTuple):
     """Reply -> value, of a reference solution; digest of a large reply -> value."""
     seconds: float = 0.0
     """CPU time of a reference solution."""
+    runs: Sequence[Sequence[Any]] = ()
+    """Its answers to each input in all its runs, if some are not the same each time."""
+    order: varying.Form | None = None
+    """The form in which they have no order, if that differs."""
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -70,15 +74,22 @@ class References:
         self._answering = Answering(settler, spool, limits)
         self.candidates: dict[str, Candidate] = {}
         """Task -> its reference solution, if it was run."""
+        self.others: dict[str, list[Candidate]] = {}
+        """Task -> its reference solution with other hash seeds."""
         self.broken: dict[str, str] = {}
         """Task -> why its reference solution has no answers."""
         self.expected: dict[str, _Expected] = {}
         """Task -> what its reference solution answered."""
 
-    def run(self, wanted: Mapping[str, Wanted]) -> None:
-        """Let the reference solutions of these tasks answer."""
-        self.candidates |= {qid: runs.candidate for qid, runs in wanted.items()}
-        self._answering.run("running references", wanted.values())
+    def run(self, wanted: Iterable[Wanted]) -> None:
+        """Let the reference solutions of tasks answer, each with every seed."""
+        every = list(wanted)
+        for candidate in (runs.candidate for runs in every):
+            if candidate.hash_seed:
+                self.others.setdefault(candidate.qid, []).append(candidate)
+            else:
+                self.candidates[candidate.qid] = candidate
+        self._answering.run("running references", every)
 
     def lost(self, qid: str) -> str | None:
         """Return why a reference solution was not run; None if it was."""
@@ -88,9 +99,14 @@ class References:
         """Return what a reference solution answered; see `Answering.answers`."""
         return self._answering.answers(self.candidates[qid])
 
+    def others_parts(self, qid: str) -> list[list[Answers]]:
+        """Return what it answered in its other runs, without those that were lost."""
+        return [self._answering.answers(one) for one in self.others[qid] if one not in self._answering.lost]
+
     def forget(self, qid: str) -> None:
         """Forget a task: its reference solution may be run again."""
         self.candidates.pop(qid, None)
+        self.others.pop(qid, None)
         self.broken.pop(qid, None)
         self.expected.pop(qid, None)
 
@@ -213,11 +229,13 @@ class Inputs:
         """Let the reference solutions answer where the data has no outputs; `broken` has those without answers."""
         known = self._references
         open_ = [qid for qid in qids if self._cases(qid).outputs is None and qid not in known.candidates]
-        candidates = {
-            qid: Candidate(qid=qid, source=f"{self._tasks[qid].whole_solution}\n# reference") for qid in open_
-        }
+        candidates = [
+            Candidate(qid=qid, source=f"{source}\n# reference", hash_seed=seed)
+            for qid, source in ((qid, self._tasks[qid].whole_solution or "") for qid in open_)
+            for seed in hash_seeds(source)
+        ]
         limits = REFERENCE_SECONDS, REFERENCE_BYTES
-        known.run({qid: self._wanted(candidate, *limits) for qid, candidate in candidates.items()})
+        known.run([self._wanted(candidate, *limits) for candidate in candidates])
         known.broken |= {qid: why for qid in open_ if (why := self._reference_problem(qid))}
 
     def _reference_problem(self, qid: str) -> str:
@@ -229,13 +247,20 @@ class Inputs:
             expected = self._expectation(qid, [output.value for output in outputs])
             _, is_answer = self._right(self._references.candidates[qid], self._cases(qid), expected, outputs)
             if all(is_answer):
-                self._references.expected[qid] = expected
+                self._references.expected[qid] = expected._replace(**self._variation(qid, expected.answers))
                 return ""
         number = is_answer.index(False)
         why = outputs[number].why or f"its answer cannot be compared: {outputs[number].shown:.100}"
         if outputs[number].outcome is Outcome.OUT_OF_MEMORY:
             why += " (give more with --memory)"
         return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {why}"
+
+    def _variation(self, qid: str, answers: Sequence[Any]) -> dict[str, Any]:
+        """Return the fields of `_Expected` about answers that are not the same in each run of a reference."""
+        others = [self._outputs(qid, parts, REFERENCE_SECONDS) for parts in self._references.others_parts(qid)]
+        whole = [run for run in others if all(output.outcome is Outcome.PASSED for output in run)]
+        runs = [*zip(answers, *([output.value for output in run] for run in whole), strict=True)]
+        return {"runs": runs, "order": varying.order_of(runs)} if varying.differ(runs) else {}
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds
@@ -325,6 +350,13 @@ class Inputs:
         qid, expected = candidate.qid, known.answers
         if cases.checker:
             return [self._checks.right(candidate, outputs)] * 2
+        official, careful = self._compared(qid, cases, expected, outputs)
+        for number, runs in enumerate(known.runs):
+            output = outputs[number]
+            careful[number] |= output.outcome is Outcome.PASSED and varying.is_like(runs, output.value, known.order)
+        return [official, careful]
+
+    def _compared(self, qid: str, cases: Cases, expected: Sequence[Any], outputs: Sequence[Output]) -> list[list[bool]]:
         if self._protocol.compare == EVALPLUS:
             return _as_evalplus(qid, cases, expected, outputs)
         rules = (same_values, near_values) if cases.function else self._rules

@@ -1,0 +1,63 @@
+"""Where a reference solution answers differently from run to run: orders that differ are no orders."""
+
+import pytest
+
+from grader.scorers.execution.candidate import hash_seeds
+from grader.scorers.execution.inputs import varying
+
+LIKE = {
+    "another order": ((["a", "b"], ["b", "a"]), ["b", "a"], ["a", "a"]),
+    "a third order": ((["a", "b", "c"], ["b", "a", "c"]), ["c", "b", "a"], ["c", "b"]),
+    "lists and their items": (([["a", "b"], ["c"]], [["c"], ["b", "a"]]), [["b", "a"], ["c"]], [["a"], ["b", "c"]]),
+    "a tuple": ((("a", "b"), ("b", "a")), ("b", "a"), ("b", "b")),
+    "only in a part": (({1: ["a", "b"], 2: 3}, {1: ["b", "a"], 2: 3}), {1: ["b", "a"], 2: 3}, {1: ["b", "a"], 2: 4}),
+    "words of a text": (("a, b", "b, a"), "b, a", "b, c"),
+    "characters of a text": (("ab", "ba"), "ba", "bb"),
+    "lines": (("3\na\nb", "3\nb\na"), "3\nb\na", "4\nb\na"),
+    "another choice": (("a", "b"), "c", ""),
+    "another number": ((1, 2), 3.5, float("nan")),
+    "a number in a part": (([1, 5], [1, 6]), [1, 7], [2, 7]),
+    "no truth for a number": ((2, 3), 4, True),
+    "another kind": (([1], [2]), [3], "3"),
+    "nothing": ((["a"], ["b"]), ["c"], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIKE)
+def test_an_answer_is_compared_only_in_what_all_runs_have(name: str) -> None:
+    runs, right, wrong = LIKE[name]
+    assert (varying.is_like(runs, right), varying.is_like(runs, wrong)) == (True, False)
+
+
+def test_where_all_runs_agree_an_answer_has_to_be_theirs() -> None:
+    assert varying.is_like((["a", "b"],) * 3, ["a", "b"])
+    assert not varying.is_like((["a", "b"],) * 3, ["b", "a"])
+
+
+def test_an_order_that_differs_in_one_call_is_none_in_the_others() -> None:
+    answers = [(["a", "b"], ["b", "a"]), (["x", "y"], ["x", "y"])]
+    assert varying.differ(answers)
+    order = varying.order_of(answers)
+    assert varying.is_like(answers[1], ["y", "x"], order)
+    assert not varying.is_like(answers[1], ["y", "y"], order)
+
+
+def test_runs_without_a_difference_have_an_order() -> None:
+    answers = [(["a", "b"], ["a", "b"]), ([0.1 + 0.2], [0.3])]
+    assert not varying.differ(answers)
+    assert varying.order_of(answers) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("def f(x):\n    return sorted(x)", 2),
+        ("def f(x):\n    return list({a for a in x})", 4),
+        ("def f(x):\n    return list({x, 1})", 4),
+        ("f = lambda x, y: list(x.keys() & y)", 4),
+        ("def f(x):\n    return hash(x)", 4),
+        ("no Python", 2),
+    ],
+)
+def test_a_reference_that_uses_hashes_answers_more_often(source: str, count: int) -> None:
+    assert len(set(hash_seeds(source))) == count
