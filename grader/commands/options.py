@@ -141,14 +141,15 @@ IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this 
 MISSING = click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
              help="How to treat a task without a prediction.")
 
-place_options = group(
+_DATA = group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
                  shell_complete=complete_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     _SPLIT,
     click.option("--data", type=PATH, metavar="PATH",
                  help="Local copy of the data (JSON Lines, JSON, TSV, CSV, .xlsx, parquet, `datasets` folder)."),
-    _PROTOCOL,
 )
+
+place_options = group(_DATA, _PROTOCOL)
 """The benchmark and its data."""
 
 date_options = group(
@@ -166,17 +167,15 @@ benchmark_options = group(
 )
 """The benchmark, its data, and which tasks are graded."""
 
-pool_options = group(
+serve_options = group(_DATA, _SANDBOX, _RUNTIME, _LIMITS)
+"""What an administrator sets; everything else is in the requests."""
+
+sandbox_options = group(
+    click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
     _SANDBOX,
     _RUNTIME,
     _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
-)
-"""Execution, for `grade PREDICTIONS` and `grade serve`."""
-
-sandbox_options = group(
-    click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
-    pool_options,
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Run programs on this machine, or on the Ray cluster of RAY_ADDRESS (else the one here)."),
 )

@@ -14,15 +14,10 @@ from grader.errors import UsageError
 from grader.files.given import read_given
 
 TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
-EXTRA = (
-    "`grade serve` needs packages that are not installed ({missing} is missing): pip install 'grade-predictions[serve]'"
-)
 
 
 @click.command("serve", short_help="Grade samples that are sent over HTTP.")
-@options.place_options
-@options.pool_options
-@options.judge_options
+@options.serve_options
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
               help="Address to listen on; an address that other machines can reach needs a token.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8817, show_default=True, metavar="P",
@@ -33,34 +28,26 @@ EXTRA = (
               help="Seconds that a request may take.")  # fmt: skip
 @click.option("--max-body", "body", default="16m", show_default=True, metavar="SIZE",
               help="Maximum size of a request, such as 16m or 1g.")  # fmt: skip
-@click.option("--max-samples", type=click.IntRange(min=1), default=1024, show_default=True, metavar="N",
-              help="Maximum number of samples in one request.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(min=1), default=8192, show_default=True, metavar="N",
-              help="Maximum number of samples in all requests at a time; more are answered with HTTP 429.")  # fmt: skip
+              help="Maximum number of samples in all requests at a time; above it, requests get HTTP 429.")  # fmt: skip
 def serve_command(
-    *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_samples: int, max_waiting: int,
-    **given: Any,
-) -> None:  # fmt: skip
+    *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_waiting: int, **given: Any
+) -> None:
     """Grade samples that are sent over HTTP, for example as rewards in a training loop.
 
     POST /grade takes {"qid", "text"}, POST /grade/batch {"samples": [...]}; /health and /metrics report its state.
     """
-    try:
-        from grader.serving.requests import Limits
-        from grader.serving.server import check_access, serve
-    except ImportError as error:
-        raise UsageError(EXTRA.format(missing=error.name)) from error
-    from grader.pool.client import Pool
+    from grader.pool.samples import Samples, load
+    from grader.pool.settings import settings_of
+    from grader.serving.requests import Limits
+    from grader.serving.server import check_access, serve
 
     token = _token(token_file)
     check_access(host, token)
-    limits = Limits(body_bytes=_size(body), samples=max_samples, waiting=max_waiting, wait=wait)
-    # In memory: fresh completions rarely have a verdict on disk.
-    given["cache"] = "memory" if given["cache"] else False
-    options_ = {name: value for name, value in given.items() if value is not None}
-    # Its own process, so that the counts of two servers never include each other's samples.
-    with Pool(wait=wait, shared=False, **options_) as pool:
-        serve(pool, host, port, limits=limits, token=token, listening=lambda address: say(f"Listening on {address}"))
+    limits = Limits(body_bytes=_size(body), waiting=max_waiting, wait=wait)
+    settings = settings_of({name: value for name, value in given.items() if value is not None})
+    samples = Samples(load(settings.options))
+    serve(samples, host, port, limits=limits, token=token, say=lambda address: say(f"Listening on {address}"))
     say("Stopped.")
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import socket
 import threading
 import time
 import weakref
 from typing import TYPE_CHECKING, Any, Self
 
-from grader.errors import UsageError
-from grader.pool import messages
-from grader.pool.messages import Leave, PoolState, Tell
-from grader.pool.settings import IDS, Exchange, given_of, row_of, settings_of
-from grader.pool.starting import START_SECONDS, connect, receive
+import msgspec
+
+from grader.errors import InfrastructureError, UsageError
+from grader.pool.connection import PART_BYTES, Connection
+from grader.pool.messages import Leaving, PoolState
+from grader.pool.settings import IDS, Exchange, given_of, reward_name, row_of, settings_of
+from grader.pool.starting import START_SECONDS, connect, wait_until_ended
 from grader.results import Outcome
 from grader.scorers import declarations, registry
 from grader.scorers.capabilities import RunsPrograms
@@ -33,6 +34,9 @@ END_SECONDS = 60.0
 MAX_IDLE = 32
 """Maximum number of idle connections to keep."""
 RECONNECT_SECONDS = 0.2
+STATE_SECONDS = 30.0
+TRIES = 3
+PATH = "/grade/batch"
 
 
 class Pool:
@@ -57,10 +61,10 @@ class Pool:
         reward: RewardName = "passed",
         **options: Any,
     ) -> None:
-        self.reward: RewardName = reward
+        self.reward = reward_name(reward)
         """What results are worth as rewards; `grader.integrations` read it."""
-        own: dict[str, Any] = {"linger": linger, "rounds": rounds, "reward": reward}
-        self._given = {"wait": wait, "shared": shared, **own, **options}
+        own: dict[str, Any] = {"linger": linger, "rounds": rounds}
+        self._given = {"wait": wait, "shared": shared, "reward": reward, **own, **options}
         self._wait = _seconds(wait)
         self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), **own)
         self._rows: dict[str, bytes] = {}
@@ -71,7 +75,7 @@ class Pool:
     def _begin(self) -> None:
         """Reset to a state without connections: in a new object, and in a forked process."""
         self._lock = threading.Lock()
-        self._idle: list[socket.socket] = []
+        self._idle: list[Connection] = []
         self._is_closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -85,7 +89,7 @@ class Pool:
 
     def start(self) -> Self:
         """Start the process, or connect to it if it runs; raises a GradeError if it cannot start."""
-        self._put_back(self._take(START_SECONDS))
+        self.state()
         return self
 
     def close(self) -> None:
@@ -95,11 +99,9 @@ class Pool:
         for connection in idle[1:]:
             connection.close()
         for connection in idle[:1]:
-            with contextlib.suppress(OSError), connection:
-                connection.settimeout(END_SECONDS)
-                connection.sendall(messages.frame(Leave()))
-                # If there is no other user, it closes this connection after its sandboxes have ended.
-                connection.recv(1)
+            with contextlib.suppress(OSError), contextlib.closing(connection):
+                answer = b"".join(connection.ask("POST", "/leave", seconds=MARGIN_SECONDS))
+                wait_until_ended(msgspec.json.decode(answer, type=Leaving).pid, END_SECONDS)
 
     def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> dict[str, str]:
         """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
@@ -152,26 +154,18 @@ class Pool:
         return self._completed(exchange, seconds)
 
     def _completed(self, exchange: Exchange, seconds: float) -> Iterator[tuple[int, SampleResult]]:
+        yield from exchange.refuse()
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
             connection = self._take(left)
             try:
-                end = time.monotonic() + left + MARGIN_SECONDS
-                connection.settimeout(left + MARGIN_SECONDS)
-                connection.sendall(exchange.request(left))
-                while not exchange.is_complete:
-                    connection.settimeout(max(0.01, end - time.monotonic()))
-                    yield exchange.take(receive(connection))
+                for line in connection.ask("POST", PATH, exchange.request(left), seconds=left + MARGIN_SECONDS):
+                    yield exchange.take(line)
             except OSError as error:
-                # The process has ended or does not answer: the next try finds or starts another one.
-                connection.close()
+                # The process has ended, or has no room: the next try finds or starts one.
                 why = str(error)
                 time.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-            except BaseException:
-                # Later messages on it would be mistaken for the answer to the next request.
-                connection.close()
-                raise
-            else:
+            finally:
                 self._put_back(connection)
         yield from exchange.give_up(_late(seconds, why))
 
@@ -192,60 +186,68 @@ class Pool:
     async def _completed_async(
         self, exchange: Exchange, seconds: float
     ) -> AsyncGenerator[tuple[int, SampleResult], None]:
+        for one in exchange.refuse():
+            yield one
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            connection = await asyncio.to_thread(self._take, left)
-            reader, writer = await asyncio.open_unix_connection(sock=connection)
-            end = time.monotonic() + left + MARGIN_SECONDS
+            connection = self._idle_one()
+            if connection is None:
+                connection = await asyncio.to_thread(self._take, left)
             try:
-                writer.write(exchange.request(left))
-                while not exchange.is_complete:
-                    yield exchange.take(await _next(reader, end - time.monotonic()))
-            except (OSError, EOFError) as error:
+                end = time.monotonic() + left + MARGIN_SECONDS
+                await _send(connection, connection.request("POST", PATH, exchange.request(left)), end)
+                while not connection.is_over:
+                    for line in connection.lines(await _receive(connection, end)):
+                        yield exchange.take(line)
+            except OSError as error:
                 why = str(error)
                 await asyncio.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
             finally:
-                writer.close()
+                self._put_back(connection)
         for one in exchange.give_up(_late(seconds, why)):
             yield one
 
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
         seconds = self._wait if wait is None else _seconds(wait)
-        return seconds, Exchange(given_of(samples, official=official, added=self._rows))
+        return seconds, Exchange(
+            given_of(samples, added=self._rows, official=official, each=self.reward == "tests_right")
+        )
 
     def state(self) -> PoolState:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""
-        for _ in range(2):
+        why = ""
+        for _ in range(TRIES):
             connection = self._take(START_SECONDS)
             try:
-                connection.settimeout(MARGIN_SECONDS)
-                connection.sendall(messages.frame(Tell()))
-                reply = receive(connection)
-            except OSError:
-                connection.close()
-                continue
-            self._put_back(connection)
-            if isinstance(reply, PoolState):
-                return reply
-        raise UsageError("The pool's process does not report its state.")
+                answer = b"".join(connection.ask("GET", "/state", seconds=STATE_SECONDS))
+                return msgspec.json.decode(answer, type=PoolState)
+            except OSError as error:
+                why = str(error)
+            finally:
+                self._put_back(connection)
+        raise InfrastructureError(f"The pool's process does not report its state: {why}")
 
     # --- connections ---
 
-    def _take(self, seconds: float) -> socket.socket:
+    def _take(self, seconds: float) -> Connection:
         """Return a connection for exclusive use."""
+        return self._idle_one() or connect(self._settings, max(seconds, MARGIN_SECONDS))
+
+    def _idle_one(self) -> Connection | None:
         with self._lock:
             if self._is_closed:
                 raise UsageError("This Pool is closed; create a new one.")
             while self._idle:
                 connection = self._idle.pop()
-                if _is_alive(connection):
+                if connection.is_alive:
                     return connection
                 connection.close()
-        return connect(self._settings, max(seconds, MARGIN_SECONDS))
+        return None
 
-    def _put_back(self, connection: socket.socket) -> None:
+    def _put_back(self, connection: Connection) -> None:
+        """Keep a connection for the next call. In the middle of an answer it is of no use."""
         with self._lock:
-            if not self._is_closed and len(self._idle) < MAX_IDLE:
+            if connection.is_idle and not self._is_closed and len(self._idle) < MAX_IDLE:
                 self._idle.append(connection)
                 return
         connection.close()
@@ -284,26 +286,18 @@ def _late(seconds: float, why: str) -> str:
     return f"not scored within {seconds:g} seconds" + (f" ({why})" if why else "")
 
 
-async def _next(reader: asyncio.StreamReader, seconds: float) -> messages.Reply:
-    """Return the next message; raises OSError (TimeoutError, ConnectionError), EOFError."""
-    async with asyncio.timeout(max(0.01, seconds)):
-        header = await reader.readexactly(messages.HEADER.size)
-        return messages.reply(await reader.readexactly(messages.length(header)))
+async def _send(connection: Connection, data: bytes, end: float) -> None:
+    connection.socket.settimeout(0)
+    async with asyncio.timeout(max(0.01, end - time.monotonic())):
+        await asyncio.get_running_loop().sock_sendall(connection.socket, data)
+
+
+async def _receive(connection: Connection, end: float) -> bytes:
+    async with asyncio.timeout(max(0.01, end - time.monotonic())):
+        return await asyncio.get_running_loop().sock_recv(connection.socket, PART_BYTES)
 
 
 def _seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise UsageError(f"wait: expected a number of seconds above 0, not {value!r}")
     return float(value)
-
-
-def _is_alive(connection: socket.socket) -> bool:
-    """Whether the other end is open. It sends nothing unasked, so readable data means that it has closed."""
-    connection.settimeout(0)
-    try:
-        connection.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False

@@ -1,63 +1,68 @@
-"""The messages between a pool's process and its clients: JSON in frames, over a socket of one node and user."""
+"""What the process that grades and its clients send each other: JSON over HTTP."""
 
 from __future__ import annotations
 
-import struct
+from typing import Annotated
 
 import msgspec
 
-from grader import errors
-from grader.errors import GradeError, InfrastructureError
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED, Asked
 
-MAX_FRAME = 256 << 20
-HEADER = struct.Struct(">I")
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
+NO_TASK = "expected the `qid` of a task, or a `row` with the task itself"
 
 
-class Grade(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
-    """Request: score these samples."""
+class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One sample. 0 and empty mean: as its task, or its request, says."""
 
-    samples: list[Asked]
-    seconds: float
-    """Time after which samples without a result are unscored."""
+    text: str
+    """The raw model output."""
+    qid: str = ""
+    """The id of its task."""
+    row: msgspec.Raw = msgspec.Raw()
+    """The task itself; or, in a batch, the name of one of its rows."""
+    official: bool = False
+    timeout: Seconds = 0.0
+    memory: Annotated[int, msgspec.Meta(ge=0)] | str = 0
+    wall: Seconds = 0.0
+    wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """Seconds after which it is unscored."""
+    verbatim: bool = False
+    """Whether the text is the program, and not an output with a program in it."""
+    printed: bool = False
+    """Whether the result has what the program gave for each input of its task."""
+    each: bool = False
+    """Whether to find out which tests of a program that fails are right."""
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Samples that are graded together."""
+
+    samples: list[Sample]
     rows: dict[str, msgspec.Raw] = {}
-    """The rows of samples that bring their tasks, by name."""
+    """Tasks that several samples share, by a name."""
+    official: bool = False
+    wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    stream: bool = False
+    """Whether each result is sent as a line of its own (`Found`), as soon as there is one."""
 
 
-class Tell(msgspec.Struct, frozen=True, tag="tell"):
-    """Request: report your state."""
-
-
-class Leave(msgspec.Struct, frozen=True, tag="leave"):
-    """Request: I disconnect; end at once if you have no other client."""
-
-
-Request = Grade | Tell | Leave
-
-
-class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
-    """The first message on a connection."""
-
-    pid: int
-
-
-class Found(msgspec.Struct, frozen=True, kw_only=True, tag="found"):
-    """The result of one sample."""
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one sample of a batch."""
 
     place: int
     result: SampleResult
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
-    """None of the request was or will be scored. Also the last message of a process that cannot start."""
+class Leaving(msgspec.Struct, frozen=True):
+    """The answer to a client that leaves."""
 
-    kind: str
-    """Name of a class in `grader.errors`."""
-    text: str
+    pid: int
+    """The process that ends because it has no other client; 0: it goes on."""
 
 
-class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
+class PoolState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a pool, with counts since its process started."""
 
     pid: int
@@ -94,51 +99,7 @@ class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
     """Resident memory of the process, without its sandboxes."""
 
 
-Reply = Hello | Found | Refused | PoolState
-_REQUEST: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
-_REPLY: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
-
-
-def frame(message: Request | Reply) -> bytes:
-    """Encode a message with its header."""
-    data = msgspec.json.encode(message)
-    return HEADER.pack(len(data)) + data
-
-
-def length(header: bytes) -> int:
-    """Return the message length in a header; raises ConnectionError if it is too large."""
-    (size,) = HEADER.unpack(header)
-    if size > MAX_FRAME:
-        raise ConnectionError(f"a message of {size} bytes is too long")
-    return int(size)
-
-
-def request(data: bytes) -> Request:
-    """Decode a request; raises msgspec.MsgspecError."""
-    return _REQUEST.decode(data)
-
-
-def reply(data: bytes) -> Reply:
-    """Decode a reply; raises ConnectionError."""
-    try:
-        return _REPLY.decode(data)
-    except msgspec.MsgspecError as error:
-        raise ConnectionError(f"invalid message: {error}") from error
-
-
-def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleResult:
+def unscored(request: Asked | Sample, why: str, rule: str = "infrastructure") -> SampleResult:
     """Return the result of a sample that was not scored. `rule`: whose fault it is; with another, it is final."""
-    return _result(request, Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule))
-
-
-def _result(request: Asked, reading: Reading) -> SampleResult:
+    reading = Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule)
     return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)
-
-
-def error_of(refused: Refused) -> GradeError:
-    """Return the error in a refusal."""
-    kind = getattr(errors, refused.kind, InfrastructureError)
-    if kind is errors.InputError:
-        return errors.InputError(refused.text.split("\n"))
-    error: GradeError = kind(refused.text)
-    return error

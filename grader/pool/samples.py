@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,11 +35,6 @@ LEAST_TASKS = 1024
 LIMITS = ("timeout", "memory", "wall")
 
 
-def name_of(row: bytes) -> str:
-    """Return the name of a row: a hash of its JSON."""
-    return hashlib.sha256(row).hexdigest()[:20]
-
-
 class Book:
     """Finds the task of a sample. Any number of threads may use it."""
 
@@ -64,8 +58,6 @@ class Book:
 
     def task_of(self, request: Asked) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
-        if request.refused:
-            raise UsageError(request.refused)
         with self._lock:
             base = self._from_row(request) if request.row else self._of_benchmark(request.qid)
             limits = {name: value for name in LIMITS if (value := getattr(request, name))}

@@ -14,9 +14,8 @@ import msgspec
 from grader.errors import UsageError
 from grader.options import Options, from_arguments, parse_size
 from grader.pool import messages
-from grader.pool.messages import Found, Grade, Refused
+from grader.pool.messages import Batch, Found
 from grader.resources import version
-from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
-    """(task id, raw output), (row with a task, raw output), or a mapping with `text` and the fields of `_Fields`."""
+    """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `messages.Sample`."""
 
 OF_A_RUN = (
     *("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force"),
@@ -50,8 +49,6 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that the process stays after the last client has disconnected."""
     rounds: bool = False
     """Whether no program of any call is alive while a test runs."""
-    reward: RewardName = "passed"
-    """What a result is worth as a reward."""
 
     @property
     def name(self) -> str:
@@ -65,8 +62,6 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
     for name in OF_A_RUN:
         if name in arguments:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
-    if (reward := own.get("reward", "passed")) not in get_args(RewardName):
-        raise UsageError(f"reward: expected {', '.join(get_args(RewardName))}, not {reward!r}")
     unknown = arguments.keys() - set(Options.__struct_fields__)
     if unknown:
         known = ", ".join(field for field in Options.__struct_fields__ if field not in OF_A_RUN)
@@ -86,6 +81,14 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
         raise UsageError(f"Pool(): {error}") from None
 
 
+def reward_name(given: Any) -> RewardName:
+    """Return the name of a kind of reward; raises UsageError."""
+    if given not in get_args(RewardName):
+        raise UsageError(f"reward: expected {', '.join(get_args(RewardName))}, not {given!r}")
+    name: RewardName = given
+    return name
+
+
 def encode(settings: PoolSettings) -> bytes:
     """Encode settings for the process that grades."""
     return msgspec.json.encode(settings, enc_hook=str)
@@ -97,25 +100,66 @@ def decode(data: bytes) -> PoolSettings:
 
 
 class Given(NamedTuple):
-    """The samples of a call, and the rows that some of them bring, by name."""
+    """The samples of a call, the rows that they share, and why some cannot be asked: place -> reason."""
 
-    samples: list[Asked]
-    rows: dict[str, bytes]
+    samples: list[messages.Sample]
+    rows: dict[str, msgspec.Raw]
+    refused: dict[int, str]
 
 
-def given_of(samples: Iterable[Sample], *, official: bool, added: Mapping[str, bytes]) -> Given:
-    """Return the samples of a call. `added`: task id -> its row. Raises UsageError, which names the sample's number."""
-    batch = Given([], {})
+def given_of(samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: bool) -> Given:
+    """Return the samples of a call. Raises UsageError, which names the sample's number.
+
+    `added`: task id -> its row. `every`: fields that are set for every sample.
+    """
+    batch = Given([], {}, {})
     for number, sample in enumerate(samples):
         try:
-            request, row = _asked(sample, official=official, added=added)
+            fields, row = _parts(sample)
+            data, refused = added.get(fields["qid"]), ""
+            if row is not None:
+                data, refused = _row_or_reason(row)
+            elif data is None and not fields["qid"]:
+                refused = messages.NO_TASK
+            made = msgspec.convert(fields | {name: True for name, is_set in every.items() if is_set}, messages.Sample)
         except (ValueError, TypeError, UsageError) as error:
             raise UsageError(f"samples[{number}]: {error}") from None
-        if row is not None:
-            request = msgspec.structs.replace(request, row=hashlib.sha256(row).hexdigest()[:20])
-            batch.rows[request.row] = row
-        batch.samples.append(request)
+        if refused:
+            batch.refused[number] = refused
+        elif data is not None:
+            name = name_of(data)
+            batch.rows[name] = msgspec.Raw(data)
+            made = msgspec.structs.replace(made, row=msgspec.Raw(f'"{name}"'.encode()))
+        batch.samples.append(made)
     return batch
+
+
+def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    """Return a sample's fields without its row, and its row; raises ValueError, UsageError."""
+    if isinstance(sample, Mapping):
+        fields = dict(sample)
+    elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
+        fields = {"row" if isinstance(sample[0], Mapping) else "qid": sample[0], "text": sample[1]}
+    else:
+        raise ValueError(f"expected (qid, raw output), (row, raw output) or a mapping, not {sample!r:.80}")
+    row = fields.pop("row", None)
+    if row is not None and not isinstance(row, Mapping):
+        raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
+    qid = str(fields.get("qid", ""))
+    fields["qid"] = id_of(row) if row is not None and not qid else qid
+    if isinstance(fields.get("memory"), str):
+        fields["memory"] = parse_size(fields["memory"])
+    if isinstance(fields.get("text"), str):
+        # Half a surrogate pair is not a character: it could not be sent or written.
+        fields["text"] = fields["text"].encode("utf-8", "replace").decode()
+    return fields, row
+
+
+def _row_or_reason(row: Mapping[str, Any]) -> tuple[bytes | None, str]:
+    try:
+        return row_of(row), ""
+    except ValueError as error:
+        return None, str(error)
 
 
 def row_of(row: Mapping[str, Any]) -> bytes:
@@ -141,57 +185,25 @@ def _plain(value: Any) -> Any:
     raise ValueError(f"it has a value of type {type(value).__name__}")
 
 
-def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[Asked, bytes | None]:
-    if isinstance(sample, Mapping):
-        rest = dict(sample)
-        row, fields = rest.pop("row", None), msgspec.convert(rest, _Fields, strict=True)
-    elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
-        is_row = isinstance(sample[0], Mapping)
-        row, fields = (sample[0] if is_row else None), _Fields(text=sample[1], qid="" if is_row else str(sample[0]))
-    else:
-        raise ValueError(f"expected (qid, raw output), (row, raw output) or a mapping, not {sample!r:.80}")
-    if row is not None and not isinstance(row, Mapping):
-        raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
-    qid = str(fields.qid)
-    if row is not None and not qid:
-        qid = str(next((row[name] for name in IDS if name in row), "row"))
-    data, refused = added.get(qid), ""
-    if row is not None:
-        try:
-            data = row_of(row)
-        except ValueError as error:
-            data, refused = None, str(error)
-    # Half a surrogate pair is not a character: it could not be sent or written.
-    text = fields.text.encode("utf-8", "replace").decode()
-    memory = parse_size(fields.memory) if isinstance(fields.memory, str) else fields.memory
-    own = {"qid": qid, "text": text, "official": official or fields.official, "memory": memory, "refused": refused}
-    return Asked(**msgspec.structs.asdict(fields) | own), data
-
-
 IDS = ("qid", "task_id", "question_id", "problem_id", "id")
 """Columns whose value names a sample that brings a row and no id."""
 
 
-class _Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A sample given as a mapping, besides its row."""
+def name_of(data: bytes) -> str:
+    """Return the name of a row: a hash of its JSON."""
+    return hashlib.sha256(data).hexdigest()[:20]
 
-    text: str
-    qid: str | int = ""
-    official: bool = False
-    timeout: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    memory: Annotated[int, msgspec.Meta(ge=0)] | str = 0
-    wall: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    verbatim: bool = False
-    printed: bool = False
-    each: bool = False
+
+def id_of(row: Mapping[str, Any]) -> str:
+    """Return the name of a sample that brings a row and no id."""
+    return str(next((row[name] for name in IDS if name in row), "row"))
 
 
 class Exchange:
     """Collects the results of samples; lost ones can be requested again."""
 
     def __init__(self, given: Given) -> None:
-        self._asked, self._rows = given
+        self._asked, self._rows, self._refused = given
         self._results: list[SampleResult | None] = [None] * len(self._asked)
         self._sent: list[int] = []
         counts = Counter[str]()
@@ -202,25 +214,26 @@ class Exchange:
         """Whether every sample has a result."""
         return None not in self._results
 
+    def refuse(self) -> Iterator[tuple[int, SampleResult]]:
+        """Yield a result for each sample that cannot be asked: it is unscored."""
+        for place, why in self._refused.items():
+            yield self._keep(place, messages.unscored(self._asked[place], why, "task"))
+
     def request(self, seconds: float) -> bytes:
-        """Return the request message for all samples without a result."""
+        """Return the body of a request for all samples without a result."""
         self._sent = [place for place, result in enumerate(self._results) if result is None]
         samples = [self._asked[place] for place in self._sent]
-        rows = {sample.row: msgspec.Raw(self._rows[sample.row]) for sample in samples if sample.row}
-        return messages.frame(Grade(samples=samples, seconds=seconds, rows=rows))
+        used = {bytes(sample.row)[1:-1].decode() for sample in samples if bytes(sample.row)}
+        rows = {name: row for name, row in self._rows.items() if name in used}
+        return msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
 
-    def take(self, reply: messages.Reply) -> tuple[int, SampleResult]:
-        """Process a reply and return a result with its place.
-
-        Raises a GradeError if the pool refused the request, ConnectionError if the reply is invalid.
-        """
-        match reply:
-            case Found(place=place, result=result) if 0 <= place < len(self._sent):
-                return self._keep(self._sent[place], result)
-            case Refused() as refused:
-                raise messages.error_of(refused)
-            case _:
-                raise ConnectionError("the reply does not match the request")
+    def take(self, line: bytes | bytearray) -> tuple[int, SampleResult]:
+        """Process a line of the answer and return a result with its place; raises ConnectionError."""
+        try:
+            found = _FOUND.decode(line)
+            return self._keep(self._sent[found.place], found.result)
+        except (msgspec.MsgspecError, IndexError) as error:
+            raise ConnectionError(f"the answer does not match the request: {error}") from error
 
     def _keep(self, place: int, result: SampleResult) -> tuple[int, SampleResult]:
         made = self._results[place] = msgspec.structs.replace(result, sample=self._numbers[place])
@@ -231,3 +244,6 @@ class Exchange:
         for place, (sample, result) in enumerate(zip(self._asked, self._results, strict=True)):
             if result is None:
                 yield self._keep(place, messages.unscored(sample, why))
+
+
+_FOUND = msgspec.json.Decoder(Found)

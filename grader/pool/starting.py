@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import errors, resources
-from grader.errors import InfrastructureError
+from grader.errors import GradeError, InfrastructureError
 from grader.files import claims
-from grader.pool import messages, settings
-from grader.pool.messages import Hello, Refused
+from grader.pool import settings
+from grader.pool.connection import Connection
 from grader.sandbox import channel
 
 if TYPE_CHECKING:
@@ -71,17 +71,34 @@ START_SECONDS = 900.0
 TRIES = 5
 LEAST_FREE_BYTES = 1 << 20
 """A disk with less free space is called full."""
-PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.pool.server import main; main()"
+PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
 
-def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> socket.socket:
+class Refused(msgspec.Struct, frozen=True, kw_only=True):
+    """The last message of a process that cannot start."""
+
+    kind: str
+    """Name of a class in `grader.errors`."""
+    text: str
+
+    @property
+    def error(self) -> GradeError:
+        """The error."""
+        kind = getattr(errors, self.kind, InfrastructureError)
+        if kind is errors.InputError:
+            return errors.InputError(self.text.split("\n"))
+        error: GradeError = kind(self.text)
+        return error
+
+
+def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> Connection:
     """Return a connection to the pool's process, which is started if it does not run; raises a GradeError.
 
     Raises InfrastructureError if this takes longer than `seconds`, or the system refuses files or processes.
     """
     resources.needs_posix("A pool")
     try:
-        return _found_or_started(pool_settings, seconds)
+        return Connection(_found_or_started(pool_settings, seconds))
     except OSError as error:
         raise InfrastructureError(f"The pool's process cannot be reached or started: {error}") from error
 
@@ -108,32 +125,37 @@ def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.soc
 
 
 def _connected(name: str, deadline: float) -> socket.socket | None:
-    """Return a connection on which the process has sent Hello; None if no process listens."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(max(0.1, deadline - time.monotonic()))
-        connection.connect(str(socket_path(name)))
-        if isinstance(receive(connection), Hello):
+    """Return a connection; None if no process listens."""
+    while True:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(0)
+            connection.connect(str(socket_path(name)))
+        except (FileNotFoundError, ConnectionRefusedError):
+            connection.close()
+            return None
+        except BlockingIOError:
+            # Many others connect at this moment.
+            connection.close()
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(LOCK_TICK)
+        except BaseException:
+            connection.close()
+            raise
+        else:
             return connection
-    except (OSError, EOFError):
-        pass
-    connection.close()
-    return None
 
 
-def receive(connection: socket.socket) -> messages.Reply:
-    """Return the next message; raises OSError (TimeoutError, ConnectionError)."""
-    return messages.reply(_exactly(connection, messages.length(_exactly(connection, messages.HEADER.size))))
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        part = connection.recv(min(1 << 20, size - len(data)))
-        if not part:
-            raise ConnectionError("the pool's process has closed the connection")
-        data += part
-    return bytes(data)
+def wait_until_ended(pid: int, seconds: float) -> None:
+    """Return when a process has ended, or the time is over. 0: at once."""
+    if pid:
+        with contextlib.suppress(OSError):
+            handle = os.pidfd_open(pid)
+            try:
+                channel.ready(seconds, readable=[handle])
+            finally:
+                os.close(handle)
 
 
 def _start(pool_settings: PoolSettings, deadline: float) -> None:
@@ -158,8 +180,7 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
             pass
         line = _line(process.stdout.fileno(), deadline)
     if line.startswith(b"{"):
-        refused = msgspec.json.decode(line, type=Refused)
-        raise messages.error_of(refused)
+        raise msgspec.json.decode(line, type=Refused).error
     if not line:
         place = log_path(pool_settings.name)
         said_last = "".join(place.read_text(errors="replace").strip().splitlines()[-1:])

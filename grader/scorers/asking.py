@@ -37,10 +37,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the row with its task; empty: `qid` is a task of the benchmark."""
     data: bytes = b""
     """That row as JSON."""
-    refused: str = ""
-    """Why the row of the sample is not a task; empty if nothing is known against it."""
-    wait: float = 0.0
-    """Seconds after which it is unscored; 0: as the others of its call."""
     timeout: float = 0.0
     """CPU seconds of the program; 0: as its task says."""
     memory: int = 0

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hmac
 import math
+import os
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,30 +20,34 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from grader.errors import GradeError, InfrastructureError
+from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
-from grader.pool.rounds import Rate
+from grader.pool.messages import Batch, Found, Leaving, PoolState, Sample, unscored
+from grader.pool.rounds import Waiting
 from grader.results import Outcome
 from grader.serving import sandbox_fusion
-from grader.serving.requests import Batch, Intake, Limits, One, RejectedError, Remote, Results, decoded
+from grader.serving.metrics import text_of
+from grader.serving.requests import Intake, Limits, RejectedError, Remote, Results, Work, decoded, work_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from grader.pool.client import Pool
-    from grader.pool.settings import Sample
+    from grader.pool.rounds import Rounds
+    from grader.pool.samples import Samples
     from grader.results import SampleResult
-    from grader.serving.metrics import Metrics
+    from grader.serving.connection import Connections
+    from grader.serving.metrics import Requests
 
     Handler = Callable[[Request], Awaitable[Response]]
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
-TICK = 0.5
 HOLD_TICK = 0.1
 """Seconds between two tries of a request that waits for room."""
+LEAVE_TICK = 0.1
+"""In this time, a client that leaves closes its other connections."""
 MOST_RETRY_SECONDS = 60
 CLIENT_HAS_GONE = 499
 CLOSE = {"Connection": "close"}
@@ -50,9 +55,110 @@ OTHER_PATH = "other"
 """The path of requests for unknown paths and of invalid requests, in the metrics."""
 
 
-def make_app(pool: Pool, limits: Limits, metrics: Metrics, *, token: str, hosts: list[str] | None) -> ASGIApp:
-    """Return the application. `token`: required in every request; `hosts`: allowed Host headers (None: any)."""
-    server = _Server(pool, limits, metrics, token)
+class Grading:
+    """What a server grades with, and who is connected."""
+
+    def __init__(self, samples: Samples, rounds: Rounds, everyone: Connections, requests: Requests) -> None:
+        self.samples, self.rounds, self.everyone, self.requests = samples, rounds, everyone, requests
+        self._began = time.monotonic()
+
+    def state(self) -> PoolState:
+        """Return the state of the pool."""
+        counts, (lanes, oldest) = self.rounds.counts, self.rounds.queued()
+        sandboxes, jobs = self.samples.losses
+        return PoolState(
+            pid=os.getpid(),
+            benchmark=self.samples.benchmark,
+            seconds=time.monotonic() - self._began,
+            waiting=self.rounds.waiting,
+            lanes=lanes,
+            oldest_seconds=oldest,
+            rate=counts.rate.value,
+            clients=self.everyone.count,
+            rounds=counts.rounds,
+            busy_seconds=counts.busy_seconds,
+            outcomes=dict(counts.outcomes),
+            flagged=dict(counts.flagged),
+            expired=counts.expired,
+            repeated=counts.repeated + jobs,
+            lost_sandboxes=sandboxes,
+            failures=counts.failures,
+            problem=counts.problem,
+            memory_bytes=_resident_bytes(),
+        )
+
+    async def results(self, request: Request, work: Work) -> AsyncGenerator[list[Found], None]:
+        """Yield results as they come, until all are there; a late sample is unscored.
+
+        Raises ClientDisconnect if the client has gone. Then, samples that have not begun are dropped.
+        """
+        loop, found, now = asyncio.get_running_loop(), asyncio.Queue[Found | None](), time.monotonic()
+
+        def give(place: int, result: SampleResult) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
+                loop.call_soon_threadsafe(found.put_nowait, Found(place=place, result=result))
+
+        items = [
+            Waiting(asked, now + wait, partial(give, place))
+            for place, (asked, wait) in enumerate(zip(work.asked, work.waits, strict=True))
+        ]
+        open_ = dict.fromkeys(sorted(range(len(items)), key=work.waits.__getitem__))
+        gone = asyncio.ensure_future(_gone(request))
+        gone.add_done_callback(lambda _: found.put_nowait(None))
+        self.rounds.submit(items)
+        try:
+            while open_:
+                first = next(iter(open_))
+                try:
+                    async with asyncio.timeout(max(0.0, items[first].deadline - time.monotonic())):
+                        ready = [await found.get()]
+                except TimeoutError:
+                    items[first].gone = True
+                    why = _late(work.waits[first], self.rounds.counts.problem)
+                    ready = [Found(place=first, result=unscored(work.asked[first], why))]
+                while not found.empty():
+                    ready.append(found.get_nowait())
+                if None in ready:
+                    raise ClientDisconnect
+                new = [one for one in ready if one and one.place in open_]
+                for one in new:
+                    open_.pop(one.place, None)
+                yield new
+        finally:
+            gone.cancel()
+            for item in items:
+                item.gone = True
+
+
+async def _gone(request: Request) -> None:
+    """Return when the client has disconnected."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _late(seconds: float, problem: str) -> str:
+    advice = f"the last round failed: {problem}" if problem else "wait longer, or ask for fewer samples at a time"
+    return f"not scored within {seconds:g} seconds; {advice}"
+
+
+def _resident_bytes() -> int:
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - bytes of a file of the kernel
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def make_app(
+    grading: Grading,
+    limits: Limits,
+    *,
+    token: str = "",
+    hosts: list[str] | None = None,
+    end: Callable[[], None] | None = None,
+) -> ASGIApp:
+    """Return the application. `token`: required in every request; `hosts`: allowed Host headers (None: any).
+
+    `end` ends the server, when its last client leaves; None: it stays.
+    """
+    server = _Server(grading, limits, token, end)
     fusion = partial(server.guarded, again=sandbox_fusion.AGAIN)
     routes = [
         Route("/grade", server.guarded(server.one), methods=["POST"]),
@@ -60,29 +166,51 @@ def make_app(pool: Pool, limits: Limits, metrics: Metrics, *, token: str, hosts:
         Route("/openrlhf", server.guarded(server.remote), methods=["POST"]),
         Route("/run_code", fusion(server.run_code), methods=["POST"]),
         Route("/submit", fusion(server.submit), methods=["POST"]),
+        Route("/state", server.guarded(server.state), methods=["GET"]),
         Route("/metrics", server.guarded(server.metrics), methods=["GET"]),
         Route("/health", server.health, methods=["GET"]),
     ]
+    if end is not None:
+        routes.append(Route("/leave", server.leave, methods=["POST"]))
     # A page in a browser could send requests to this machine under its own host name.
     known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
     errors = {HTTPException: _http_error, Exception: _own_error}
     app = Starlette(routes=routes, middleware=[known], exception_handlers=errors)
-    return _Counting(app, metrics, {route.path for route in routes})
+    return _Counting(app, grading.requests, {route.path for route in routes})
+
+
+class _Lines(Response):
+    """An answer of lines that are sent as soon as they are known."""
+
+    def __init__(self, results: AsyncGenerator[list[Found], None], work: contextlib.AsyncExitStack) -> None:
+        """`work` is what has to end with the answer."""
+        super().__init__(media_type="application/x-ndjson")
+        del self.headers["content-length"]
+        self._results, self._work = results, work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        async with self._work, contextlib.aclosing(self._results):
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            with contextlib.suppress(ClientDisconnect):
+                async for found in self._results:
+                    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in found)
+                    await send({"type": "http.response.body", "body": lines, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
 
 
 class _Counting:
     """Counts every answer, whoever gives it, and refuses bodies in chunks: a small one costs as much as a long one."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str]) -> None:
-        self._app, self._metrics, self._paths = app, metrics, paths
+    def __init__(self, app: ASGIApp, requests: Requests, paths: set[str]) -> None:
+        self._app, self._requests, self._paths = app, requests, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, path = time.monotonic(), scope["path"] if scope["path"] in self._paths else OTHER_PATH
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._metrics.requests.labels(path, str(message["status"])).inc()
-                self._metrics.seconds.observe(time.monotonic() - began)
+                self._requests.note(path, message["status"], time.monotonic() - began)
             await send(message)
 
         if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
@@ -95,11 +223,9 @@ class _Counting:
 class _Server:
     """The state that all requests share."""
 
-    def __init__(self, pool: Pool, limits: Limits, metrics: Metrics, token: str) -> None:
-        self._pool, self._limits, self._metrics, self._token = pool, limits, metrics, token
+    def __init__(self, grading: Grading, limits: Limits, token: str, end: Callable[[], None] | None) -> None:
+        self._grading, self._limits, self._token, self._end = grading, limits, token, end
         self._intake = Intake(limits)
-        self._waiting = 0
-        self._rate = Rate()
 
     # --- common to all requests ---
 
@@ -118,8 +244,6 @@ class _Server:
                 return _json(status, {"error": error.text}, error.headers)
             except ClientDisconnect:
                 return _json(CLIENT_HAS_GONE, {"error": "the client has disconnected"})
-            except InfrastructureError as error:
-                return _json(again or 503, {"error": str(error)}, {"Retry-After": "10"})
             except GradeError as error:
                 return _json(422, {"error": str(error)})
 
@@ -135,31 +259,39 @@ class _Server:
     # --- grading ---
 
     async def one(self, request: Request) -> Response:
-        async with self._intake.read(request, partial(decoded, One)) as asked:
-            (result,) = await self._grade(request, [asked.of_pool], asked.official, asked.wait)
+        async with self._intake.read(request, lambda body: self._work([decoded(Sample, body)])) as work:
+            (result,) = await self._results(request, work)
         return _json(200, result)
 
+    def _work(self, samples: list[Sample]) -> Work:
+        return work_of(Batch(samples=samples), self._limits.wait)
+
     async def batch(self, request: Request) -> Response:
-        async with self._intake.read(request, partial(decoded, Batch)) as asked:
-            pairs = [sample.of_pool for sample in asked.samples]
-            return _json(200, Results(samples=await self._grade(request, pairs, asked.official, asked.wait)))
+        async with contextlib.AsyncExitStack() as stack:
+            read = self._intake.read(request, lambda body: work_of(decoded(Batch, body), self._limits.wait))
+            work = await stack.enter_async_context(read)
+            if not work.stream:
+                return _json(200, Results(samples=await self._results(request, work)))
+            stack.enter_context(self._admitted(len(work.asked)))
+            return _Lines(self._grading.results(request, work), stack.pop_all())
 
     async def remote(self, request: Request) -> Response:
-        async with self._intake.read(request, self._remote_samples) as pairs:
-            results = await self._grade(request, pairs, official=False, wait=None)
-        return _json(200, rewards_of(results, self._pool.reward))
+        async with self._intake.read(request, self._remote_work) as work:
+            results = await self._results(request, work)
+        return _json(200, rewards_of(results))
 
-    def _remote_samples(self, body: bytes) -> list[tuple[str, str]]:
+    def _remote_work(self, body: bytes) -> Work:
         asked = decoded(Remote, body)
         self._check_count(len(asked.query))
-        return samples_of(asked.query, asked.prompts, asked.labels)
+        pairs = samples_of(asked.query, asked.prompts, asked.labels)
+        return self._work([Sample(qid=qid, text=text) for qid, text in pairs])
 
     async def run_code(self, request: Request) -> Response:
         """Run a program as SandboxFusion does."""
         async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
             if problem := asked.problem:
                 return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._grade(request, [asked.sample], official=False, wait=asked.wait, holds=True)
+            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
             return _json(200, sandbox_fusion.ran(_scored(result)))
 
     async def submit(self, request: Request) -> Response:
@@ -167,74 +299,68 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
             if problem := asked.problem:
                 raise RejectedError(422, problem)
-            (result,) = await self._grade(request, [asked.sample], official=False, wait=None, holds=True)
+            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
             return _json(200, sandbox_fusion.judged(asked, _scored(result)))
 
-    async def _grade(
-        self, request: Request, pairs: Sequence[Sample], official: bool, wait: float | None, *, holds: bool = False
-    ) -> list[SampleResult]:
+    async def _results(self, request: Request, work: Work, *, holds: bool = False) -> list[SampleResult]:
         """Return the results. `holds`: samples above the limit wait for room, and are not refused at once."""
-        end = time.monotonic() + min(wait or self._limits.wait, self._limits.wait)
-        while holds and self._waiting + len(pairs) > self._limits.waiting and time.monotonic() < end:
+        end = time.monotonic() + max(work.waits, default=0.0)
+        while holds and self._grading.requests.samples + len(work.asked) > self._limits.waiting:
+            if time.monotonic() >= end:
+                break
             await asyncio.sleep(HOLD_TICK)
             if await request.is_disconnected():
                 raise ClientDisconnect
-        self._admit(len(pairs))
-        if not self._waiting:
-            self._rate.note(idle=True)
-        self._count(len(pairs))
-        seconds = max(HOLD_TICK, end - time.monotonic())
-        grading = asyncio.ensure_future(self._pool.grade_samples_async(pairs, official=official, wait=seconds))
-        try:
-            while not grading.done():
-                await asyncio.wait({grading}, timeout=TICK)
-                if not grading.done() and await request.is_disconnected():
-                    raise ClientDisconnect
-            results = grading.result()
-        finally:
-            grading.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await grading
-            self._count(-len(pairs))
-        self._rate.note(len(pairs))
-        return results
+            work = work._replace(waits=[max(HOLD_TICK, end - time.monotonic())] * len(work.waits))
+        with self._admitted(len(work.asked)):
+            async with contextlib.aclosing(self._grading.results(request, work)) as parts:
+                found = {one.place: one.result async for part in parts for one in part}
+        return [found[place] for place in range(len(work.asked))]
 
-    def _admit(self, count: int) -> None:
-        """Raise RejectedError for more samples than one request, or all requests together, may have."""
+    @contextlib.contextmanager
+    def _admitted(self, count: int) -> Iterator[None]:
+        """Count samples; raises RejectedError for more than one request, or all requests together, may have."""
         self._check_count(count)
-        if self._waiting + count > self._limits.waiting:
-            seconds = min(MOST_RETRY_SECONDS, max(1, math.ceil(self._waiting / max(self._rate.value, 0.1))))
-            raise RejectedError(
-                429, f"{self._waiting} samples are being graded; try again later", {"Retry-After": str(seconds)}
-            )
+        requests = self._grading.requests
+        if requests.samples + count > self._limits.waiting:
+            seconds = math.ceil(requests.samples / max(self._grading.rounds.counts.rate.value, 0.1))
+            headers = {"Retry-After": str(min(MOST_RETRY_SECONDS, max(1, seconds)))}
+            raise RejectedError(429, f"{requests.samples} samples are being graded; try again later", headers)
+        requests.samples += count
+        try:
+            yield
+        finally:
+            requests.samples -= count
 
     def _check_count(self, count: int) -> None:
-        if count > self._limits.samples:
-            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.samples}")
-
-    def _count(self, samples: int) -> None:
-        self._waiting += samples
-        self._metrics.waiting.set(self._waiting)
+        if count > self._limits.waiting:
+            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.waiting}")
 
     # --- monitoring ---
 
+    async def state(self, request: Request) -> Response:
+        del request
+        return _json(200, self._grading.state())
+
     async def metrics(self, request: Request) -> Response:
         del request
-        state = None
-        with contextlib.suppress(GradeError):
-            state = await asyncio.to_thread(self._pool.state)
-        return Response(self._metrics.text(state), media_type="text/plain; version=0.0.4; charset=utf-8")
+        text = text_of(self._grading.state(), self._grading.requests)
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def health(self, request: Request) -> Response:
         """Say whether samples would be graded. It needs no token, and says nothing else."""
         del request
-        try:
-            state = await asyncio.to_thread(self._pool.state)
-        except GradeError:
-            return _json(503, {"status": "the pool does not answer"})
-        if state.problem:
-            return _json(503, {"status": "no sandbox"})
-        return _json(200, {"status": "ok"})
+        has_sandbox = not self._grading.rounds.counts.problem
+        return _json(200 if has_sandbox else 503, {"status": "ok" if has_sandbox else "no sandbox"})
+
+    async def leave(self, request: Request) -> Response:
+        """Say whether the server ends now, because this was the last client."""
+        del request
+        await asyncio.sleep(LEAVE_TICK)
+        is_last = self._grading.everyone.count == 1
+        if is_last and self._end is not None:
+            self._end()
+        return _json(200, Leaving(os.getpid() if is_last else 0))
 
 
 def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:

@@ -44,7 +44,7 @@ INTERIM_SECONDS = 1.0
 
 
 def most_connections() -> int:
-    """Raise the limit of descriptors, and return how many connections fit below it. Each may need one to the pool."""
+    """Raise the limit of descriptors, and return how many connections fit below it. Half of it is for sandboxes."""
     wanted = 2 * MOST_CONNECTIONS + BACKLOG + SPARE_DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = max(soft, wanted if hard == resource.RLIM_INFINITY else min(hard, wanted))
@@ -55,19 +55,24 @@ def most_connections() -> int:
 class Connections:
     """All open connections. Above a limit, the one that has waited longest without a request makes room."""
 
-    def __init__(self, most: int, count: Callable[[int], None]) -> None:
-        """`count` gets the status of every answer that the application does not give."""
-        self._most, self.count = most, count
+    def __init__(self, most: int, note: Callable[[int], None]) -> None:
+        """`note` gets the status of every answer that the application does not give."""
+        self._most, self.note = most, note
         self.waiting: dict[Connection, None] = {}
         """Connections without a request, the oldest first."""
         self._hosts: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        """Number of connections."""
+        return self._hosts.total()
 
     def enter(self, new: Connection) -> bool:
         """Count a connection; return False if it has to be refused, because all others have requests."""
         self._hosts[new.host] += 1
         if self._hosts[new.host] > self._most // CLIENT_SHARE and not is_loopback(new.host):
             room = next((old for old in self.waiting if old.host == new.host), None)
-        elif self._hosts.total() > self._most:
+        elif self.count > self._most:
             room = next(iter(self.waiting), None)
         else:
             return True
@@ -96,7 +101,7 @@ class Connection(H11Protocol):
 
     @property
     def host(self) -> str:
-        """The client's address."""
+        """The client's address; empty on a socket of this user."""
         return self.client[0] if self.client else ""
 
     @property
@@ -111,7 +116,7 @@ class Connection(H11Protocol):
             self._begin(HEADER_SECONDS)
             self._note()
         else:
-            self._everyone.count(503)
+            self._everyone.note(503)
             transport.write(REFUSED)
             transport.close()
 
@@ -137,15 +142,18 @@ class Connection(H11Protocol):
         """Answer a whole request of a client that sends no more. Interim answers show if it does not read any more."""
         if not self._is_busy or self.conn.their_state not in {h11.DONE, h11.MUST_CLOSE, h11.CLOSED}:
             return False
+        if self.cycle.response_started:
+            return False
         self._has_ended = True
         self._ask_whether_it_reads()
         self.loop.call_later(INTERIM_SECONDS, self._ask_whether_it_reads)
         return True
 
     def pause_writing(self) -> None:
-        """Wait until the client has read more, but not for ever."""
+        """Wait until the client has read more, but not for ever. A process of this user may take its time."""
         super().pause_writing()
-        self._begin(UNREAD_SECONDS)
+        if self.host:
+            self._begin(UNREAD_SECONDS)
 
     def resume_writing(self) -> None:
         """Go on writing."""
@@ -154,7 +162,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Count and answer what is not HTTP."""
-        self._everyone.count(400)
+        self._everyone.note(400)
         if not self._is_busy or not self.cycle.response_started:
             super().send_400_response(msg)
         self.transport.close()
@@ -206,7 +214,7 @@ class BoundedLog(logging.Filter):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
+    """Whether an address can be reached from this machine only; an empty one is a socket's."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
+    return host in {"", "localhost"}

@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
+from grader.errors import UsageError
 from grader.files import compact_json
+from grader.options import parse_size
+from grader.pool.messages import NO_TASK, Batch, Sample
+from grader.pool.settings import id_of, name_of
 from grader.results import SampleResult
+from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -19,8 +24,6 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
-Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
-Qid = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 
 BODIES = 8
 """The bodies of all open requests have at most the bytes of so many of the longest."""
@@ -32,50 +35,65 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a server."""
 
     body_bytes: int = 16 << 20
-    samples: int = 1024
-    """Maximum number of samples in one request."""
     waiting: int = 8192
-    """Maximum number of samples in all open requests."""
+    """Maximum number of samples in one request, and in all open requests."""
     body_seconds: float = 30.0
     """Maximum time in which a request must arrive."""
     wait: float = 600.0
     """Maximum time in which a request is graded."""
 
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One sample of a batch: the task's id, or a row with its task; limits as for `Pool.grade_samples`."""
-
-    text: str
-    qid: Qid = ""
-    row: dict[str, Any] | None = None
-    timeout: Seconds = 0.0
-    memory: Annotated[int, msgspec.Meta(gt=0)] | str = 0
-    wall: Seconds = 0.0
-
-    def __post_init__(self) -> None:
-        if not self.qid and self.row is None:
-            raise ValueError("expected the `qid` of a task, or a `row` with the task itself")
-
-    @property
-    def of_pool(self) -> dict[str, Any]:
-        """The sample as a pool takes it."""
-        given = ((field, getattr(self, field.name)) for field in msgspec.structs.fields(Sample))
-        return {field.name: value for field, value in given if value != field.default}
+OWN = Limits(body_bytes=256 << 20, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
+"""The limits of a pool's own process: its clients are this user's."""
 
 
-class One(Sample, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`POST /grade`: one sample."""
+class Work(NamedTuple):
+    """The samples of a request, each with the seconds after which it is unscored."""
 
-    official: bool = False
-    wait: Seconds | None = None
+    asked: list[Asked]
+    waits: list[float]
+    stream: bool = False
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`POST /grade/batch`: samples that are graded together."""
+def work_of(batch: Batch, most: float) -> Work:
+    """Return the samples of a request; raises UsageError. `most`: seconds that it may wait."""
+    shared = {name: bytes(row) for name, row in batch.rows.items()}
+    most = min(batch.wait or most, most)
+    work = Work([], [], batch.stream)
+    for number, sample in enumerate(batch.samples):
+        try:
+            work.asked.append(_asked(sample, shared, official=batch.official))
+        except UsageError as error:
+            raise UsageError(f"$.samples[{number}]: {error}") from None
+        work.waits.append(min(sample.wait or most, most))
+    return work
 
-    samples: list[Sample]
-    official: bool = False
-    wait: Seconds | None = None
+
+def _asked(sample: Sample, shared: dict[str, bytes], *, official: bool) -> Asked:
+    row, qid = bytes(sample.row), sample.qid
+    if row.startswith(b'"'):
+        try:
+            row = shared[msgspec.json.decode(row)]
+        except KeyError as error:
+            raise UsageError(f"no row is named {error}") from None
+    row = b"" if row == b"null" else row
+    if row and not row.startswith(b"{"):
+        raise UsageError(f"its row is {row.decode()!r:.80}, not an object")
+    if not row and not qid:
+        raise UsageError(NO_TASK)
+    return Asked(
+        qid=qid or id_of(msgspec.json.decode(row)),
+        text=sample.text,
+        official=official or sample.official,
+        verbatim=sample.verbatim,
+        printed=sample.printed,
+        each=sample.each,
+        row=name_of(row) if row else "",
+        data=row,
+        timeout=sample.timeout,
+        memory=parse_size(sample.memory) if isinstance(sample.memory, str) else sample.memory,
+        wall=sample.wall,
+    )
 
 
 class Remote(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from grader.pool.messages import Sample
 from grader.results import Outcome
 
 if TYPE_CHECKING:
@@ -59,13 +60,18 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
         return max(0.0, self.compile_timeout) + _seconds(self.run_timeout) + CLIENT_SECONDS - MARGIN_SECONDS
 
     @property
-    def sample(self) -> dict[str, Any]:
+    def sample(self) -> Sample:
         """The request as a sample of a pool."""
-        row = {"inputs": [self.stdin or ""], "outputs": [""]}
-        limits = {"timeout": _seconds(self.run_timeout)}
-        if self.memory_limit > 0:
-            limits["memory"] = min(max(LEAST_MEGABYTES, self.memory_limit), MOST_MEGABYTES) << 20
-        return {"row": row, "text": self.code, "verbatim": True, "printed": True, **limits}
+        memory = min(max(LEAST_MEGABYTES, self.memory_limit), MOST_MEGABYTES) << 20 if self.memory_limit > 0 else 0
+        return Sample(
+            row=_row([self.stdin or ""], [""]),
+            text=self.code,
+            wait=self.wait,
+            timeout=_seconds(self.run_timeout),
+            memory=memory,
+            verbatim=True,
+            printed=True,
+        )
 
 
 class Submit(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,12 +103,16 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert(msgspec.json.decode(listed) if isinstance(listed, str) else listed or [], list[_Test])
 
     @property
-    def sample(self) -> dict[str, Any]:
+    def sample(self) -> Sample:
         """The request as a sample of a pool."""
         tests = self._tests
-        row = {"inputs": [test.input.stdin for test in tests], "outputs": [test.output.stdout for test in tests]}
-        limits = {"timeout": _seconds(self.config.run_timeout)} if self.config.run_timeout else {}
-        return {"row": row, "text": self.completion, "each": True, "printed": True, **limits}
+        return Sample(
+            row=_row([test.input.stdin for test in tests], [test.output.stdout for test in tests]),
+            text=self.completion,
+            timeout=_seconds(self.config.run_timeout) if self.config.run_timeout else 0.0,
+            each=True,
+            printed=True,
+        )
 
 
 class _Input(msgspec.Struct, frozen=True):
@@ -210,6 +220,10 @@ def _ran(printed: _Printed, seconds: float | None) -> Ran:
 def _printed(result: SampleResult) -> list[_Printed]:
     assert isinstance(result.facts, msgspec.Raw)
     return msgspec.json.decode(result.facts, type=_Facts).printed
+
+
+def _row(inputs: list[str], outputs: list[str]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode({"inputs": inputs, "outputs": outputs}))
 
 
 def _seconds(wanted: float) -> float:

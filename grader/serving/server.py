@@ -1,4 +1,4 @@
-"""The process of the server: it checks address and token, serves, and ends without losing requests."""
+"""A server on a port or a socket: it checks address and token, serves, and ends without losing requests."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import functools
 import logging
 import signal
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from grader.errors import InfrastructureError, UsageError
-from grader.serving.app import LOOPBACK, OTHER_PATH, make_app
+from grader.pool.rounds import Rounds
+from grader.serving.app import LOOPBACK, OTHER_PATH, Grading, make_app
 from grader.serving.connection import (
     BACKLOG,
     IDLE_SECONDS,
@@ -23,12 +24,12 @@ from grader.serving.connection import (
     is_loopback,
     most_connections,
 )
-from grader.serving.metrics import Metrics
+from grader.serving.metrics import Requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.pool.client import Pool
+    from grader.pool.samples import Samples
     from grader.serving.requests import Limits
 
 LEAST_TOKEN = 16
@@ -51,16 +52,40 @@ def check_access(host: str, token: str) -> None:
         )
 
 
-def serve(pool: Pool, host: str, port: int, *, limits: Limits, token: str, listening: Callable[[str], None]) -> None:
+def serve(samples: Samples, host: str, port: int, *, limits: Limits, token: str, say: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then answer open requests; raises UsageError, InfrastructureError.
 
-    `listening` is called with the address when clients can connect.
+    `say` gets the address when clients can connect.
     """
     check_access(host, token)
-    with _bound(host, port) as sock:
-        metrics = Metrics()
-        app = make_app(pool, limits, metrics, token=token, hosts=LOOPBACK if is_loopback(host) else None)
-        everyone = Connections(most_connections(), lambda status: metrics.requests.labels(OTHER_PATH, status).inc())
+    hosts = LOOPBACK if is_loopback(host) else None
+    with _bound(host, port) as sock, samples, grading_with(samples) as grading:
+        app = make_app(grading, limits, token=token, hosts=hosts)
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{sock.getsockname()[1]}"
+        server = Server(app, grading.everyone, lambda: say(address), idle=IDLE_SECONDS, stop=STOP_SECONDS)
+        asyncio.run(server.serve(sockets=[sock]))
+
+
+@contextlib.contextmanager
+def grading_with(samples: Samples, *, whole: bool = False) -> Iterator[Grading]:
+    """Score samples in rounds as long as the context is open."""
+    requests = Requests()
+    everyone = Connections(most_connections(), lambda status: requests.note(OTHER_PATH, status))
+    rounds = Rounds(samples, whole=whole)
+    rounds.start()
+    try:
+        yield Grading(samples, rounds, everyone, requests)
+    finally:
+        # Nobody waits any more, and a program may run for a minute.
+        rounds.stop(samples.abort)
+
+
+class Server(uvicorn.Server):
+    """A server that returns after a signal, so that the code after `serve` runs."""
+
+    def __init__(self, app: Any, everyone: Connections, ready: Callable[[], None], *, idle: int, stop: int) -> None:
+        """`ready` is called when clients can connect; `idle`, `stop`: seconds for idle connections, and for the end."""
         config = uvicorn.Config(
             app,
             http=functools.partial(Connection, everyone=everyone),  # type: ignore[arg-type] # called like a class
@@ -70,24 +95,16 @@ def serve(pool: Pool, host: str, port: int, *, limits: Limits, token: str, liste
             server_header=False,
             proxy_headers=False,
             backlog=BACKLOG,
-            timeout_keep_alive=IDLE_SECONDS,
-            timeout_graceful_shutdown=STOP_SECONDS,
+            timeout_keep_alive=idle,
+            timeout_graceful_shutdown=stop,
             lifespan="off",
         )
-        number = sock.getsockname()[1]
-        name = f"[{host}]" if ":" in host else host
-        asyncio.run(_Stoppable(config, lambda: listening(f"http://{name}:{number}")).serve(sockets=[sock]))
-
-
-class _Stoppable(uvicorn.Server):
-    """A server that returns after a signal, so that the code after `serve` runs."""
-
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
-        self._listening = listening
+        self._ready = ready
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Note signals, and do not send them again at the end."""
         loop = asyncio.get_running_loop()
         bounded = BoundedLog()
         for name in LOGS:
@@ -97,8 +114,9 @@ class _Stoppable(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen."""
         await super().startup(sockets)
-        self._listening()
+        self._ready()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.serving.test_serve import COMMAND, GOOD, SLOW, Served, served
+from tests.serving.test_serve import COMMAND, GOOD, LONG, SLOW, Served, served, wait_for
 
 FEW_DESCRIPTORS = ["bash", "-c", 'ulimit -n 1024; exec "$@"', "-"]
 QUICK = [sys.executable, "-c", f"from grader.serving import connection\nconnection.HEADER_SECONDS = 1.0\n{SLOW}"]
 HEAD = b"POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-WHOLE = HEAD + b'Content-Length: 24\r\n\r\n{"qid":"0", "text": "A"}'
+WHOLE = HEAD + b'Content-Length: 24\r\n\r\n{"qid":"2", "text": "A"}'
 HELD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -122,15 +122,18 @@ def test_a_client_that_sends_no_more_gets_its_answer() -> None:
         assert answer.endswith(b"}")
 
 
-def test_a_client_that_has_left_is_not_worked_for() -> None:
-    with served(command=QUICK) as server:
-        body = b'{"samples": [{"qid": "0", "text": "A"}, {"qid": "0", "text": "A"}]}'
+@pytest.mark.parametrize("more", [b"}", b', "stream": true}'])
+def test_a_client_that_has_left_is_not_worked_for(more: bytes) -> None:
+    """Rounds have at most four samples. Of an answer in lines, the first ones have been sent."""
+    with served(command=[sys.executable, "-c", LONG]) as server:
+        body = b'{"samples": [' + b", ".join([b'{"qid": "3", "text": "A"}'] * 12) + b"]" + more
         with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
             connection.sendall(
                 HEAD.replace(b"/grade", b"/grade/batch") + b"Content-Length: %d\r\n\r\n" % len(body) + body
             )
             assert server.process.stderr.readline() == "began\n"
-        assert server.process.stderr.readline() == "cancelled\n"
+        wait_for(server, "grade_samples_under_way", 0)
+        wait_for(server, "grade_samples_expired_total", 8)
 
 
 def test_an_answer_that_is_not_read_ends_its_connection() -> None:

@@ -85,7 +85,7 @@ BUSY = {"run_timeout": 50, "language": "python", "code": ""}
 def full(*options: str) -> AbstractContextManager[Served]:
     """A server with room for one sample."""
     command = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "docker"]
-    return served("--max-waiting", "1", "--max-samples", "1", *options, command=command)
+    return served("--max-waiting", "1", *options, command=command)
 
 
 def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_try_again() -> None:

@@ -22,7 +22,7 @@ import grader
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
 COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "vstar", "--data", f"{SAMPLE / 'questions.jsonl'}"]
-LIMITS = ["--max-samples", "16", "--max-body", "64k", "--max-waiting", "20"]
+LIMITS = ["--max-body", "64k", "--max-waiting", "20"]
 TOKEN = "correct-horse-battery-staple"
 
 
@@ -129,13 +129,15 @@ GOOD = {"qid": "0", "text": "A"}
         ("/grade", {"text": "A"}, 422, "expected the `qid` of a task, or a `row`"),
         ("/grade", {**GOOD, "memory": "much"}, 422, "much"),
         ("/grade", {**GOOD, "oficial": True}, 422, "oficial"),
-        ("/grade", {**GOOD, "wait": 0}, 422, "$.wait"),
+        ("/grade", {**GOOD, "wait": -1}, 422, "$.wait"),
+        ("/grade", {**GOOD, "row": [1]}, 422, "not an object"),
+        ("/grade", {**GOOD, "row": "a"}, 422, "no row is named 'a'"),
         ("/grade", b'{"qid": "0", "text": "A", "wait": NaN}', 400, "not JSON"),
         ("/run_code", {"code": "1"}, 422, "language"),
         ("/submit", {"id": 1, "completion": "", "config": {"provided_data": {"test": [1]}}}, 422, "test"),
         ("/submit", {"id": 1, "completion": "", "config": {"language": "cpp"}}, 422, "not supported"),
-        pytest.param("/grade", {"qid": "0" * 1001, "text": "A"}, 422, "$.qid", id="long-qid"),
-        ("/grade/batch", {"samples": [GOOD] * 17}, 413, "17 samples; a request may have at most 16"),
+        ("/grade/batch", {"samples": [GOOD] * 21}, 413, "21 samples; a request may have at most 20"),
+        ("/leave", {}, 404, "Not Found"),
         pytest.param("/grade", {"qid": "0", "text": "A" * 70_000}, 413, "longer than 65536 bytes", id="long-body"),
         ("/openrlhf", {"query": ["a"], "prompts": [], "labels": []}, 422, "the numbers must be equal"),
         ("/nowhere", GOOD, 404, "Not Found"),
@@ -216,10 +218,17 @@ def refused(opened: list[socket.socket], count: int) -> set[socket.socket]:
     return found
 
 
+def wait_for(server: Served, name: str, value: float) -> None:
+    end = time.monotonic() + 60
+    while counts(server)[name] != value:
+        assert time.monotonic() < end, counts(server)
+        time.sleep(0.05)
+
+
 def test_texts_that_wait_have_a_limit_together() -> None:
     """Some thousand samples may wait, and each could be as long as a body: 130 GB."""
     with served(command=[sys.executable, "-c", LONG]) as server, contextlib.ExitStack() as stack:
-        body = json.dumps({"samples": [{"qid": "0", "text": "A" * 60_000}] * 2}).encode()
+        body = json.dumps({"samples": [{"qid": "600", "text": "A" * 60_000}] * 2}).encode()
         asked = HEAD_OF_A_BATCH % len(body) + body
         opened = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60)) for _ in range(12)]
         for connection in opened:
@@ -227,12 +236,10 @@ def test_texts_that_wait_have_a_limit_together() -> None:
         assert len(opened) - len(refused(opened, 4)) == 8
         for connection in opened:
             connection.close()
-        while server.process.stderr.readline() != "cancelled\n":
-            pass
+        wait_for(server, "grade_samples_under_way", 0)
         with socket.create_connection(("127.0.0.1", server.port), 60) as connection:
             connection.sendall(asked)
-            while server.process.stderr.readline() != "began\n":
-                pass
+            wait_for(server, "grade_samples_under_way", 2)
             assert not select.select([connection], [], [], 0)[0]
 
 
@@ -332,57 +339,87 @@ def test_a_port_that_is_taken_is_said(server: Served) -> None:
 
 
 SLOW = """
-import asyncio, sys
+import sys, threading
 from grader.results import Outcome, Reading, SampleResult
 from grader.serving.requests import Limits
 from grader.serving.server import serve
 
 class Slow:
-    async def grade_samples_async(self, pairs, official, wait):
-        print("began", file=sys.stderr, flush=True)
-        try:
-            await asyncio.sleep(2 if len(pairs) == 1 else 600)
-        except asyncio.CancelledError:
-            print("cancelled", file=sys.stderr, flush=True)
-            raise
-        reading = Reading(outcome=Outcome.PASSED, credit=1, detail=f"{wait:g}")
-        return [SampleResult(qid=qid, sample=0, official=reading, careful=reading) for qid, _ in pairs]
+    benchmark, losses, threads = "slow", (0, 0), {"quick": 1}
 
-serve(Slow(), "127.0.0.1", 0, limits=Limits(body_seconds=0.5, wait=100), token="",
-      listening=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
+    def __init__(self):
+        self.over = threading.Event()
+        self.abort = self.over.set
+
+    def __enter__(self): return self
+
+    def __exit__(self, *_): pass
+
+    def score(self, asked, lane):
+        "An id is a number of seconds."
+        print("began", file=sys.stderr, flush=True)
+        self.over.wait(float(asked[0].qid))
+        reading = Reading(outcome=Outcome.PASSED, credit=1)
+        return [SampleResult(qid=one.qid, sample=0, official=reading, careful=reading) for one in asked]
+
+serve(Slow(), "127.0.0.1", 0, limits=Limits(body_seconds=0.5, wait=2.5), token="",
+      say=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
 """
 
 
-LONG = SLOW.replace("wait=100", "wait=100, body_bytes=1 << 17")
+LONG = SLOW.replace("wait=2.5", "wait=600, body_bytes=1 << 17")
 HEAD_OF_A_BATCH = (
     b"POST /grade/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 )
-BROKEN = """
-import sys
-from grader.errors import GradeError
-from grader.serving.requests import Limits
-from grader.serving.server import serve
-
-class Broken:
-    async def grade_samples_async(self, pairs, official, wait):
-        return 1 / 0
-
-    def state(self):
-        raise GradeError("none")
-
-serve(Broken(), "127.0.0.1", 0, limits=Limits(), token="",
-      listening=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
-"""
+BROKEN = f"from grader.serving import app\napp.work_of = lambda *_: 1 / 0\n{SLOW}"
 
 
 def test_what_is_under_way_is_answered_before_it_ends() -> None:
     with served(command=[sys.executable, "-c", SLOW]) as server, ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(server.ask, "POST", "/grade", {**GOOD, "wait": 86_400})
+        asked = threads.submit(server.ask, "POST", "/grade", {"qid": "1.5", "text": "A"})
         assert server.process.stderr.readline() == "began\n"
         server.process.send_signal(signal.SIGTERM)
-        assert asked.result().status == 200
-        assert float(asked.result().body["careful"]["detail"]) <= 100  # seconds: the server's, not the client's
+        assert asked.result().body["careful"]["outcome"] == "passed"
         assert server.process.wait(60) == 0
+
+
+def test_nobody_waits_longer_than_the_server_allows() -> None:
+    with served(command=[sys.executable, "-c", SLOW]) as server:
+        answer = server.ask("POST", "/grade", {"qid": "600", "text": "A", "wait": 86_400})
+        assert "not scored within 2.5 seconds" in answer.body["careful"]["detail"]
+
+
+def test_a_batch_can_be_answered_line_by_line() -> None:
+    """Rounds have at most four samples, so the first four of five are there a second before the last."""
+    with served(command=[sys.executable, "-c", SLOW]) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        body = {"samples": [{"qid": qid, "text": "A"} for qid in ("0", "0.1", "0.2", "0.3", "1")], "stream": True}
+        with contextlib.closing(connection):
+            connection.request("POST", "/grade/batch", json.dumps(body), {"content-type": "application/json"})
+            response = connection.getresponse()
+            assert response.headers["content-type"] == "application/x-ndjson"
+            times, places = [], []
+            while line := response.readline():
+                found = json.loads(line)
+                times.append(time.monotonic())
+                places.append(found["place"])
+                assert found["result"]["careful"]["outcome"] == "passed"
+        assert places == [0, 1, 2, 3, 4]
+        assert times[4] - times[3] > 0.5
+        assert counts(server)["grade_samples_under_way"] == 0
+
+
+def test_samples_share_rows_by_a_name_that_belongs_to_their_request(server: Served) -> None:
+    """Another client's row of the same name is another task."""
+    row = json.loads((SAMPLE / "questions.jsonl").read_text().splitlines()[0])
+    (qid, text) = next(pair for pair in samples() if pair[0] == str(row["question_id"]))
+    sample = {"row": "a", "text": text}
+    alone = server.ask("POST", "/grade", {"row": row, "text": text}).body
+    answer = server.ask("POST", "/grade/batch", {"samples": [sample, sample], "rows": {"a": row}})
+    assert [found["careful"] for found in answer.body["samples"]] == [alone["careful"]] * 2
+    assert [found["qid"] for found in answer.body["samples"]] == [qid] * 2
+    other = server.ask("POST", "/grade/batch", {"samples": [sample], "rows": {"a": {"x": 1}}})
+    assert "its row is not a task" in other.body["samples"][0]["careful"]["detail"]
 
 
 def test_a_body_that_does_not_come_is_not_waited_for() -> None:

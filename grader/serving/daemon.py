@@ -1,0 +1,111 @@
+"""The process behind `Pool`: the same server on a socket of this user. It ends when it has no client any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import GradeError
+from grader.pool import settings, starting
+from grader.pool.samples import Samples, load
+from grader.serving.app import LOOPBACK, make_app
+from grader.serving.requests import OWN
+from grader.serving.server import Server, grading_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.pool.settings import PoolSettings
+    from grader.serving.app import Grading
+
+LOCK_SECONDS = 5.0
+LEAST_LINGER = 2.0
+"""Seconds that the first client has to connect, even if `linger` is shorter."""
+STOP_SECONDS = 1
+"""Open requests have so long at the end; their clients then ask another process."""
+FOR_EVER = 10**9
+"""Seconds: an idle connection says that its client is there."""
+LISTENING = b"listening\n"
+"""The message on standard output, to the process that started it, when clients can connect."""
+
+
+def main() -> None:
+    """Detach from the parent, read the settings from standard input, serve, and end the process."""
+    if os.fork():
+        # The parent waits only for this process to exit, not for the one that stays.
+        os._exit(0)
+    os.setsid()
+    os.chdir("/")
+    pool_settings = settings.decode(sys.stdin.buffer.read())
+    output = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        _serve(pool_settings, functools.partial(_say, output))
+    except GradeError as error:
+        _say(output, msgspec.json.encode(starting.Refused(kind=type(error).__name__, text=str(error))) + b"\n")
+        sys.exit(error.exit_code)
+
+
+def _say(fd: int, line: bytes) -> None:
+    with contextlib.suppress(OSError):
+        os.write(fd, line)
+    with contextlib.suppress(OSError):
+        os.close(fd)
+
+
+def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
+    """Serve until no client is connected; raises a GradeError if it cannot start."""
+    path = starting.socket_path(pool_settings.name)
+    with Samples(load(pool_settings.options)) as samples, grading_with(samples, whole=pool_settings.rounds) as grading:
+        with contextlib.suppress(FileNotFoundError):
+            # The process that started this one holds the lock, so no other server uses the path.
+            path.unlink()
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(str(path))
+            asyncio.run(_Daemon(pool_settings, grading, lambda: say(LISTENING)).serve(sockets=[sock]))
+
+
+class _Daemon(Server):
+    """A server that ends when its last client has left."""
+
+    def __init__(self, pool_settings: PoolSettings, grading: Grading, ready: Callable[[], None]) -> None:
+        app = make_app(grading, OWN, hosts=LOOPBACK, end=self._end)
+        super().__init__(app, grading.everyone, ready, idle=FOR_EVER, stop=STOP_SECONDS)
+        self._given, self._everyone = pool_settings, grading.everyone
+        self._is_listed = True
+        self._last_seen = time.monotonic()
+        self._linger = max(pool_settings.linger, LEAST_LINGER)
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether it is time to end."""
+        if self._everyone.count:
+            self._last_seen, self._linger = time.monotonic(), self._given.linger
+        elif time.monotonic() - self._last_seen >= self._linger:
+            # Nobody is starting or connecting now, if the lock is free.
+            self.should_exit |= self._unlist(0)
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Remove the socket before it is closed, so that whoever connects later starts another process."""
+        await asyncio.to_thread(self._unlist, LOCK_SECONDS)
+        await super().shutdown(sockets)
+
+    def _unlist(self, seconds: float) -> bool:
+        """Remove the socket, once, if nobody holds the lock for so long; return whether it is removed."""
+        if self._is_listed:
+            with starting.locked(self._given.name, seconds) as is_held:
+                if is_held:
+                    starting.socket_path(self._given.name).unlink(missing_ok=True)
+                    self._is_listed = False
+        return not self._is_listed
