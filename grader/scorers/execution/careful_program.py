@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import html
+import json
 import re
 import textwrap
+import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,9 +87,10 @@ def _texts(reply: str) -> Iterator[str]:
     forms: tuple[Callable[[str], str], ...] = (
         str,
         _apart,
+        _decoded,
         _unescaped,
         lambda text: _unescaped(text, in_strings=False),
-        _unmarked,
+        lambda text: _unmarked(_plain(text)),
     )
     yield from dict.fromkeys(form(text) for text in (unframed(_answer(reply)), bare) if text.strip() for form in forms)
 
@@ -94,9 +98,9 @@ def _texts(reply: str) -> Iterator[str]:
 _CHAT = r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|</?s>|<(?:start|end)_of_turn>|<[eb]os>|\[/?INST\]"
 _OPENING = re.compile(rf"\A(?:\s|(?:{_CHAT})(?:assistant|model)?)+(?=\S)")
 _CLOSING = re.compile(rf"(?:{_CHAT})[ \t]*$", re.MULTILINE)
-_TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|CODE|ANSWER|SOLUTION)\]|</?(?:python|code|answer|solution)>)", re.M | re.I)
+_TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|CODE|ANSWER|SOLUTION|BEGIN|DONE)\]|</?(?:python|code|answer|solution)>)", re.M | re.I)  # fmt: skip # noqa: E501
 _CLOSED = re.compile(r"(?<=[^\s`\"'])(?:```+|\[/(?:PYTHON|CODE|ANSWER|SOLUTION)\]|</(?:python|code|answer|solution)>)[ \t]*$", re.M | re.I)  # fmt: skip # noqa: E501
-_MARKUP = re.compile(r"`{3,}[\w+-]*|</?\w+>|\[/?[A-Z]+\]")
+_MARKUP = re.compile(r"`{3,}[\w+-]*|'''(?:python|py)3?$|</?\w+(?: \w+=[^<>\n]*)?>|\[/?[A-Z]+\]|(?<=[a-z][:.])[ ]+(?=(?:def|class) \w+[(:]|import \w|from \w+ import )", re.MULTILINE)  # fmt: skip # noqa: E501
 
 
 def unframed(reply: str) -> str:
@@ -119,8 +123,23 @@ def _answer(reply: str) -> str:
 
 
 def _apart(text: str) -> str:
-    """Return a text with the markup inside its lines (a fence, a tag) on lines of its own."""
-    return _MARKUP.sub("\n```\n", text)
+    """Return a text with the markup inside its lines (a fence, a tag, a label) on lines of its own."""
+    return _MARKUP.sub("\n```\n", re.sub(r"<br ?/?>", "\n", text))
+
+
+_VALUE = re.compile(r'(?<=:)\s*"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+
+
+def _decoded(text: str) -> str:
+    """Return a text with the longer values of JSON (the arguments of a tool call) as blocks."""
+
+    def block(match: re.Match[str]) -> str:
+        with contextlib.suppress(ValueError):
+            value = json.loads(f'"{match[1]}"', strict=False)
+            return f"\n```\n{_decoded(value)}\n```\n" if "\n" in value or "\\n" in value else match[0]
+        return match[0]
+
+    return _VALUE.sub(block, text)
 
 
 _STRING = re.compile(r"(\"\"\"|''').*?\1|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\\n", re.DOTALL)
@@ -138,12 +157,56 @@ def _unescaped(text: str, *, in_strings: bool = True) -> str:
     return _STRING.sub(lambda m: m[0].replace("\\n", "\n") if m[0][:1] == "\\" or m[1] else m[0], text)
 
 
-_MARK = re.compile(r"^(?:>>> ?|\.\.\.(?: |$)|\+|[0-9]+(?:[:|.)] ?| ))", re.MULTILINE)
+# --- what a block that is not Python may have instead ------------------------------------------------------------
+
+
+_MARK = re.compile(r"^(?:[ \t]*(?:>>> ?|\.{3}:?(?: |$)|In \[[0-9]+\]: ?|[0-9]+(?: ?[:|.)] ?|\t| ))|\+)", re.MULTILINE)
+_QUOTED = re.compile(r"\s*('{1,3}|\"{1,3}|`{1,2})(?:python3?\n)?(.*)\1\s*", re.DOTALL)
 
 
 def _unmarked(text: str) -> str:
-    """Return a text without the marks before its lines (a prompt, a number, a plus), and with usual blanks."""
-    return _MARK.sub("", text.replace("\xa0", " "))
+    """Return a text without the marks before its lines (a prompt, a number, a plus)."""
+    return _MARK.sub("", text)
+
+
+def _plain(text: str) -> str:
+    """Return a text without characters that nobody sees, with usual blanks, line ends and indentation."""
+    kinds = {"Cf": "", "Zs": " ", "Zl": "\n", "Zp": "\n"}
+    text = "".join(c if c.isascii() else kinds.get(unicodedata.category(c), c) for c in text)
+    return text.replace("\t", USUAL_INDENT)
+
+
+def _patched(text: str) -> str:
+    """Return the new lines of a difference, and those that stay."""
+    lines = [line for line in text.split("\n") if not line.startswith(("-", "@@", "+++"))]
+    is_difference = any(line.startswith("+") for line in lines)
+    return "\n".join(line[line[:1] in "+ " :] for line in lines) if is_difference else text
+
+
+def _unquoted(text: str) -> str:
+    """Return what stands between quotation marks."""
+    match = _QUOTED.fullmatch(text)
+    return match[2] if match else text
+
+
+def _page(text: str) -> str:
+    """Return the text of a page."""
+    return html.unescape(re.sub(r"</?\w+(?: [^<>\n]*)?>", "\n", text))
+
+
+_MENDS = (html.unescape, _page, _plain, str.expandtabs, _unmarked, _patched, _unquoted)
+
+
+def _mended(source: str, budget: Budget) -> str | None:
+    """Return a block that is not Python as Python, if one of the mends makes it that as a whole."""
+    for mend in _MENDS:
+        mended = mend(source)
+        if mended != source and budget.left >= 0:
+            budget.left -= len(mended)
+            tree = tree_of(_dedented(mended))
+            if tree is not None and not prose(tree) and not is_text(tree):
+                return _dedented(mended)
+    return None
 
 
 # --- pieces of Python -------------------------------------------------------------------------------------------
@@ -202,10 +265,14 @@ def _pieces(text: str, names: Sequence[str], budget: Budget) -> Iterator[_Piece]
     for segment in segments:
         source = _dedented(segment.text)
         tree = tree_of(source)
+        if (tree is None or prose(tree) or is_text(tree)) and (mended := _mended(source, budget)) is not None:
+            source, tree = mended, tree_of(mended)
         if tree is not None and not prose(tree):
             yield _Piece(tree, source, segment.is_fenced)
         elif segment.is_fenced or _LINE_OF_CODE.search(source) or is_script(source):
-            every = [*runs(source, budget), *reversed(list(regions(source, names, budget)))]
+            assigned = set() if names else set(re.findall(r"\b(\w+) = ", source))
+            whole = [run for run in runs(source, budget) if _missing(run).isdisjoint(assigned)]
+            every = [*whole, *reversed(list(regions(source, names, budget)))]
             yield from _parsed(dict.fromkeys(every), is_fenced=segment.is_fenced)
 
 
@@ -216,6 +283,17 @@ def _parsed(sources: Iterable[str], *, is_fenced: bool) -> Iterator[_Piece]:
         rest = [] if tree is None else [node for node in tree.body if node not in words]
         if rest:
             yield _Piece(ast.Module(rest, type_ignores=[]), (unparsed(rest) or "") if words else source, is_fenced)
+
+
+def _missing(source: str) -> set[str]:
+    """Return the names that a source uses and does not bind. A part of a script that lost them is not the script."""
+    tree = tree_of(source)
+    return set() if tree is None else _loaded(tree) - _bound(tree) - _BUILTINS
+
+
+def is_text(tree: ast.Module) -> bool:
+    """Return whether a program is nothing but a text in quotation marks."""
+    return len(tree.body) == 1 and isinstance(getattr(tree.body[0], "value", None), ast.Constant)
 
 
 def _dedented(text: str) -> str:
@@ -415,13 +493,20 @@ def is_kept(node: ast.stmt, names: Sequence[str] = ()) -> bool:
 def _continued(text: str, wanted: Wanted, budget: Budget) -> str | None:
     """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
     for segment in _segments(text):
-        copy = region_with(segment.text, wanted.names, budget)
-        for head, body in [*filter(None, [copy]), (wanted.signature, segment.text)]:
+        copies = region_with(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)
+        for head, body in [*filter(None, copies), (wanted.signature, segment.text)]:
             for start in _starts(body):
                 if (whole := _whole(head, body[start:], wanted.names, budget)) is not None:
                     tree = ast.parse(whole)
                     return unparsed(node for node in tree.body if is_kept(node, wanted.names)) or whole
     return None
+
+
+def _method(text: str, signature: str) -> tuple[str, str] | None:
+    """Return the class of a signature that ends with a method, and a text from its own first line of that method on."""
+    last = re.search(r"^[ \t]+def (\w+) ?\(self\b(?!.*^[ \t]*def )", signature, re.MULTILINE | re.DOTALL)
+    own = re.search(rf"^[ \t]*def {last[1]} ?\(", text, re.MULTILINE) if last else None
+    return (signature[: last.start()], text[own.start() :]) if last and own else None
 
 
 def _starts(body: str) -> list[int]:
@@ -435,9 +520,9 @@ def _whole(head: str, body: str, names: tuple[str, ...], budget: Budget) -> str 
     """Return a stub and the code of its body, in whatever way that is indented, up to where the code ends."""
     body = body.strip("\n").replace("\t", USUAL_INDENT) + "\n"
     alone = tree_of(body)
-    if alone is not None and not returns(alone):
-        return None
     last = head.rstrip().rpartition("\n")[2]
+    if alone is not None and not returns(alone) and not last.startswith("class "):
+        return None
     deeper = re.match(r"\s*", last)[0] + USUAL_INDENT * last.endswith(":")  # type: ignore[index]
     flat = textwrap.indent(textwrap.dedent(body), deeper)
     lines = len(head.strip().split("\n"))
