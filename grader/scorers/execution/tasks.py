@@ -216,12 +216,14 @@ def _tests(row: Row, columns: ExecutionColumns) -> str:
 
 
 def _given_tests(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], str]:
-    """Return the tests as they are given, a script or a list (also as JSON), and the set-up code of a list."""
+    """Return the tests as given, a script or a list (also as JSON), and the set-up code of a list (or its lines)."""
     tests = row.get(columns.tests or "") or ""
     if isinstance(tests, str) and tests.lstrip().startswith("["):
         with contextlib.suppress(ValueError):
             tests = list(json.loads(tests))
-    return tests, "" if isinstance(tests, str) else str(row.get(columns.setup or "") or "")
+    setup = row.get(columns.setup or "") or ""
+    lines = setup if isinstance(setup, list) else [setup]
+    return tests, "" if isinstance(tests, str) else "\n".join(map(str, lines))
 
 
 def _for_programs(setup: str, tests: str | list[Any]) -> str:

@@ -27,3 +27,11 @@ def test_a_text_that_looks_like_the_expected_value_is_named_with_its_type() -> N
     cases = Cases(inputs=([1],), outputs=(None,), function="f")
     made = judged(cases, [None], [Output("None")], [[False], [False]], PROTOCOL)
     assert made.careful.detail == "input 1 of 1: the answer is `None` of type str, expected `None` of type NoneType"
+
+
+def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:
+    cases = Cases(inputs=("1\n",), outputs=("5\n0.5\n7\n",))
+    made = judged(cases, ["5\n0.5\n7\n"], [Output("5.0\n0.5000000001\n8\n")], [[False], [False]], PROTOCOL)
+    assert made.official.detail == "input 1 of 1: line 3 is `8`, expected `7`"
+    made = judged(cases, ["5\n6\n"], [Output("5\n6.0\n")], [[False], [False]], PROTOCOL)
+    assert made.official.detail == "input 1 of 1: line 2 is `6.0`, expected `6`"

@@ -1,10 +1,13 @@
 """Tasks made from rows: groups, blocks, and every row that is wrong."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from grader.data.load import load
 from grader.data.tables import Rows
 from grader.errors import InputError
 from grader.scorers import declarations
@@ -73,3 +76,13 @@ def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> Non
         ("code", "Tests", "assert solution(1)", False),
     ]
     assert made.blocks[2:] == (Block(kind="code", title="Reference solution", content="def solution(a): return 1"),)
+
+
+def test_sanitized_mbpp_brings_its_imports_as_a_list(tmp_path: Path) -> None:
+    row = {"task_id": 1, "prompt": "Write f.", "code": "def f(): return 1", "test_imports": ["import math", "y = 1"]}
+    file = tmp_path / "sanitized-mbpp.json"
+    file.write_text(json.dumps([row | {"test_list": ["assert math.floor(f()) == y"]}]), encoding="utf-8")
+    mbpp: Any = declarations.load("mbpp")
+    (task,) = tasks_from(load(mbpp, "test", "google", file, None), mbpp).values()
+    assert task.tests == "import math\ny = 1\nassert math.floor(f()) == y\n"
+    assert task.text == "Write f."

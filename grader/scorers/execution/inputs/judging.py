@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
+from grader.scorers.execution.inputs import comparisons
 from grader.scorers.execution.inputs.values import Raised, answered, message, printable, shown
 from grader.scorers.execution.reading import failure, unscored
 
@@ -205,11 +206,15 @@ def _of_values(expected: Any, value: Any) -> str:
     return difference(first, second)
 
 
+_RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
+"""A line of another value is more to blame than one that writes the same number in another way."""
+
+
 def difference(expected: str, output: str) -> str:
     """Return the first difference between two texts, in words."""
     first, second = expected.strip().split("\n"), output.strip().split("\n")
-    pairs = enumerate(zip(first, second, strict=False), 1)
-    number = next((number for number, (one, other) in pairs if one.split() != other.split()), None)
+    pairs = list(enumerate(zip(first, second, strict=False), 1))
+    number = next((number for rule in _RULES for number, pair in pairs if not rule(*pair)), None)
     if number is None:
         return (
             f"{len(second)} lines instead of {len(first)}" if len(first) != len(second) else "other blanks or line ends"
