@@ -100,7 +100,7 @@ _OPENING = re.compile(rf"\A(?:\s|(?:{_CHAT})(?:assistant|model)?)+(?=\S)")
 _CLOSING = re.compile(rf"(?:{_CHAT})[ \t]*$", re.MULTILINE)
 _TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|CODE|ANSWER|SOLUTION|BEGIN|DONE)\]|</?(?:python|code|answer|solution)>)", re.M | re.I)  # fmt: skip # noqa: E501
 _CLOSED = re.compile(r"(?<=[^\s`\"'])(?:```+|\[/(?:PYTHON|CODE|ANSWER|SOLUTION)\]|</(?:python|code|answer|solution)>)[ \t]*$", re.M | re.I)  # fmt: skip # noqa: E501
-_MARKUP = re.compile(r"`{3,}[\w+-]*|'''(?:python|py)3?$|</?\w+(?: \w+=[^<>\n]*)?>|\[/?[A-Z]+\]|(?<=[a-z][:.])[ ]+(?=(?:def|class) \w+[(:]|import \w|from \w+ import )", re.MULTILINE)  # fmt: skip # noqa: E501
+_MARKUP = re.compile(r"`{3,}[\w+-]*|'''(?:python|py)3?$|</?\w+(?: \w+=[^<>\n]*)?>|\[/?[A-Z]+\]|<!\[CDATA\[|\]\]>|(?<=[:.*])[ ]+(?=(?:def|class) \w+[(:]|import \w|from \w+ import )", re.MULTILINE)  # fmt: skip # noqa: E501
 
 
 def unframed(reply: str) -> str:
@@ -127,17 +127,17 @@ def _apart(text: str) -> str:
     return _MARKUP.sub("\n```\n", re.sub(r"<br ?/?>", "\n", text))
 
 
-_VALUE = re.compile(r'(?<=:)\s*"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_VALUE = re.compile(r"(?<=[:\[{]) *('{3}|\"{3}|['\"])((?:(?!\1)[^\\]|\\.)*+)\1", re.DOTALL)
 
 
 def _decoded(text: str) -> str:
-    """Return a text with the longer values of JSON (the arguments of a tool call) as blocks."""
+    """Return a text with the longer values of JSON (the arguments of a tool call) or of a literal as blocks."""
 
     def block(match: re.Match[str]) -> str:
+        value = match[2]
         with contextlib.suppress(ValueError):
-            value = json.loads(f'"{match[1]}"', strict=False)
-            return f"\n```\n{_decoded(value)}\n```\n" if "\n" in value or "\\n" in value else match[0]
-        return match[0]
+            value = json.loads(f'"{value}"', strict=False)
+        return f"\n```\n{_decoded(value)}\n```\n" if "\n" in value or "\\n" in value else match[0]
 
     return _VALUE.sub(block, text)
 
@@ -161,7 +161,7 @@ def _unescaped(text: str, *, in_strings: bool = True) -> str:
 
 
 _MARK = re.compile(r"^(?:[ \t]*(?:>>> ?|\.{3}:?(?: |$)|In \[[0-9]+\]: ?|[0-9]+(?: ?[:|.)] ?|\t| ))|\+)", re.MULTILINE)
-_QUOTED = re.compile(r"\s*('{1,3}|\"{1,3}|`{1,2})(?:python3?\n)?(.*)\1\s*", re.DOTALL)
+_QUOTED = re.compile(r"\s*('{1,3}|\"{1,3}|`{1,2}|\*\*)(?:python3?\n)?(.*)\1\s*", re.DOTALL)
 
 
 def _unmarked(text: str) -> str:
