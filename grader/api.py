@@ -44,7 +44,7 @@ def grade(
 
     _check_names(options)
     asked = from_arguments(options)
-    with Destination(force=asked.force) as destination:
+    with Destination() as destination:
         taken = destination if write else None
         source = predictions if isinstance(predictions, str | Path) else _file_of(predictions)
         try:
@@ -62,7 +62,6 @@ _PATH = re.compile(r" \$(?:\.qid)?:")
 """A place in a JSON file, which the argument is not."""
 _ELSEWHERE = {
     "id": "it is `ids` here, a list",
-    "weight": "it is `weights` here: {part: value}",
     "no_cache": "it is `cache=False`",
     "set": "it is `settings` here: {name: value}",
     "fail_under": "gates are the command's; look at report.metric(name, reading).value",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from grader.results.destination import Destination
     from grader.scorers.interface import Scored
 
-NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
+NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
 
 
@@ -115,7 +115,7 @@ def grade(
     stem = stem_in(options.output_dir, file.path, opened.part)
     if destination is not None:
         replies = options.judge_model or options.judge_replies or file.judge_replies
-        destination.begin(stem, opened.part, file.name.rpartition("/")[2], judged=bool(replies))
+        destination.begin(stem, file.name.rpartition("/")[2], judged=bool(replies))
     if before is not None:
         before(scorer, opened.run)
     scored = scorer.score(opened.run)
@@ -160,7 +160,7 @@ def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> N
     """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
     for name in NOT_EVERY_SCORERS:
         if getattr(options, name) and name not in HasSettings.of(scorer).options:
-            spelled = {"k": "-k", "weights": "--weight"}.get(name, f"--{name.replace('_', '-')}")
+            spelled = "-k" if name == "k" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 
 
@@ -355,7 +355,7 @@ def _rescore(
         _check_unchanged(path, report)
         _check_data(path, options, declared, scorer, report)
     if destination is not None:
-        destination.begin(target, report.part if report is not None else part, path.name, judged=True)
+        destination.begin(target, path.name, judged=True)
     scored = HasSettings.of(scorer).rescore(
         Earlier(
             benchmark=declared,

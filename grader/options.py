@@ -48,13 +48,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     judge_base_url: str | None = None
     judge_replies: Path | None = None
     judge_prompt: Path | None = None
-    weights: dict[str, float] = {}
     settings: dict[str, str] = {}
     """The scorer's own settings: name -> value."""
     output_dir: Path | None = None
     """The folder for written files; None: beside the predictions."""
-    force: bool = False
-    """Replace judged results by unjudged ones."""
 
     @property
     def is_partial(self) -> bool:

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _INSTEAD = {
+    "--weight": "It is a setting of the scorer: --set reason=0.5.",
+    "--force": "Rename or remove the earlier results, or write to another folder with --output-dir.",
+    "--allow-part": "A gate on a part of the tasks needs no option; its decision says that it is on a part.",
+    "--groups": "-v shows all groups.",
     "--isolation": "Every program has a process of its own; --runtime gives another kind of container.",
     "--wall-timeout": "It follows from --timeout: ten times as long, at least 20 s.",
     "--ray-address": "Name the cluster with the environment variable RAY_ADDRESS.",

@@ -74,13 +74,6 @@ def _finite(_context: click.Context, _parameter: click.Parameter, value: float |
     return value
 
 
-def _weights(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
-    try:
-        return {name: float(number) for name, _, number in (part.partition("=") for part in value)}
-    except ValueError:
-        raise click.BadParameter("write it like reason=0.5") from None
-
-
 def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
     pairs = [part.partition("=") for part in value]
     if any(not name or not sign for name, sign, _ in pairs):
@@ -184,7 +177,6 @@ sandbox_options = group(
 machine_options = group(_SANDBOX, _RUNTIME, _WORKERS)
 """Execution with the limits of an earlier run."""
 
-GROUPS = click.option("--groups", is_flag=True, help="Show the groups of tasks, however many there are.")
 BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
              help="The benchmark's folder, if it is not a built-in benchmark.")
 
@@ -195,10 +187,9 @@ judge_options = group(
                  help="Recorded judge replies ({qid: text}), used instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
                  help="A template that replaces the built-in judge prompt."),
-    click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
-                 help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
     click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-                 help="A setting of the benchmark's scorer, if the scorer has settings; repeatable."),
+                 help="A setting of the benchmark's scorer: Mr-Ben's are mcc, step and reason, weights in MR-Score; "
+                 "repeatable."),
 )
 """The judge."""
 

@@ -33,7 +33,7 @@ _data_options = (
 @click.argument("before", type=NAMED_FILE, metavar="[A=]A_RESULTS")
 @click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS")
 @options.reading_option
-@options.GROUPS
+@click.option("-v", "--verbose", is_flag=True, help="Show all groups of tasks.")
 @options.group(*_data_options)
 @click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
               help="Also write the comparison here: .json, .csv, .md, .html (every item with both outputs), or "
@@ -44,7 +44,7 @@ def compare_command(
     after: NamedFile,
     *,
     reading: ReadingName,
-    groups: bool,
+    verbose: bool,
     outputs: tuple[str, ...],
     benchmark: str | None,
     data: Path | None,
@@ -67,7 +67,7 @@ def compare_command(
     def sides() -> tuple[Side, Side]:
         return _sides(runs, benchmark, data, quiet=quiet)
 
-    output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, groups=groups)
+    output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, groups=verbose)
 
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")

@@ -37,13 +37,10 @@ UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not 
 @options.judge_options
 @click.option("--score-only", is_flag=True, help="Score again from an earlier run's files, without sandbox or judge.")
 @options.gate_options
-@click.option("--allow-part", is_flag=True, help="Allow gates on a part of the tasks (--limit, --id, --since).")
 @options.output_option
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
-@click.option("--force", is_flag=True, help="Replace earlier judged results even if this run has no judge.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
-@options.GROUPS
-@click.option("-v", "--verbose", is_flag=True, help="Also show the evidence for every sample's verdict.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show all groups, and the evidence for every verdict.")
 def run_command(predictions: tuple[str, ...], **given: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 

@@ -44,19 +44,15 @@ class Wanted:
     drops: Sequence[MaxDrop]
     confident: bool
     reading: ReadingName
-    allow_part: bool
     outputs: tuple[str, ...]
     quiet: bool
     verbose: bool
-    groups: bool
 
     def destination(self) -> Destination:
         """Return the destination of a run's files."""
         from grader.results.destination import Destination
 
-        needs_whole = (bool(self.lines) or self.baseline is not None) and not self.allow_part
-        inputs = () if self.baseline is None else (self.baseline,)
-        return Destination(force=self.options.force, needs_whole=needs_whole, inputs=inputs)
+        return Destination(inputs=() if self.baseline is None else (self.baseline,))
 
 
 def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, options: Options) -> Report | None:
@@ -129,17 +125,17 @@ def judge_gates(graded: Graded, wanted: Wanted) -> list[GateResult]:
 
 
 def show(report: Report, wanted: Wanted) -> None:
-    """Show the table; with `verbose` also one line per sample."""
+    """Show the table, after one line per sample with `verbose`."""
     from grader.reports.text import clean
     from grader.reports.views import run
 
-    output_files.show(run.document(report), groups=wanted.groups)
     if wanted.verbose:
         for sample in report.samples:
             outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
             say(f"{clean(sample.qid)} #{sample.sample} {outcomes} {clean(sample.careful.detail)[:200]}".rstrip())
             if why := run.because(report, sample):
                 say(f"    {clean(why)[:MOST_CHARACTERS]}")
+    output_files.show(run.document(report), groups=wanted.verbose)
 
 
 def material_of(graded: Graded, predictions: str, options: Options, gaps: list[Gap]) -> Callable[[], Any]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `messages.Sample`."""
 
 OF_A_RUN = (
-    *("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force"),
+    *("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir"),
     "executor",
 )
 """Options for a run over a prediction file; a pool does not accept them."""

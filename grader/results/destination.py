@@ -58,10 +58,7 @@ def stem_in(folder: Path | None, source: Path | None, part: Part | None = None) 
 class Destination:
     """The files that a run is going to write, claimed until the `with` block ends."""
 
-    def __init__(self, *, force: bool = False, needs_whole: bool = False, inputs: tuple[Path, ...] = ()) -> None:
-        self._force = force
-        self._needs_whole = needs_whole
-        """Whether the run must grade the whole benchmark, because a gate uses it."""
+    def __init__(self, *, inputs: tuple[Path, ...] = ()) -> None:
         self._inputs = {real(path) for path in inputs}
         """Results files that this run reads, and must not replace."""
         self._claims = Claims()
@@ -72,17 +69,12 @@ class Destination:
     def __exit__(self, *_: object) -> None:
         self._claims.close()
 
-    def begin(self, stem: Path | None, part: Part | None, source: str, *, judged: bool) -> None:
+    def begin(self, stem: Path | None, source: str, *, judged: bool) -> None:
         """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
 
         `source` is the name of the prediction file. `judged`: whether the run has a judge, or scores results again
         that had one.
         """
-        if part is not None and self._needs_whole:
-            raise UsageError(
-                f"This run grades only a part ({part.in_words()}), and a gate on a part says little about the whole. "
-                "Grade the whole benchmark, or give --allow-part."
-            )
         if stem is None:
             return
         path = results_path(stem)
@@ -94,8 +86,7 @@ class Destination:
         _check_folder(stem.parent)
         _check_name(path)
         self._claims.take(path)
-        if not self._force:
-            _check_replaced(path, source, judged=judged)
+        _check_replaced(path, source, judged=judged)
 
 
 def _check_folder(folder: Path) -> None:
@@ -129,10 +120,10 @@ def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
     if earlier.predictions not in ("", source):
         raise UsageError(
             f"{path.name} has the results of {earlier.predictions}, and would be replaced by those of {source}. Rename "
-            "one of the two prediction files, give another --output-dir, or replace the results with --force."
+            "one of the two prediction files, give another --output-dir, or remove the results."
         )
     if not judged and (judge := earlier.judge) is not None and (not judge.model or judge.questions > judge.failed):
         raise UsageError(
             f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
-            "judged results by unjudged ones. Give the same judge again, another --output-dir, or --force."
+            "judged results by unjudged ones. Give the same judge again, another --output-dir, or remove them."
         )

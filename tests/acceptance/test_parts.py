@@ -63,15 +63,11 @@ def test_score_only_scores_the_whole_and_a_part_only_with_its_own_words(folder: 
     assert (absent.returncode, "grade it once without --score-only" in absent.stderr) == (2, True)
 
 
-def test_a_gate_on_a_part_needs_allow_part_and_says_that_it_is_one(folder: Path) -> None:
-    refused = _run(folder, "--limit", "2", "--fail-under", "accuracy=1")
-    assert (refused.returncode, "needs" in refused.stderr or "--allow-part" in refused.stderr) == (2, True)
-    assert not list(folder.glob("*_results.json"))
-    allowed = _run(folder, "--limit", "2", "--fail-under", "accuracy=0", "--allow-part")
-    assert allowed.returncode == 0, allowed.stderr
-    assert "GATE MET: accuracy >= 0 (careful): on a part, 2 of 10 ids: it is" in allowed.stderr
-    again = _run(folder, "--score-only", "--limit", "2", "--fail-under", "accuracy=0")
-    assert (again.returncode, "--allow-part" in again.stderr) == (2, True)
+def test_a_gate_on_a_part_says_that_it_is_one(folder: Path) -> None:
+    for more in ([], ["--score-only"]):
+        done = _run(folder, "--limit", "2", "--fail-under", "accuracy=0", *more)
+        assert done.returncode == 0, done.stderr
+        assert "GATE MET: accuracy >= 0 (careful): on a part, 2 of 10 ids: it is" in done.stderr
 
 
 def test_everything_that_is_written_goes_to_the_output_folder(folder: Path, tmp_path: Path) -> None:
@@ -86,19 +82,20 @@ def test_everything_that_is_written_goes_to_the_output_folder(folder: Path, tmp_
     assert (blocked.returncode, "--output-dir" in blocked.stderr) == (2, True)
 
 
-def test_judged_results_are_not_replaced_by_unjudged_ones_without_force(tmp_path: Path) -> None:
+def test_judged_results_are_not_replaced_by_unjudged_ones(tmp_path: Path) -> None:
     folder = tmp_path / "m"
     shutil.copytree(BENCHMARKS / "mr-ben" / "sample", folder)
     words = {"benchmark": "mr-ben", "data": "data"}
     assert _run(folder, "--judge-replies", "judge_replies.json", **words).returncode == 0
     judged = (folder / "predictions_results.json").read_bytes()
     refused = _run(folder, **words)
-    assert (refused.returncode, "--force" in refused.stderr) == (2, True)
+    assert (refused.returncode, "remove them" in refused.stderr) == (2, True)
     assert (folder / "predictions_results.json").read_bytes() == judged
     assert _run(folder, "--score-only", **words).returncode == 0
     assert _run(folder, "--limit", "2", **words).returncode == 0
     assert _run(folder, "--judge-replies", "judge_replies.json", **words).returncode == 0
-    assert _run(folder, "--force", **words).returncode == 0
+    (folder / "predictions_results.json").unlink()
+    assert _run(folder, **words).returncode == 0
     assert json.loads((folder / "predictions_results.json").read_text())["provenance"].get("judge") is None
 
 

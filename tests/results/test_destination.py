@@ -30,10 +30,10 @@ def test_a_run_does_not_replace_the_results_of_another_file(tmp_path: Path) -> N
         Destination() as refused,
         pytest.raises(UsageError, match=r"a_results.json has the results of a.csv, and would be replaced by those of"),
     ):
-        refused.begin(stem, None, "a.json", judged=True)
-    for destination, source in ((Destination(), "a.csv"), (Destination(force=True), "a.json")):
+        refused.begin(stem, "a.json", judged=True)
+    for destination, source in ((Destination(), "a.csv"),):
         with destination:
-            destination.begin(stem, None, source, judged=True)
+            destination.begin(stem, source, judged=True)
 
 
 def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -> None:
@@ -44,4 +44,4 @@ def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -
         Destination() as refused,
         pytest.raises(UsageError, match=r"was judged \(replies.json\), but this run has no judge"),
     ):
-        refused.begin(stem, None, "a.json", judged=False)
+        refused.begin(stem, "a.json", judged=False)

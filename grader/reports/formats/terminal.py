@@ -57,7 +57,7 @@ def _hidden(parts: Sequence[Part]) -> list[str]:
     if len(groups) <= MOST_GROUPS:
         return []
     fields = ", ".join(dict.fromkeys(group.partition("=")[0] for group in groups))
-    return [f"{len(groups)} groups ({clean(fields)}): `--groups` shows them here, `-o FILE.html` on a page."]
+    return [f"{len(groups)} groups ({clean(fields)}): `-v` shows them here, `-o FILE.html` on a page."]
 
 
 def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[str]:

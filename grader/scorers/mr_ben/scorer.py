@@ -18,7 +18,15 @@ from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben.facts import RunFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
-from grader.scorers.mr_ben.tasks import OWN_WEIGHTS, MrBenBenchmark, MrBenTask, tasks_from, weight_notes, weights_of
+from grader.scorers.mr_ben.tasks import (
+    OWN_WEIGHTS,
+    MrBenBenchmark,
+    MrBenSettings,
+    MrBenTask,
+    tasks_from,
+    weight_notes,
+    weights_of,
+)
 from grader.scorers.oddities import with_families
 from grader.scorers.pairing import Compared, NothingPairedError
 
@@ -46,10 +54,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
     words = Words(glossary=GLOSSARY, outcomes=OUTCOME_NAMES, unread=frozenset(("no verdict",)))
     signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
     declaration = MrBenBenchmark
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt"}
-    )
-
+    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
+    settings: ClassVar[type[msgspec.Struct]] = MrBenSettings
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
@@ -90,7 +96,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
         from grader.judge.session import judge_session
         from grader.scorers.mr_ben.samples import ask_judge, read, samples_of, without_failures
 
-        weights = weights_of(run.benchmark, run.options)
+        weights = weights_of(run.benchmark, run.settings)
         parser = run.benchmark.protocols[run.protocol].parser
         replies = read(run.tasks, run.predictions, run.oddities, parser)
         with judge_session(run.options, run.observer, "error_reason", run.file.judge_replies) as session:
@@ -121,7 +127,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
     def rescore(self, earlier: Earlier[MrBenBenchmark]) -> Scored:
         """Compute the metrics of an earlier run again, with the weights given now."""
         report = earlier.existing()
-        weights = weights_of(earlier.benchmark, earlier.options)
+        weights = weights_of(earlier.benchmark, earlier.settings)
         facts = RunFacts(
             weights=weights._asdict(),
             judged=_facts_of(report).judged,

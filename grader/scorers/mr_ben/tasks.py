@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.data import download
@@ -24,8 +25,6 @@ from grader.task import Block, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from grader.options import Options
 
 
 class MrBenColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,6 +51,14 @@ class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields
     """Weights of MR-Score's parts."""
 
 
+class MrBenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Weights of MR-Score's parts (`--set reason=0.5`); None: the declared one."""
+
+    mcc: float | None = None
+    step: float | None = None
+    reason: float | None = None
+
+
 OWN_WEIGHTS = "MR-Score has weights of your own"
 
 
@@ -66,17 +73,17 @@ def weight_notes(declared: MrBenBenchmark, weights: Weights) -> Iterator[str]:
     yield f"{OWN_WEIGHTS} in both readings: {words} (the benchmark's are {usual}).{scale}"
 
 
-def weights_of(declared: MrBenBenchmark, options: Options) -> Weights:
+def weights_of(declared: MrBenBenchmark, settings: msgspec.Struct) -> Weights:
     """Return MR-Score's weights: the declared ones, replaced by those given."""
-    given = {**declared.weights, **options.weights}
+    given = declared.weights | {name: set_ for name, set_ in asdict(settings).items() if set_ is not None}
     strangers = given.keys() - set(Weights._fields)
     if strangers:
-        raise UsageError(f"--weight {sorted(strangers)[0]}: the parts of MR-Score are {', '.join(Weights._fields)}.")
+        raise UsageError(f"weights: {sorted(strangers)[0]}: the parts of MR-Score are {', '.join(Weights._fields)}.")
     senseless = [name for name, weight in given.items() if not 0 <= weight < math.inf]
     if senseless:
-        raise UsageError(f"--weight {senseless[0]}={given[senseless[0]]:g}: a weight must be 0 or more.")
+        raise UsageError(f"--set {senseless[0]}={given[senseless[0]]:g}: a weight must be 0 or more.")
     if not any(given.values()):
-        raise UsageError("--weight: one of MR-Score's weights must be more than 0.")
+        raise UsageError("--set: one of MR-Score's weights must be more than 0.")
     return Weights(**given)
 
 

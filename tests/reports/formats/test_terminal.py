@@ -36,7 +36,7 @@ def _grouped(*labels: str) -> Report:
 def test_many_groups_are_only_shown_on_request() -> None:
     made = _grouped(*(f"task_type={number}" for number in range(9)))
     said = on_terminal(made)
-    assert "9 groups (task_type): `--groups` shows them here" in said
+    assert "9 groups (task_type): `-v` shows them here" in said
     assert said.count("40.0") == 2
     assert on_terminal(made, groups=True).count("40.0") == 20
 

@@ -29,10 +29,11 @@ def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) 
     path, judged = predictions(tmp_path, RIGHT), replies(tmp_path, {"q2/m": NO})
     report = run(path, data, judge_replies=judged)
     assert facts_of_run(report).weights == {"mcc": 0.2, "step": 0.3, "reason": 0.5}
-    report = run(path, data, judge_replies=judged, weights={"mcc": 0, "step": 1})
+    report = run(path, data, judge_replies=judged, settings={"mcc": "0", "step": "1"})
     assert facts_of_run(report).weights == {"mcc": 0, "step": 1, "reason": 0.5}
     assert figures(report, "official")["mr_score"] == 50
-    again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True, weights={"reason": 0}), Silent()).report
+    options = Options(benchmark="mr-ben", data=data, score_only=True, settings={"reason": "0"})
+    again = grade(path, options, Silent()).report
     assert facts_of_run(again).weights == {"mcc": 0.2, "step": 0.3, "reason": 0}
     (said,) = [note for note in again.notes if "weights" in note]
     assert said.endswith(
@@ -41,11 +42,11 @@ def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) 
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
     assert not [note for note in again.notes if "weights" in note]
     with pytest.raises(UsageError, match="must be more than 0"):
-        run(path, data, judge_replies=judged, weights={"mcc": 0, "step": 0, "reason": 0})
-    with pytest.raises(UsageError, match="--weight steps: the parts of MR-Score are mcc, step, reason"):
-        run(path, data, judge_replies=judged, weights={"steps": 1})
-    with pytest.raises(UsageError, match="--weight step=nan: a weight must be 0 or more"):
-        run(path, data, judge_replies=judged, weights={"step": float("nan")})
+        run(path, data, judge_replies=judged, settings={"mcc": "0", "step": "0", "reason": "0"})
+    with pytest.raises(UsageError, match="--set steps: the scorer mr_score has no such setting; it has mcc"):
+        run(path, data, judge_replies=judged, settings={"steps": "1"})
+    with pytest.raises(UsageError, match="--set step=nan: a weight must be 0 or more"):
+        run(path, data, judge_replies=judged, settings={"step": "nan"})
 
 
 SHOWN = {"Options": "A: x", "Model_Solution_Steps": ["Step 1: a", "", "Step 2: b"]}

@@ -60,7 +60,7 @@ def test_a_bundled_sample_is_shown_as_it_was(
     results = tmp_path / "predictions_results.json"
     views.without_this_sandbox(results)
     k = ["-k", "1,3"] if benchmark == "humaneval-v" else []
-    again = ["predictions.json", "-b", benchmark, *k, "--score-only", "--force"]
+    again = ["predictions.json", "-b", benchmark, *k, "--score-only"]
     item = f"tab=items&{ITEMS[benchmark]}"
     shown = (*TABS[:3], item, TABS[3]) if benchmark in WHOLE else (TABS[0], item)
     parts = [
