@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _INSTEAD = {
+    **dict.fromkeys(
+        ("check --limit", "check --id", "check --since", "check --until"),
+        "A whole file is checked; --missing wrong accepts tasks without a prediction.",
+    ),
     "--weight": "It is a setting of the scorer: --set reason=0.5.",
     "--force": "Rename or remove the earlier results, or write to another folder with --output-dir.",
     "--allow-part": "A gate on a part of the tasks needs no option; its decision says that it is on a part.",
