@@ -131,3 +131,18 @@ def test_a_programs_random_numbers_are_the_same_each_time_but_with_another_hash_
     script = {"script": "import random\nprint(random.random())", "calls": ["", ""]}
     printed = [json.loads(reply)["printed"] for reply in phases.do("answer", script)["replies"]]
     assert printed[0] == printed[1]
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_programs_with_several_hash_seeds_come_one_after_the_other() -> None:
+    spec = phases.task("assert solution(1)")
+    calls = phases.calls_of(spec)
+    job = {
+        "candidate": phases.candidate("def solution(a):\n    return hash('a')", spec, calls),
+        "calls": calls["calls"],
+    }
+    seeds = 1, 2, 0, 3, 1, 0
+    said = [phases.do("answer", job, hash_seed=seed)["replies"][0] for seed in seeds]
+    assert len(set(said)) == 4
+    assert (said[0], said[2]) == (said[4], said[5])

@@ -295,7 +295,8 @@ class Confirmation:
         if not wanted:
             return
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
-        ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
+        # A sandbox keeps one interpreter with another hash seed at a time.
+        ordered = sorted(wanted, key=lambda item: (item[0].hash_seed, "while" not in item[0].source))
         items = [(self._settler.key(job(item)), item) for item in ordered]
         lost = self._settler.settle(phase, items, job, take)
         for key, (candidate, _) in items:

@@ -2,7 +2,7 @@
 
 There are two, since every page that a fork inherits costs time: one without NumPy, and one that loads it when the first
 program or test needs it. Both start before the first job. Where a reference solution runs again with another hash seed,
-which a fork cannot change, there are others: new interpreters. A zygote learns only the kind of process to fork and
+which a fork cannot change, there is one more, a new interpreter. A zygote learns only the kind of process to fork and
 its slot, and passes on descriptors that it does not read; the new process reads its own task. So a candidate finds
 nothing useful in its initial memory.
 """
@@ -167,9 +167,17 @@ class Zygotes:
     def _zygote(self, *, numeric: bool, hash_seed: int) -> int:
         key = numeric, hash_seed
         if key not in self._pids:
+            # Only one of them stays: each would take memory from the programs of this sandbox.
+            for other in [other for other in self._pids if other[1]]:
+                self._end(self._pids.pop(other))
             self._pids[key], channel = _executed(self._settings, hash_seed, numeric=numeric)
             self._channels[self._pids[key]] = channel
         return self._pids[key]
+
+    def _end(self, pid: int) -> None:
+        """End a zygote: it does so when its channel closes."""
+        self._channels.pop(pid).close()
+        os.waitpid(pid, 0)
 
     def _ask(self, zygote: int, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []

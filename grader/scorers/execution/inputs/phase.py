@@ -235,6 +235,7 @@ class Inputs:
             for seed in hash_seeds(source)
         ]
         limits = REFERENCE_SECONDS, REFERENCE_BYTES
+        candidates.sort(key=lambda candidate: candidate.hash_seed)
         known.run([self._wanted(candidate, *limits) for candidate in candidates])
         known.broken |= {qid: why for qid in open_ if (why := self._reference_problem(qid))}
 
