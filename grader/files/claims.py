@@ -6,11 +6,11 @@ lock file of a killed grader blocks nothing. The lock file names its holder, for
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -19,22 +19,10 @@ from grader.errors import UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from filelock import BaseFileLock
 
-
-def take_lock(handle: int, *, blocking: bool = False) -> bool:
-    """Lock an open file; return False if another process holds the lock. Raises OSError if the disk has no locks.
-
-    A system that has no locks at all gives none: then two runs on one file do not notice each other.
-    """
-    from filelock import lock_descriptor
-
-    try:
-        return lock_descriptor(handle, blocking=blocking)
-    except OSError as error:
-        if error.errno != errno.ENOSYS:
-            raise
-        return True
+_WAIT_SECONDS = 0.2
+"""A holder that is ending removes its lock file: the second look finds a new one."""
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +38,7 @@ class Claims:
     """The files that this process claims, until the `with` block ends."""
 
     def __init__(self) -> None:
-        self._held = ExitStack()
-        self._paths: set[Path] = set()
+        self._held: dict[Path, BaseFileLock] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -61,60 +48,43 @@ class Claims:
 
     def close(self) -> None:
         """Give up all claims."""
-        self._held.close()
-        self._paths.clear()
+        for lock in self._held.values():
+            with suppress(OSError):  # Windows removes no open file: its lock file stays, and holds nothing
+                Path(lock.lock_file).unlink()
+            lock.release()
+        self._held.clear()
 
     def take(self, path: Path) -> None:
         """Claim a file. Raises UsageError, with the holder, if another process has claimed it.
 
-        If no lock file can be created, nothing is claimed: writing the output file will report the error.
+        If no lock file can be created or locked, nothing is claimed: writing the output file will report the error.
         """
+        from filelock import FileLock, Timeout
+
         place = real(path)
-        if place in self._paths:
+        if place in self._held:
             return
-        lock = place.with_name(f".{place.name}.lock")
-        while True:
-            try:
-                # A link that somebody else put there could name any file of this user.
-                handle = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-            except OSError:
-                return
-            try:
-                is_mine = take_lock(handle)
-            except OSError:  # a file system without locks
-                os.close(handle)
-                return
-            if not is_mine:
-                holder = _holder(handle)
-                os.close(handle)
-                raise UsageError(_refusal(path, holder))
-            if _is_still(handle, lock):
-                break
-            os.close(handle)  # the holder ended and removed the file after it was opened here, before it was locked
-        self._paths.add(place)
-        self._held.callback(_release, handle, lock)
-        me = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.strftime("%Y-%m-%d %H:%M:%S"))
-        with suppress(OSError):  # a full disk: writing the output file will report it
-            os.ftruncate(handle, 0)
-            os.write(handle, msgspec.json.encode(me))
+        lock = FileLock(place.with_name(f".{place.name}.lock"), thread_local=False, on_acquired=_sign)
+        try:
+            lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_WAIT_SECONDS / 4)
+        except Timeout:
+            raise UsageError(_refusal(path, _holder(Path(lock.lock_file)))) from None
+        except OSError:
+            return
+        self._held[place] = lock
 
 
-def _is_still(handle: int, lock: Path) -> bool:
+def _sign(handle: int) -> None:
+    """Write into a lock file who holds it."""
+    me = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.strftime("%Y-%m-%d %H:%M:%S"))
+    with suppress(OSError):  # a full disk: writing the output file will report it
+        os.ftruncate(handle, 0)
+        os.write(handle, msgspec.json.encode(me))
+
+
+def _holder(lock: Path) -> Holder | None:
     try:
-        return os.path.samestat(os.fstat(handle), lock.stat())
-    except OSError:
-        return False
-
-
-def _release(handle: int, lock: Path) -> None:
-    with suppress(OSError):  # Windows removes no open file: its lock file stays, and holds nothing
-        lock.unlink()
-    os.close(handle)
-
-
-def _holder(handle: int) -> Holder | None:
-    try:
-        return msgspec.json.decode(os.read(handle, 4096), type=Holder)
+        return msgspec.json.decode(lock.read_bytes() if lock.is_file() else b"", type=Holder)
     except (OSError, msgspec.DecodeError):
         return None
 

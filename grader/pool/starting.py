@@ -16,7 +16,6 @@ import msgspec
 
 from grader import errors, resources
 from grader.errors import GradeError, InfrastructureError
-from grader.files import claims
 from grader.pool import settings
 from grader.pool.connection import Connection
 from grader.sandbox import channel
@@ -54,16 +53,18 @@ def log_path(name: str) -> Path:
 @contextlib.contextmanager
 def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
     """Hold the lock on starting and ending a pool; yield False if it was not free within `seconds` (None: no limit)."""
-    with (folder() / f"{name}.lock").open("ab") as file:
-        yield _lock(file.fileno(), None if seconds is None else time.monotonic() + seconds)
+    from filelock import FileLock, Timeout
 
-
-def _lock(fd: int, deadline: float | None) -> bool:
-    while not claims.take_lock(fd):
-        if deadline is not None and time.monotonic() >= deadline:
-            return False
-        time.sleep(LOCK_TICK)
-    return True
+    lock = FileLock(folder() / f"{name}.lock")
+    try:
+        lock.acquire(timeout=-1 if seconds is None else seconds, poll_interval=LOCK_TICK)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 START_SECONDS = 900.0

@@ -6,7 +6,6 @@ installs nothing. Byte code is written by a Python of the same version, because 
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
@@ -19,10 +18,9 @@ from typing import TYPE_CHECKING
 
 from grader import resources
 from grader.errors import InfrastructureError
-from grader.files import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from filelock import BaseFileLock
 
     from grader.observer import Observer
     from grader.sandbox.interpreters import Interpreter
@@ -61,13 +59,12 @@ def lock_digest(python: tuple[int, int]) -> str:
     return hashlib.sha256(lock_of(python).read_bytes()).hexdigest()[:16]
 
 
-@contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold a file lock, so that two graders do not build the same thing at the same time."""
+def exclusive(path: Path) -> BaseFileLock:
+    """Return a file lock, so that two graders do not build the same thing at the same time."""
+    from filelock import FileLock
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        claims.take_lock(file.fileno(), blocking=True)
-        yield
+    return FileLock(path)
 
 
 def prepare(python: tuple[int, int], observer: Observer, interpreter: Path | None = None) -> Path:
