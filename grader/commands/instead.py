@@ -12,20 +12,21 @@ _INSTEAD = {
         ("check --limit", "check --id", "check --since", "check --until"),
         "A whole file is checked; --missing wrong accepts tasks without a prediction.",
     ),
-    "--weight": "It is a setting of the scorer: --set reason=0.5.",
-    "--force": "Rename or remove the earlier results, or write to another folder with --output-dir.",
-    "--allow-part": "A gate on a part of the tasks needs no option; its decision says that it is on a part.",
-    "--groups": "-v shows all groups.",
-    "--isolation": "Every program has a process of its own; --runtime gives another kind of container.",
-    "--wall-timeout": "It follows from --timeout: ten times as long, at least 20 s.",
-    "--ray-address": "Name the cluster with the environment variable RAY_ADDRESS.",
-    "--judge-concurrency": "--workers sets the number of requests to a judge, too.",
-    "--judge-max-tokens": "The limit is that of the judge's server.",
-    "--judge-timeout": "A request to a judge may take five minutes.",
+    "run --weight": "It is a setting of the scorer: --set reason=0.5.",
+    "run --force": "Rename or remove the earlier results, or write to another folder with --output-dir.",
+    "run --allow-part": "A gate on a part of the tasks needs no option; its decision says that it is on a part.",
+    "run --groups": "-v shows all groups.",
+    "compare --groups": "-v shows all groups.",
+    "run --isolation": "Every program has a process of its own; --runtime gives another kind of container.",
+    "run --wall-timeout": "It follows from --timeout: ten times as long, at least 20 s.",
+    "run --ray-address": "Name the cluster with the environment variable RAY_ADDRESS.",
+    "run --judge-concurrency": "--workers sets the number of requests to a judge, too.",
+    "run --judge-max-tokens": "The limit is that of the judge's server.",
+    "run --judge-timeout": "A request to a judge may take five minutes.",
     "infer --report": "Write the report afterwards: grade report RESULTS -o FILE.",
     "infer --attempts": "--retry-time says how long a failing request is repeated.",
 }
-"""Command and option, or an option of any command -> the sentence that follows the error."""
+"""Command and option -> the sentence that follows the error."""
 
 
 def instead_of(command: str, option: str, *, grading: Collection[str] = ()) -> str:
@@ -33,7 +34,7 @@ def instead_of(command: str, option: str, *, grading: Collection[str] = ()) -> s
 
     `grading` are the options of `grade run`.
     """
-    if found := _INSTEAD.get(f"{command} {option}", _INSTEAD.get(option, "")):
+    if found := _INSTEAD.get(f"{command} {option}"):
         return found
     if command == "infer" and option in grading:
         return (
