@@ -68,21 +68,21 @@ def folder_of_page(outputs: Sequence[str]) -> Path | None:
     return next((Path(name).parent for name in outputs if name.lower().endswith(".html")), None)
 
 
-def show_and_put(document: Document, outputs: Sequence[str], *, quiet: bool, groups: bool = False) -> None:
-    """Print a document, unless `quiet`, and write it to files. `groups`: print all groups."""
+def show_and_put(document: Document, outputs: Sequence[str], *, quiet: bool, verbose: bool = False) -> None:
+    """Print a document, unless `quiet`, and write it to files. `verbose`: see `show`."""
     from grader.reports.formats import format_of
 
     made = [(name, format_of(name)(document)) for name in outputs]
     if not quiet:
-        show(document, groups=groups)
+        show(document, verbose=verbose)
     put_all(made, quiet=quiet)
 
 
-def show(document: Document, *, groups: bool = False) -> None:
-    """Print a document. `groups`: print all groups."""
+def show(document: Document, *, verbose: bool = False) -> None:
+    """Print a document; see `terminal.render`."""
     from grader.reports.formats import terminal
 
-    show_table(functools.partial(terminal.render, document, groups=groups))
+    show_table(functools.partial(terminal.render, document, verbose=verbose))
 
 
 def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:

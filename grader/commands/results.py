@@ -67,7 +67,7 @@ def compare_command(
     def sides() -> tuple[Side, Side]:
         return _sides(runs, benchmark, data, quiet=quiet)
 
-    output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, groups=verbose)
+    output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, verbose=verbose)
 
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")
@@ -103,8 +103,8 @@ def report_command(
     output_files.check_beside(outputs, [(results, report)])
     gaps: list[Gap] = []
 
-    def material() -> Material:
-        found = load_beside(results, report, data, benchmark=benchmark, predictions=predictions)
+    def material(of: Report) -> Material:
+        found = load_beside(results, of, data, benchmark=benchmark, predictions=predictions)
         gaps[:] = found.gaps
         return found
 

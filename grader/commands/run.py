@@ -1,15 +1,14 @@
-"""`grade PREDICTIONS`: read, grade, show, decide, report and write."""
+"""`grade PREDICTIONS`: read, view, emit."""
 
 from __future__ import annotations
 
 import functools
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands import github, options, output_files, run_steps
+from grader.commands import options, output_files, run_steps
 from grader.commands.console import say
 from grader.commands.run_steps import Wanted
 from grader.errors import GradeError, InterruptedRunError, UsageError
@@ -18,9 +17,6 @@ from grader.files.given import real
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.decisions.gate import GateResult
-    from grader.reports.questions import Gap
-    from grader.results import Report
 
 EXIT_CODES = (
     "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
@@ -63,10 +59,12 @@ def run_command(predictions: tuple[str, ...], **given: Any) -> int:
 
 
 def _run(predictions: str, wanted: Wanted) -> int:
-    """Read and grade one file, show, decide, report and write; return the exit code."""
+    """Read and grade one file, view it, and emit what was seen; return the exit code."""
     from grader.commands.progress import watcher
     from grader.decisions import thresholds
     from grader.grading import grade
+    from grader.reports.material import Sources
+    from grader.reports.views import run
 
     output_files.check_formats(wanted.outputs)
     run_steps.check_files(predictions, wanted)
@@ -74,17 +72,21 @@ def _run(predictions: str, wanted: Wanted) -> int:
     with wanted.destination() as destination:
         with watcher(quiet=wanted.quiet) as observer:
             graded = grade(predictions, wanted.options, observer, destination=destination, before=before)
+        gates = run_steps.judge_gates(graded.report, wanted)
+        sources = Sources(
+            predictions=graded.file or Path(predictions),
+            data=wanted.options.data,
+            stem=graded.stem,
+            benchmark=wanted.options.benchmark,
+        )
+        document = run.document(graded.report, sources.load, gates.results, reading=wanted.reading)
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not wanted.quiet:
-            run_steps.show(graded.report, wanted)
-        gates = run_steps.judge_gates(graded, wanted)
-        gaps: list[Gap] = []
-        material = run_steps.material_of(graded, predictions, wanted.options, gaps)
-        steps = [lambda: run_steps.write_results(graded), *run_steps.report_steps(graded, wanted, material, gates)]
-        unwritten = run_steps.write_files(*steps, quiet=wanted.quiet)
-        for gap in () if wanted.quiet else dict.fromkeys(gap.in_words() for gap in gaps):
+            output_files.show(document, verbose=wanted.verbose)
+        unwritten = run_steps.write_files(graded, document, wanted)
+        for gap in () if wanted.quiet else dict.fromkeys(gap.in_words() for gap in sources.gaps):
             say(gap)
-        summarise(graded.report, gates)
+        run_steps.summarise(document)
         return run_steps.decide(graded.report, gates, unwritten)
 
 
@@ -128,12 +130,3 @@ def _check_several(files: Sequence[str], wanted: Wanted) -> None:
                 f"{file} and another file would write the same {stem}_results.json. Grade them one by one, with "
                 "different folders for --output-dir."
             )
-
-
-def summarise(report: Report, gates: Sequence[GateResult]) -> None:
-    """Append the report to the step summary, if the CI has one."""
-    if os.environ.get("GITHUB_STEP_SUMMARY"):
-        from grader.reports.formats import markdown
-        from grader.reports.views import run
-
-        github.append("GITHUB_STEP_SUMMARY", markdown.make(run.document(report, gates=gates)) + b"\n")

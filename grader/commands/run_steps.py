@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.commands import github, output_files
 from grader.commands.console import AGAIN, say, writing
@@ -14,19 +15,15 @@ from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from grader.decisions.gate import GateResult
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.grading import Graded
     from grader.options import Options
-    from grader.reports.questions import Gap
+    from grader.reports.document import Document
     from grader.results import ReadingName, Report
     from grader.results.destination import Destination
-
-
-MOST_CHARACTERS = 500
-"""Of the line with `--verbose` that says why a sample lost credit."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,57 +98,33 @@ def check_files(predictions: str, wanted: Wanted) -> None:
         )
 
 
-def judge_gates(graded: Graded, wanted: Wanted) -> list[GateResult]:
+class Gates(NamedTuple):
+    """What the gates decided."""
+
+    results: Sequence[GateResult]
+    refused: UsageError | None = None
+    """The error of a gate on something that the run does not have; what was graded is saved all the same."""
+
+
+def judge_gates(report: Report, wanted: Wanted) -> Gates:
     """Return the gates' decisions."""
     if not wanted.lines and wanted.earlier is None:
-        return []
+        return Gates([])
     from grader.decisions.gate import judge
 
     try:
-        return judge(
-            graded.report,
-            lines=wanted.lines,
-            baseline=wanted.earlier,
-            drops=wanted.drops,
-            reading=wanted.reading,
-            confident=wanted.confident,
+        return Gates(
+            judge(
+                report,
+                lines=wanted.lines,
+                baseline=wanted.earlier,
+                drops=wanted.drops,
+                reading=wanted.reading,
+                confident=wanted.confident,
+            )
         )
     except UsageError as error:
-        # The gate names something that does not exist; the graded results are saved all the same.
-        unwritten = write_files(functools.partial(write_results, graded), quiet=wanted.quiet)
-        if unwritten is not None:
-            raise unwritten from error
-        raise
-
-
-def show(report: Report, wanted: Wanted) -> None:
-    """Show the table, after one line per sample with `verbose`."""
-    from grader.reports.text import clean
-    from grader.reports.views import run
-
-    if wanted.verbose:
-        for sample in report.samples:
-            outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
-            say(f"{clean(sample.qid)} #{sample.sample} {outcomes} {clean(sample.careful.detail)[:200]}".rstrip())
-            if why := run.because(report, sample):
-                say(f"    {clean(why)[:MOST_CHARACTERS]}")
-    output_files.show(run.document(report), groups=wanted.verbose)
-
-
-def material_of(graded: Graded, predictions: str, options: Options, gaps: list[Gap]) -> Callable[[], Any]:
-    """Return a function that collects the prompts, images and outputs that a report shows, and what it cannot show."""
-
-    def material() -> Any:
-        from grader.reports import material
-
-        own = own_path(graded.stem, options) if graded.stem is not None else None
-        there = own if own is not None and own.is_file() else None
-        source = graded.file or Path(predictions)
-        loaded = material.load(graded.report, source, options.data, there, benchmark=options.benchmark)
-        gaps.extend(loaded.gaps)
-        return loaded
-
-    return material
+        return Gates([], error)
 
 
 def write_results(graded: Graded) -> list[Path]:
@@ -162,8 +135,13 @@ def write_results(graded: Graded) -> list[Path]:
     return written
 
 
-def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:
+def write_files(graded: Graded, document: Document, wanted: Wanted) -> InfrastructureError | None:
     """Write all files that can be written, and print their paths; return the first error."""
+    steps = [functools.partial(write_results, graded)]
+    steps += [
+        functools.partial(output_files.write, (name,), document, again=_report_again(name, graded, wanted))
+        for name in wanted.outputs
+    ]
     failed = None
     for step in steps:
         try:
@@ -171,24 +149,9 @@ def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> Infrastructure
         except InfrastructureError as error:
             failed = failed or error
         else:
-            for path in () if quiet else written:
+            for path in () if wanted.quiet else written:
                 say(f"Wrote {path}")
     return failed
-
-
-def report_steps(
-    graded: Graded, wanted: Wanted, material: Callable[[], Any], gates: Sequence[GateResult]
-) -> list[Callable[[], list[Path]]]:
-    """Return one step for each report, so that one that cannot be written does not prevent the others."""
-    from grader.reports.views import run
-
-    if not wanted.outputs:
-        return []
-    document = run.document(graded.report, material, gates, reading=wanted.reading)
-    return [
-        functools.partial(output_files.write, (name,), document, again=_report_again(name, graded, wanted))
-        for name in wanted.outputs
-    ]
 
 
 def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
@@ -208,25 +171,35 @@ def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
 
 
-def decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None) -> int:
+def summarise(document: Document) -> None:
+    """Append the report to the step summary, if the CI has one."""
+    if os.environ.get("GITHUB_STEP_SUMMARY"):
+        from grader.reports.formats import format_of
+
+        github.append("GITHUB_STEP_SUMMARY", format_of("summary.md")(document) + b"\n")
+
+
+def decide(report: Report, gates: Gates, unwritten: InfrastructureError | None) -> int:
     """Print the gates' decisions, as the last output; return the exit code."""
+    if gates.refused is not None:
+        raise unwritten or gates.refused
     lost = bool(report.samples) and report.unscored == len(report.samples)
     if silent := _silent_judge(report):
         lost = True
         say(f"error: {silent}")
-    if not gates:
+    if not gates.results:
         if unwritten is not None:
             raise unwritten
         return InfrastructureError.exit_code if lost else 0
     from grader.decisions.gate import exit_code
 
-    code = exit_code(gates, complete=unwritten is None)
+    code = exit_code(gates.results, complete=unwritten is None)
     if unwritten is not None and code != InfrastructureError.exit_code:
         say(f"error: {unwritten}")
-    for gate in gates:
+    for gate in gates.results:
         github.on_top(gate)
     words = {"met": "MET", "failed": "NOT MET", "inconclusive": "INCONCLUSIVE", "unscored": "UNDECIDED"}
-    for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
+    for gate in sorted(gates.results, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
         say(f"GATE {words[gate.state]}: {gate.gate}: {gate.reason}")
     if unwritten is not None and code == InfrastructureError.exit_code:
         raise unwritten

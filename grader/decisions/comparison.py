@@ -15,7 +15,7 @@ from grader.predictions.record import counted
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
 from grader.scorers.capabilities import Compares
 from grader.scorers.interface import in_group, mean_credit, official_notes
-from grader.scorers.pairing import Compared, NothingPairedError
+from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
 from grader.statistics.paired import LEVEL
@@ -204,7 +204,7 @@ def compare_metric(
     if any(metric is None or metric.value is None for metric in metrics) or not compares.is_compared(name, after):
         return None
     with suppress(NothingPairedError):
-        return compares.compare(before, after, name, reading, group)
+        return compares.compare(Side(before, reading), Side(after, reading), name, group)
     return None
 
 

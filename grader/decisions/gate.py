@@ -20,8 +20,8 @@ from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.results import READINGS, Outcome, other_than
 from grader.scorers.capabilities import Compares, KnowsMetrics
-from grader.scorers.interface import in_group
 from grader.scorers.means import values_by_round
+from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.intervals import p_beyond
@@ -170,7 +170,8 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     compares = Compares.of(scorer)
     if not compares.is_compared(name, report):
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
-    compared = compares.compare(baseline, report, name, reading)
+    earlier, later = Side(baseline, reading), Side(report, reading)
+    compared = compares.compare(earlier, later, name)
     if regraded and compared.after >= compared.before - ROUNDING:
         same = GateResult(gate=gate, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
@@ -243,7 +244,7 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
         return metric if metric.value is not None else None
     if report.metric(name, other_than(reading), group) is not None or not report.metrics:
         return None
-    is_in_data = group is None or bool(in_group(report, group))
+    is_in_data = group is None or any(group in sample.labels() for sample in report.samples)
     if report.unscored and is_in_data and KnowsMetrics.of(scorer).would_have(report, name, group):
         return None  # it would exist if its samples had been scored
     names = list(dict.fromkeys(m.name for m in report.metrics))

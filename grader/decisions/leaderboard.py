@@ -18,7 +18,7 @@ from grader.predictions.record import counted
 from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
 from grader.scorers import declarations
 from grader.scorers.capabilities import Compares
-from grader.scorers.pairing import NothingPairedError
+from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import groups_of, holm, letters
 from grader.statistics.paired import LEVEL, TestName
@@ -243,7 +243,8 @@ def _pairs(
         if any(value is None or value.value is None for value in values):
             continue
         try:
-            moved = Compares.of(scorer).compare(reports[a], reports[b], metric, reading, group).difference
+            first, second = Side(reports[a], reading), Side(reports[b], reading)
+            moved = Compares.of(scorer).compare(first, second, metric, group).difference
         except NothingPairedError:
             continue
         yield Pair(

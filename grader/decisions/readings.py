@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.results import is_same
 from grader.scorers.capabilities import Compares
-from grader.scorers.pairing import NothingPairedError
+from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 def careful_minus_official(report: Report) -> dict[str, Difference]:
     """Return the difference of each overall metric that is not the same in both readings."""
     scorer = Compares.of(scorer_of(report))
+    sides = Side(report, "official"), Side(report, "careful")
     found = {}
     for name, (official, careful) in report.overall().items():
         if official is None or careful is None or official.value is None or careful.value is None:
             continue
         if not is_same(official, careful) and scorer.is_compared(name, report):
             try:
-                found[name] = scorer.compare_readings(report, name)
+                found[name] = scorer.compare(*sides, name).difference
             except NothingPairedError:
                 continue
     return found

@@ -221,6 +221,8 @@ class Document:
     columns: Sequence[str] = ()
     """The columns of a CSV file without rows."""
     suites: Callable[[], Iterable[Suite]] | None = None
+    evidence: Callable[[], Iterable[str]] = tuple
+    """Returns the evidence for every verdict, in lines."""
     items: Callable[[], Items] | None = None
     source: str = ""
     """The file it was made from."""

@@ -5,6 +5,7 @@ Missing material is not an error: a missing file, or one that changed after grad
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,28 @@ def beside(results: Path, report: Report) -> Files:
         own=own if own is not None and own.is_file() else None,
         folders=[results.parent, Path()],
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """Where the material of a run that was just graded is."""
+
+    predictions: Path | PredictionFile
+    data: Path | None
+    stem: Path | None
+    """The path of the predictions without suffix: the scorer's own file is beside it."""
+    benchmark: str
+    gaps: list[Gap] = dataclasses.field(default_factory=list)
+    """What `load` could not find."""
+
+    def load(self, report: Report) -> Material:
+        """Collect the material of the run's report."""
+        ending = HasOwnFile.of(scorer_of(report)).own_file
+        own = file_beside(self.stem, ending) if ending and self.stem is not None else None
+        there = own if own is not None and own.is_file() else None
+        found = load(report, self.predictions, self.data, there, benchmark=self.benchmark)
+        self.gaps.extend(found.gaps)
+        return found
 
 
 def load(

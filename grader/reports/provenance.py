@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -31,11 +30,6 @@ def made_with(report: Report) -> dict[str, Any]:
             for group, values in report.baselines.items()
         }
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
-
-
-def official_mark(report: Report) -> str:
-    """Return the text after the heading of official values: a blank and the mark if a note is about them."""
-    return f" {OFFICIAL_MARK}" if official_notes(report) else ""
 
 
 def notes(report: Report) -> list[str]:

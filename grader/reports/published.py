@@ -56,6 +56,12 @@ def why_not(report: Report, known: Published) -> str:
     return "" if tasks == known.tasks else f"the published values are of {known.tasks} tasks, this run has {tasks}"
 
 
+def beside(report: Report) -> Table | None:
+    """Return the table of a run among the published models; None if there are none for it."""
+    known = load(report.benchmark)
+    return None if known is None or why_not(report, known) else table([(report.model or "this run", report)], known)
+
+
 def table(runs: Sequence[tuple[str, Report]], known: Published) -> Table:
     """Return the table of runs that can be compared, and of the published models in the same prompt modes."""
     rows = [_run(name, report, known) for name, report in runs]

@@ -15,7 +15,7 @@ from grader.errors import UsageError
 from grader.models.prompt import IMAGE, Asking, Sampling, Turn, render
 from grader.results import READINGS
 from grader.scorers.interface import Observe, OwnFile, Scored, in_group, mean_credit
-from grader.scorers.pairing import Compared, NothingPairedError
+from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.statistics.paired import Difference, difference
 
 if TYPE_CHECKING:
@@ -227,19 +227,11 @@ class Compares(Capability):
             raise KeyError(name)
         return {unit: observe(members, reading) for unit, members in in_group(report, group).items()}
 
-    def compare(
-        self, before: Report, after: Report, name: str, reading: ReadingName, group: str | None = None
-    ) -> Compared:
-        """Compare one metric that both reports have; raises NothingPairedError if they share no observation."""
-        first = self.observations(before, name, reading, group)
-        second = self.observations(after, name, reading, group)
-        was, now, moved = _paired(first, second, after)
-        return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
-
-    def compare_readings(self, report: Report, name: str) -> Difference:
-        """Return how much higher the careful value is than the official one; raises NothingPairedError."""
-        official, careful = (self.observations(report, name, reading) for reading in READINGS)
-        return _paired(official, careful, report)[2]
+    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared:
+        """Compare one metric that both sides have; raises NothingPairedError if they share no observation."""
+        first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))
+        was, now, moved = _paired(first, second, after.report)
+        return Compared(name=name, reading=after.reading, group=group, before=was, after=now, difference=moved)
 
 
 class _ByCredit(Compares):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from grader.errors import UsageError
-from grader.results import ReadingName
+from grader.results import ReadingName, Report
 from grader.statistics.paired import LEVEL, Difference
 
 
@@ -16,11 +18,19 @@ class NothingPairedError(UsageError):
         super().__init__("These runs cannot be compared: no item is scored in both.")
 
 
+class Side(NamedTuple):
+    """One side of a comparison: a run in one reading."""
+
+    report: Report
+    reading: ReadingName
+
+
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in one reading, in both runs."""
+    """One metric on both sides."""
 
     name: str
     reading: ReadingName
+    """That of the second side."""
     group: str | None
     before: float
     """In percent, over the pairs that are scored in both runs."""

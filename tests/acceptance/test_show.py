@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from grader.cli import run
-from grader.reports.views.run import because
+from grader.reports.views import run as view
 from grader.results import Calls, FirstDifference, Outcome, Report
 from grader.results.file import encode_report
 from grader.scorers.execution.facts import SampleFacts
@@ -86,7 +86,7 @@ def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Pat
     test = "failed test (official run)"
     shown = f"first call with another answer solution(3, 0); expected 270.0; returned 90.0; {test} assert"
     kinds = "right calls 5 of 7 (same answer as the reference solution), 2 of the same kind"
-    assert because(report, failed) == f"{kinds}; {shown} solution(3, 0) == 270"
+    assert f"    {kinds}; {shown} solution(3, 0) == 270" in view.document(report).evidence()
     write(report, tmp_path)
     words = ["show", report.benchmark, failed.qid, "--results", "a_results.json"]
     said = grade(*words, "--sample", failed.sample, cwd=tmp_path).stdout

@@ -19,11 +19,11 @@ def as_markdown(report: Report, gates: Any = ()) -> bytes:
 
 
 def as_page(report: Report, material: Material) -> bytes:
-    return html.make(run.document(report, lambda: material))
+    return html.make(run.document(report, lambda _: material))
 
 
 def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> bytes:
-    return format_of(name)(run.document(report, Material, gates, **settings))
+    return format_of(name)(run.document(report, lambda _: Material(), gates, **settings))
 
 
 def side_by_side(before: Side, after: Side) -> bytes:

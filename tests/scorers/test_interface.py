@@ -15,6 +15,7 @@ from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
 from grader.scorers.interface import in_group
 from grader.scorers.means import each_task, metric_rows
+from grader.scorers.pairing import Side
 from grader.scorers.registry import names, scorer, scorer_of
 from tests.made_runs import of_sample, report, sample
 
@@ -138,7 +139,7 @@ def test_a_scorer_that_does_not_say_how_it_compares_is_compared_by_credits_where
     made, wrong = (report(rows, metric_rows(rows, "accuracy", each_task)) for rows in (samples, samples[1:]))
     compares = Compares.of(object())
     assert compares.is_compared("accuracy", made)
-    assert compares.compare(made, made, "accuracy", "careful").after == 50
+    assert compares.compare(Side(made, "careful"), Side(made, "careful"), "accuracy").after == 50
     other = msgspec.structs.replace(made, metrics=[msgspec.structs.replace(m, value=25) for m in made.metrics])
     assert not compares.is_compared("accuracy", other)
     assert compares.is_compared("accuracy", wrong)

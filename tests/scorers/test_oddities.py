@@ -20,6 +20,7 @@ from grader.results import Outcome, Report
 from grader.scorers import declarations
 from grader.scorers.capabilities import Compares
 from grader.scorers.oddities import family_of, with_families
+from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import choice
@@ -174,8 +175,8 @@ def test_a_comparison_counts_a_family_once() -> None:
         msgspec.structs.replace(run, samples=with_families(run.samples, tasks, columns)) for run in (before, after)
     ]
     scorer = Compares.of(scorer_of(after))
-    apart = scorer.compare(before, after, "accuracy", "careful").difference
-    together = scorer.compare(*related, "accuracy", "careful").difference
+    apart = scorer.compare(Side(before, "careful"), Side(after, "careful"), "accuracy").difference
+    together = scorer.compare(*(Side(run, "careful") for run in related), "accuracy").difference
     assert apart.p_value == pytest.approx(2 * 0.5**18)
     assert together.p_value == pytest.approx(2 * 0.5**6)
     assert (together.value, together.n) == (100, 18)

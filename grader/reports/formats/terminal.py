@@ -30,17 +30,17 @@ LONGEST = 400
 _NAMES = ("name", "sentence")
 
 
-def render(document: Document, *, width: int = 100, colour: bool = False, groups: bool = False) -> str:
+def render(document: Document, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
     """Return the document as text. On a narrow terminal names and headings are broken between words, values never.
 
-    `groups`: show all groups, however many there are.
+    `verbose`: begin with the evidence for every verdict, and show all groups, however many there are.
     """
     bold = "\x1b[1m{}\x1b[0m" if colour else "{}"
-    lines = [bold.format(clean(document.title)), ""]
+    lines = [*(document.evidence() if verbose else ()), bold.format(clean(document.title)), ""]
     for section, parts in document.on("terminal"):
         heads = [bold.format(clean(section.title))] if section.title else []
         lines += [*([""] if lines[-1] else []), *heads, *([clean(section.lead)] if section.lead else [])]
-        hidden = [] if groups else _hidden(parts)
+        hidden = [] if verbose else _hidden(parts)
         for at, part in enumerate(parts):
             if isinstance(part, str):
                 lines.append(clean(part))

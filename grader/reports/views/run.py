@@ -28,12 +28,13 @@ from grader.reports.document import (
     signed,
     value,
 )
-from grader.reports.text import cut
+from grader.reports.findings import Findings
+from grader.reports.text import clean, cut
 from grader.reports.views.cases import suites
 from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import READINGS, Outcome, change, excluded_from, is_same, observations
 from grader.scorers import declarations
-from grader.scorers.interface import official_notes
+from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -60,13 +61,15 @@ _STATES: dict[State, str] = {
 MOST_KINDS = 6
 LONGEST_REASON = 200
 """Characters of why the readings of a sample differ."""
+LONGEST_DETAIL = 200
+LONGEST_EVIDENCE = 500
 LONGEST_VALUE = 60
 """Characters of a call, and of what it returned."""
 
 
 def document(
     report: Report,
-    material: Callable[[], Material] | None = None,
+    material: Callable[[Report], Material] | None = None,
     gates: Sequence[GateResult] = (),
     *,
     reading: ReadingName = "careful",
@@ -75,41 +78,52 @@ def document(
 
     `reading`: that of the verdicts of test cases.
     """
-    name = declarations.name_of(report)
     scorer = scorer_of(report)
-    plots = _curve(report, scorer)
+    run = Findings(
+        report=report,
+        scorer=scorer,
+        name=declarations.name_of(report),
+        summary=scorer.summary(report),
+        pairs=report.pairs(),
+        different=report.differences(),
+        excluded_from=excluded_from(report),
+        official_notes=official_notes(report),
+        notes=[*readings.in_words(report), *provenance.notes(report)],
+        made=provenance.made_with(report),
+        why_unscored=why_unscored(report),
+    )
+    plots = _curve(run)
 
     def items() -> Items:
         from grader.reports.web import payload
 
         assert material is not None
-        return payload.build(report, material())
+        return payload.build(run, material(run.report))
 
     return Document(
-        names=[report.benchmark, report.split, report.protocol],
-        heading=name,
-        facts=_facts(report),
-        lead=about_readings([report.benchmark]),
-        brief=_brief(report, scorer),
+        names=[run.report.benchmark, run.report.split, run.report.protocol],
+        heading=run.name,
+        facts=_facts(run.report),
+        lead=about_readings([run.report.benchmark]),
+        brief=_brief(run),
         sections=[
             *_gates(gates),
-            Section(
-                title="Metrics", parts=[_metrics(report, scorer)] if report.metrics else ["This run has no metrics."]
-            ),
-            *_groups(report, scorer),
-            *_differences(report, scorer),
+            Section(title="Metrics", parts=[_metrics(run) if run.pairs else "This run has no metrics."]),
+            *_groups(run),
+            *_differences(run),
             *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
-            Section(parts=[*plots, *_cards(report, scorer)], where=PAGES),
-            *_unscored(report),
-            *_notes(report, scorer),
-            *_made(report),
+            Section(parts=[*plots, *_cards(run)], where=PAGES),
+            *_unscored(run),
+            *_notes(run),
+            *_made(run),
         ],
-        data=lambda: report,
-        records=lambda: _records(report),
+        data=lambda: run.report,
+        records=lambda: _records(run.report),
         columns=COLUMNS,
-        suites=lambda: suites(report, gates, reading),
+        suites=lambda: suites(run.report, gates, reading),
+        evidence=lambda: _evidence(run),
         items=items if material is not None else None,
-        source=report.provenance.predictions or "a results file",
+        source=run.report.provenance.predictions or "a results file",
     )
 
 
@@ -128,11 +142,12 @@ def _facts(report: Report) -> list[str]:
 # --- for somebody who decides -----------------------------------------------------------------------------------
 
 
-def _brief(report: Report, scorer: AnyScorer) -> Brief | None:
+def _brief(run: Findings) -> Brief | None:
     """Return the first metric in a sentence, what is beside it, and the three things that could change a decision."""
-    if not report.metrics:
+    if not run.overall:
         return None
-    name, (official, careful) = next(iter(report.overall().items()))
+    report = run.report
+    name, (official, careful) = next(iter(run.overall.items()))
     careful_or = careful if careful is not None else official
     assert careful_or is not None
     lost = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
@@ -141,10 +156,10 @@ def _brief(report: Report, scorer: AnyScorer) -> Brief | None:
         number=value(careful_or),
         sentence=_in_a_sentence(name, careful_or),
         beside=[
-            ("official", f"{value(official, official_notes(report))} {_between(official)}".strip()),
+            ("official", f"{value(official, run.official_notes)} {_between(official)}".strip()),
             ("could not be judged", f"{lost:,} of {total}" if lost else f"none of {total}"),
         ],
-        look=list(_to_look_at(report, scorer, name))[:3],
+        look=list(_to_look_at(run, name))[:3],
     )
 
 
@@ -164,17 +179,18 @@ def _between(metric: Metric | None) -> str:
     return f"({text})" if (text := interval(metric)) else ""
 
 
-def _to_look_at(report: Report, scorer: AnyScorer, name: str) -> Iterator[tuple[str, str]]:
+def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
     """Yield (sentence, link), what could change a decision most first."""
+    report = run.report
     if report.unscored:
         bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
         range_ = f" {bounded[-1].name} is between {bounds_in_words(bounded[-1])}." if bounded else ""
         yield (
             f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
-            f"({why_unscored(report)}).{range_}",
+            f"({run.why_unscored}).{range_}",
             place(tab="items", careful="unscored"),
         )
-    if kinds := _kinds(report, scorer):
+    if kinds := _kinds(run):
         (kind, number), *_ = kinds.items()
         different = sum(kinds.values())
         yield (
@@ -182,7 +198,7 @@ def _to_look_at(report: Report, scorer: AnyScorer, name: str) -> Iterator[tuple[
             f"{kind[0]} to {kind[1]} ({number:,}).",
             place(tab="differences"),
         )
-    yield from ((note, place(tab="about")) for note in provenance.notes(report)[:1])
+    yield from ((note, place(tab="about")) for note in run.notes[:1])
     if lowest := _lowest(report, name):
         yield (
             f"Lowest group: {lowest.group} with {value(lowest)} {_between(lowest)}, n = {lowest.n}.",
@@ -194,7 +210,7 @@ def _to_look_at(report: Report, scorer: AnyScorer, name: str) -> Iterator[tuple[
         if sample.careful.is_scored and sample.careful.points < 1
     )
     for lost, number in wrong.most_common(1):
-        named = scorer.words.outcomes.get(lost, lost)
+        named = run.scorer.words.outcomes.get(lost, lost)
         yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
 
 
@@ -221,6 +237,7 @@ def _gates(gates: Sequence[GateResult]) -> Iterator[Section]:
     words = ", ".join(f"{counts[state]} {name}" for state, name in _STATES.items() if counts[state])
     worst_first = sorted(gates, key=lambda gate: list(_STATES).index(gate.state))
     yield Section(
+        where=("file", "page"),  # the command says it on a terminal, as its last output
         sign="✅" if is_met else "❌" if counts["failed"] else "⚠️",
         title="Every gate is met" if is_met else f"Gates: {words}",
         parts=[
@@ -247,12 +264,12 @@ def _gates(gates: Sequence[GateResult]) -> Iterator[Section]:
 _DRAWN = Column(name="", kind="drawn", where=PAGES, is_whole=True)
 
 
-def _metrics(report: Report, scorer: AnyScorer) -> Table:
+def _metrics(run: Findings) -> Table:
     rows = [
-        [Cell(text=name, title=_meaning(scorer, name)), *_values(report, pair)]
-        for name, pair in report.overall().items()
+        [Cell(text=name, title=_meaning(run.scorer, name)), *_values(run.report, pair)]
+        for name, pair in run.overall.items()
     ]
-    return _table(report, "Metrics in both readings", [Column(name="metric", kind="name")], rows)
+    return _table(run, "Metrics in both readings", [Column(name="metric", kind="name")], rows)
 
 
 def _meaning(scorer: AnyScorer, name: str) -> str:
@@ -260,12 +277,12 @@ def _meaning(scorer: AnyScorer, name: str) -> str:
     return scorer.words.glossary.get(name) or scorer.words.glossary.get(f"{name.partition('@')[0]}@*", "")
 
 
-def _table(report: Report, title: str, names: list[Column], rows: list[list[Cell]], **more: object) -> Table:
+def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]], **more: object) -> Table:
     """Return a table of metrics, whose rows begin with these names."""
     columns = [
         *names,
         _DRAWN,
-        Column(name=f"official{provenance.official_mark(report)}"),
+        Column(name=f"official {OFFICIAL_MARK}" if run.official_notes else "official"),
         Column(name="careful"),
         Column(
             name="careful \N{MINUS SIGN} official",
@@ -304,10 +321,10 @@ def _below(metric: Metric | None) -> str:
     return "\n".join(filter(None, (interval(metric), between)))
 
 
-def _groups(report: Report, scorer: AnyScorer) -> Iterator[Section]:
+def _groups(run: Findings) -> Iterator[Section]:
     """Yield the values by group: for files one table, else a table a field, of the first metric before the others."""
-    grouped = {key: pair for key, pair in report.pairs().items() if key[1] is not None}
-    names = list(dict.fromkeys(name for name, _ in report.pairs()))
+    grouped = {key: pair for key, pair in run.pairs.items() if key[1] is not None}
+    names = list(dict.fromkeys(name for name, _ in run.pairs))
     for name in names:
         fields: dict[str, dict[str, Pair]] = {}
         for (metric, group), pair in grouped.items():
@@ -317,30 +334,30 @@ def _groups(report: Report, scorer: AnyScorer) -> Iterator[Section]:
             is_first = name == names[0]
             yield Section(
                 title=f"{name} by {', '.join(fields)}",
-                lead=_meaning(scorer, name) if not is_first else "",
-                parts=[_of_field(report, field, pairs) for field, pairs in fields.items()],
+                lead=_meaning(run.scorer, name) if not is_first else "",
+                parts=[_of_field(run, field, pairs) for field, pairs in fields.items()],
                 is_folded=not is_first,
                 where=("terminal", "page") if is_first else PAGES,
             )
     rows = [
-        [Cell(text=name), Cell(text=_abbreviated(report, group or "")), *_values(report, pair)]
+        [Cell(text=name), Cell(text=_abbreviated(run.report, group or "")), *_values(run.report, pair)]
         for (name, group), pair in sorted(grouped.items(), key=lambda row: names.index(row[0][0]))
     ]
     columns = [Column(name="metric", kind="name"), Column(name="group", kind="name")]
     if rows:
-        made = _table(report, "By group", columns, rows)
+        made = _table(run, "By group", columns, rows)
         yield Section(title=f"By group ({len(rows)})", parts=[made], is_folded=True, where=FILES)
 
 
-def _of_field(report: Report, field: str, pairs: Mapping[str, Pair]) -> Table:
+def _of_field(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
     rows = [
         [
-            Cell(text=_abbreviated(report, group.partition("=")[2]), link=place(tab="items", group=group)),
-            *_values(report, pair),
+            Cell(text=_abbreviated(run.report, group.partition("=")[2]), link=place(tab="items", group=group)),
+            *_values(run.report, pair),
         ]
         for group, pair in pairs.items()
     ]
-    return _table(report, f"By {field}", [Column(name=field, kind="name")], rows, groups=list(pairs))
+    return _table(run, f"By {field}", [Column(name=field, kind="name")], rows, groups=list(pairs))
 
 
 def _abbreviated(report: Report, group: str) -> str:
@@ -351,21 +368,21 @@ def _abbreviated(report: Report, group: str) -> str:
 # --- samples ----------------------------------------------------------------------------------------------------
 
 
-def _kinds(report: Report, scorer: AnyScorer) -> dict[tuple[str, str], int]:
+def _kinds(run: Findings) -> dict[tuple[str, str], int]:
     """Return (official, careful) outcome -> number of samples whose readings differ, the most frequent first."""
-    different = report.differences()
-    return dict(Counter((outcome(scorer, s.official), outcome(scorer, s.careful)) for s in different).most_common())
+    pairs = Counter((outcome(run.scorer, s.official), outcome(run.scorer, s.careful)) for s in run.different)
+    return dict(pairs.most_common())
 
 
-def _differences(report: Report, scorer: AnyScorer) -> Iterator[Section]:
-    different, total = report.differences(), len(report.samples)
+def _differences(run: Findings) -> Iterator[Section]:
+    different, total = run.different, len(run.report.samples)
     if not different:
-        judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in report.samples)
+        judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)
         which = " that both judge" if judged < total else ""
         agreed = [f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else []
         yield Section(parts=agreed)
         return
-    kinds = list(_kinds(report, scorer).items())
+    kinds = list(_kinds(run).items())
     listed = [f"{number:,} {a} to {b}" for (a, b), number in kinds[:MOST_KINDS]]
     rest = sum(number for _, number in kinds[MOST_KINDS:])
     names = ("sample", "official", "careful")
@@ -377,7 +394,7 @@ def _differences(report: Report, scorer: AnyScorer) -> Iterator[Section]:
             Table(
                 title="Samples on which the readings differ",
                 columns=columns,
-                rows=[_difference(scorer, sample) for sample in different],
+                rows=[_difference(run.scorer, sample) for sample in different],
                 is_list=True,
                 where=TEXTS,
             )
@@ -402,20 +419,18 @@ def _said(scorer: AnyScorer, reading: Reading, more: str) -> str:
     return f"{named}: {reading.answer}" if reading.answer else named
 
 
-def _curve(report: Report, scorer: AnyScorer) -> list[Plot]:
-    curve = scorer.summary(report).curve
-    overall = [metric for metric in report.metrics if metric.group is None]
+def _curve(run: Findings) -> list[Plot]:
+    curve = run.summary.curve
+    overall = [metric for metric in run.report.metrics if metric.group is None]
     return [] if curve is None else [Plot(curve=curve, unit="task", metrics=overall)]
 
 
-def _cards(report: Report, scorer: AnyScorer) -> Iterator[Table]:
-    summary = scorer.summary(report)
-    if report.samples:
-        yield _outcomes(report, scorer)
-    yield from map(_block, summary.tables)
-    known = published.load(report.benchmark)
-    if known is not None and not published.why_not(report, known):
-        yield published.table([(report.model or "this run", report)], known)
+def _cards(run: Findings) -> Iterator[Table]:
+    if run.report.samples:
+        yield _outcomes(run.report, run.scorer)
+    yield from map(_block, run.summary.tables)
+    if (among := published.beside(run.report)) is not None:
+        yield among
 
 
 def _block(block: TableBlock) -> Table:
@@ -464,7 +479,8 @@ def _outcomes(report: Report, scorer: AnyScorer) -> Table:
     )
 
 
-def _unscored(report: Report) -> Iterator[Section]:
+def _unscored(run: Findings) -> Iterator[Section]:
+    report = run.report
     if not report.unscored:
         return
     bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
@@ -484,23 +500,21 @@ def _unscored(report: Report) -> Iterator[Section]:
     )
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {why_unscored(report)}. Excluded from {excluded_from(report)} (values with *), counted neither as "
+        lead=f"Why: {run.why_unscored}. Excluded from {run.excluded_from} (values with *), counted neither as "
         "correct nor as wrong.",
         parts=[made] if bounded else [],
     )
 
 
-def _notes(report: Report, scorer: AnyScorer) -> Iterator[Section]:
-    on_texts = scorer.summary(report).lines
-    notes = [note for note in (*readings.in_words(report), *provenance.notes(report)) if note.strip()]
-    if notes:
+def _notes(run: Findings) -> Iterator[Section]:
+    if notes := [note for note in run.notes if note.strip()]:
         yield Section(title="Notes", parts=notes)
-    if on_texts:
-        yield Section(parts=on_texts, where=TEXTS)
+    if run.summary.lines:
+        yield Section(parts=run.summary.lines, where=TEXTS)
 
 
-def _made(report: Report) -> Iterator[Section]:
-    facts = {key: made for key, made in provenance.made_with(report).items() if not _is_large(made)}
+def _made(run: Findings) -> Iterator[Section]:
+    facts = {key: made for key, made in run.made.items() if not _is_large(made)}
     columns = [Column(name="fact", kind="name"), Column(name="value", kind="name")]
     rows = [[Cell(text=key), Cell(text=_shown(made))] for key, made in facts.items()]
     if rows:
@@ -552,8 +566,15 @@ def _number(number: float) -> float:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def because(report: Report, sample: SampleResult) -> str:
-    """Return in one line what the scorer knows of a sample that lost credit: a failing test, another answer."""
-    if sample.official.credit == sample.careful.credit == 1:
-        return ""
-    return "; ".join(f"{name} {' '.join(text.split())}" for name, text in scorer_of(report).marks(sample).facts)
+# --- the evidence for every verdict -----------------------------------------------------------------------------
+
+
+def _evidence(run: Findings) -> Iterator[str]:
+    """Yield the outcomes of each sample, and what the scorer knows of one that lost credit: a test, another answer."""
+    for sample in run.report.samples:
+        outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
+        detail = clean(sample.careful.detail)[:LONGEST_DETAIL]
+        yield f"{clean(sample.qid)} #{sample.sample} {outcomes} {detail}".rstrip()
+        if not sample.official.credit == sample.careful.credit == 1:
+            because = "; ".join(f"{name} {' '.join(text.split())}" for name, text in run.scorer.marks(sample).facts)
+            yield from [f"    {clean(because)[:LONGEST_EVIDENCE]}"] if because else []

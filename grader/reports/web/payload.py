@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.readings import in_words as readings_in_words
-from grader.reports import provenance
 from grader.reports.document import Items
 from grader.reports.web import images
 from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, chunked, finite, pack, thumbnails_of
-from grader.reports.why import about_official, why_unscored
-from grader.results import READINGS, SampleResult, by_observation, by_round, by_task, excluded_from
+from grader.reports.why import about_official
+from grader.results import READINGS, SampleResult, by_observation, by_round, by_task
 from grader.scorers.capabilities import HasUnits
-from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
+    from grader.reports.findings import Findings
     from grader.reports.material import Material
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
@@ -47,16 +45,15 @@ def items_of(report: Report, material: Material) -> list[Item]:
     ]
 
 
-def build(report: Report, material: Material) -> Items:
+def build(run: Findings, material: Material) -> Items:
     """Pack a report."""
-    items = items_of(report, material)
+    items = items_of(run.report, material)
     gaps = [msgspec.structs.asdict(gap) for gap in material.gaps]
     texts = Texts(material)
     if texts.cut:
         gaps.append({"what": "predictions", "why": texts.why()})
-    scorer = scorer_of(report)
     places = {key: number for number, key in enumerate(material.images)}
-    page = Page(material, places, texts, scorer)
+    page = Page(material, places, texts, run.scorer)
     chunks, where = chunked(
         (_item(item, page), sum(texts.size(sample.qid, sample.sample) for sample in item.samples)) for item in items
     )
@@ -67,10 +64,10 @@ def build(report: Report, material: Material) -> Items:
     if broken:
         gaps.append({"what": "images", "why": f"{broken} of {len(found)} images cannot be read."})
     index = {
-        **_head(report, material, scorer),
+        **_head(run, material),
         "gaps": gaps,
         "sizes": [image[1:] if image else None for image in found],
-        **_columns(report, items, material, where, scorer),
+        **_columns(run, items, material, where),
     }
     return Items(
         styles=("style",),
@@ -81,17 +78,18 @@ def build(report: Report, material: Material) -> Items:
     )
 
 
-def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, object]:
+def _head(run: Findings, material: Material) -> dict[str, object]:
+    report = run.report
     return {
-        **head(report, material, scorer),
+        **head(report, material, run.scorer),
         "aboutOfficial": about_official(report.benchmark),
         "model": report.model or "",
         "file": report.provenance.predictions,
         "wholeUnits": material.whole_units,
-        "why_unscored": why_unscored(report),
-        "excluded_from": _with_words(excluded_from(report), report),
-        "notes": [_with_words(note, report) for note in (*readings_in_words(report), *provenance.notes(report))],
-        "made": finite(provenance.made_with(report)),
+        "why_unscored": run.why_unscored,
+        "excluded_from": _with_words(run.excluded_from, report),
+        "notes": [_with_words(note, report) for note in run.notes],
+        "made": finite(dict(run.made)),
     }
 
 
@@ -104,19 +102,17 @@ def _with_words(note: str, report: Report) -> str:
 # --- the index --------------------------------------------------------------------------------------------------
 
 
-def _columns(
-    report: Report, items: list[Item], material: Material, where: list[tuple[int, int]], scorer: AnyScorer
-) -> dict[str, object]:
+def _columns(run: Findings, items: list[Item], material: Material, where: list[tuple[int, int]]) -> dict[str, object]:
     """Return items and samples as columns; the samples of an item are adjacent."""
     outcomes, answers, rules, details, labels, qids, failed = (Numbers() for _ in range(7))
     rows: list[list[object]] = []
     columns: dict[str, list[object]] = {
         name: [] for name in ("q", "n", "o", "c", "oa", "ca", "or", "cr", "d", "t", "x", "f")
     }
-    different = {(s.qid, s.sample) for s in report.differences()}
+    different = {(s.qid, s.sample) for s in run.different}
     for item, (chunk, place) in zip(items, where, strict=True):
         groups = [labels(label) for label in item.samples[0].labels()]
-        verdicts = [[outcomes(outcome) for outcome in pair] for pair in _verdicts(item, scorer)]
+        verdicts = [[outcomes(outcome) for outcome in pair] for pair in _verdicts(item, run.scorer)]
         rows.append(
             [item.name, len(item.samples), chunk, place, groups, blurb(material.first_task(item.qids)), verdicts]
         )
@@ -124,7 +120,7 @@ def _columns(
             columns["q"].append(qids(sample.qid))
             columns["n"].append(sample.sample)
             columns["x"].append(int((sample.qid, sample.sample) in different))
-            columns["f"].append(failed(_failed_test(sample, scorer)))
+            columns["f"].append(failed(_failed_test(sample, run.scorer)))
             columns["t"].append(round(sample.seconds, 3))
             columns["d"].append(details(sample.careful.detail or sample.official.detail or None))
             for letter, reading in (("o", sample.official), ("c", sample.careful)):

@@ -17,6 +17,7 @@ from grader.scorers.mr_ben.tasks import SUBJECT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grader.scorers.pairing import Side
     from grader.statistics.jackknife import Interval
 
 GLOSSARY: Mapping[str, str] = {
@@ -96,11 +97,13 @@ def subject_of(sample: SampleResult) -> str:
     return subject
 
 
-def facts_of_both(
-    before: list[SampleResult], after: list[SampleResult], reading: ReadingName
-) -> tuple[FactsBySubject, FactsBySubject]:
-    """Return the facts of two runs. Rows that one run could not score are unscored in both, not changes."""
-    return facts_by_subject(before, reading, after), facts_by_subject(after, reading, before)
+def facts_of_both(before: Side, after: Side) -> tuple[FactsBySubject, FactsBySubject]:
+    """Return the facts of two sides. Rows that one of them could not score are unscored in both, not changes."""
+    return _facts_beside(before, after), _facts_beside(after, before)
+
+
+def _facts_beside(one: Side, other: Side) -> FactsBySubject:
+    return facts_by_subject(one.report.samples, one.reading, other.report.samples, other.reading)
 
 
 def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:

@@ -28,7 +28,7 @@ from grader.scorers.mr_ben.tasks import (
     weights_of,
 )
 from grader.scorers.oddities import with_families
-from grader.scorers.pairing import Compared, NothingPairedError
+from grader.scorers.pairing import Compared, NothingPairedError, Side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.models.prompt import Asking
     from grader.predictions.file import PredictionFile
-    from grader.results import Metric, ReadingName, Report, SampleResult
+    from grader.results import Metric, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
-    from grader.statistics.paired import Difference
 
 NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give `--judge-model` (and `--judge-base-url`), "
@@ -164,14 +163,12 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
         """Return None: MR-Score and its parts are not means of observations."""
         return None
 
-    def compare(
-        self, before: Report, after: Report, name: str, reading: ReadingName, group: str | None = None
-    ) -> Compared:
+    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared:
         """Compare one metric by the effect of each question on the change."""
         from grader.scorers.mr_ben.paired import difference, levels
 
-        weights = _weights_of(after)
-        first, second = mr_score.facts_of_both(before.samples, after.samples, reading)
+        weights = _weights_of(after.report)
+        first, second = mr_score.facts_of_both(before, after)
         if first.keys() != second.keys():
             raise UsageError("These runs cannot be compared: they have different subjects.")
         subject = None if group is None else group.partition("=")[2]
@@ -180,19 +177,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
             moved = difference(first, second, name, weights, subject)
         except ValueError:
             raise NothingPairedError from None
-        return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
-
-    def compare_readings(self, report: Report, name: str) -> Difference:
-        """Compare the careful with the official value by the effect of each question."""
-        from grader.scorers.mr_ben.paired import difference
-
-        samples, weights = report.samples, _weights_of(report)
-        official = mr_score.facts_by_subject(samples, "official", samples, "careful")
-        careful = mr_score.facts_by_subject(samples, "careful", samples, "official")
-        try:
-            return difference(official, careful, name, weights)
-        except ValueError:
-            raise NothingPairedError from None
+        return Compared(name=name, reading=after.reading, group=group, before=was, after=now, difference=moved)
 
     # --- reports --------------------------------------------------------------------------------------------------
 

@@ -269,7 +269,7 @@ def test_many_groups_of_a_comparison_are_only_shown_on_a_terminal_on_request() -
     document = of_comparison.document(comparison(metrics=[row, *groups]))
     text = terminal.render(document)
     assert "9 groups (kind): `-v` shows them here" in text
-    assert ("kind=8" in text, "kind=8" in terminal.render(document, groups=True)) == (False, True)
+    assert ("kind=8" in text, "kind=8" in terminal.render(document, verbose=True)) == (False, True)
     assert b"kind=8" in written(document, ".md")
 
 

@@ -14,6 +14,7 @@ from grader.options import Options
 from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from grader.scorers.mr_ben.scorer import MrScore
+from grader.scorers.pairing import Side
 from tests.scorers.mr_ben.made import (
     MATH,
     NO,
@@ -64,7 +65,7 @@ def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(t
     assert figures(report, "careful") == figures(report, "careful", "subject=math")
     assert metric(report, "parse_success_rate", "careful").bounds == pytest.approx((100 * 4 / 6, 100))
     assert figures(report, "official", "subject=physics")["mr_score"] == 0
-    compared = MrScore().compare(report, report, "acc_step", "careful")
+    compared = MrScore().compare(Side(report, "careful"), Side(report, "careful"), "acc_step")
     assert (compared.before, compared.after, compared.difference.n) == (50, 50, 4)
 
 

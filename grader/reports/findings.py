@@ -1,0 +1,41 @@
+"""What is said of one run, found once: every part of its document, and the page's items, say the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.results import Pair, Report, SampleResult
+    from grader.scorers.interface import Summary
+    from grader.scorers.registry import AnyScorer
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """A run, and what views say of it."""
+
+    report: Report
+    scorer: AnyScorer
+    name: str
+    """The benchmark's name for people."""
+    summary: Summary
+    pairs: Mapping[tuple[str, str | None], Pair]
+    """(Metric, group) -> its value in both readings."""
+    different: Sequence[SampleResult]
+    """The samples on which the readings differ."""
+    notes: Sequence[str]
+    official_notes: Sequence[str]
+    """The notes on official values, which their headings mark."""
+    made: Mapping[str, Any]
+    """How the run was made."""
+    why_unscored: str
+    excluded_from: str
+    """The metrics from which unscored samples are excluded."""
+
+    @property
+    def overall(self) -> dict[str, Pair]:
+        """Metric -> its value over all samples, in both readings."""
+        return {name: pair for (name, group), pair in self.pairs.items() if group is None}
