@@ -1,17 +1,18 @@
 """Answers as the judge reads them, made from values."""
 
-import json
 from typing import Any
 
 import inside
 import phases
 
 views = inside.load("tests.views")
+answers = inside.load("tests.answers")
 sameness = inside.load("tests.sameness")
 kinds = inside.load("tests.kinds")
 sending = inside.load("values.sending")
 wire = inside.load("values.wire")
 likeness = inside.load("tests.likeness")
+replay = inside.load("tests.replay")
 
 CALL: dict[str, Any] = {"f": {"x": ["name", "solution"]}, "v": [], "k": [], "n": []}
 
@@ -29,41 +30,32 @@ def reply(value: Any = None, *, key: str = "v", printed: str = "") -> str:
     return str(wire.encode({key: atom, "m": [], "n": encoder.nodes, "p": printed}))
 
 
-class Answered:
-    """A value that a program answered."""
-
-    def __init__(self, value: Any, key: str = "v") -> None:
-        self.texts = ["{}", reply(value, key=key)]
-        self.messages = views.Messages(self.texts[0], self.texts[1:], [CALL])
-        self.messages.next()
-        self.messages.next()
-        self.part = self.messages.part(key)
-
-    @property
-    def view(self) -> Any:
-        """What the value is."""
-        return self.messages.view(self.part)
+def reader(*calls: dict[str, Any]) -> Any:
+    """Return what decodes the answers to some calls."""
+    return answers.Reader({"classes": [], "stubs": []}, "", calls)
 
 
-def answer(messages: Any) -> Any:
-    """Return what the next message returns."""
-    messages.next()
-    return messages.part("v")
+def answered(value: Any, key: str = "v") -> Any:
+    """Return a value as the judge has it, if a program answers it."""
+    return reader(CALL).said(["{}", reply(value, key=key)]).answers[0].value
+
+
+def seen(value: Any, key: str = "v") -> Any:
+    """Return what an answered value is."""
+    return views.view(answered(value, key))
 
 
 def places(expected: Any, returned: Any, reads: tuple[str, ...] = (), key: str = "v") -> list[Any]:
     """Return where two answers differ."""
-    one, other = Answered(expected, key), Answered(returned, key)
-    return list(sameness.Comparison(one.messages, other.messages, reads).places(0, one.part, other.part))
+    return list(sameness.Comparison(reads).places(0, answered(expected, key), answered(returned, key)))
 
 
 def problem(expected: Any, returned: Any, largest: float = 1.0, key: str = "v") -> str:
     """Return how an answer differs in kind where it differs; empty if it does not."""
-    one, other = Answered(expected, key), Answered(returned, key)
-    found = sameness.Comparison(one.messages, other.messages, ("args",)).places(0, one.part, other.part)
+    one, other = answered(expected, key), answered(returned, key)
+    found = sameness.Comparison(("args",)).places(0, one, other)
     assert found, "the answers are the same"
-    known = kinds.largest_of(views.every(one.messages, [one.part]))
-    same_kind = kinds.Kinds(one.messages, other.messages, max(largest, known))
+    same_kind = kinds.Kinds(max(largest, kinds.largest_of(views.every([one]))))
     return next((why for place in found if (why := same_kind.problem(place))), "")
 
 
@@ -80,8 +72,7 @@ def compared(reference: str, sample: str, test: str, other_run: str = "") -> Any
         return [said["hello"], *said["replies"]]
 
     runs = [messages(body) for body in (reference, other_run) if body]
-    found = likeness.Likeness(
-        [json.loads(call) for call in recorded["calls"]], recorded["reads"], runs, messages(sample)
-    )
+    tests = replay.Tests(spec | {"calls": recorded["calls"], "names": recorded["names"]})
+    found = likeness.Likeness(tests.reader, recorded["reads"], runs, messages(sample))
     found.compare()
     return found

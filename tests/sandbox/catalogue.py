@@ -96,19 +96,6 @@ def solution(x):
 ---
 assert solution('abca') == {'a': 2, 'b': 1, 'c': 1}
 assert solution('zz')['z'] == 2
-=== user-string
-from collections import UserString
-def solution(x):
-    return UserString(x).center(7, "*")
----
-assert solution('abc') == '**abc**'
-assert len(solution('x')) == 7
-=== memory-view
-def solution(x):
-    return memoryview(x)[::2]
----
-assert solution(b'abcd') == b'ac'
-assert bytes(solution(b'xyz')) == b'xz'
 === exception-with-a-cause
 def solution(x):
     try:
@@ -256,15 +243,6 @@ def solution(x):
 assert list(map(solution, [1, 2])) == [-1, -4]
 assert sorted([1, -3, 2], key=solution) == [-3, 2, 1]
 assert max(range(-2, 3), key=solution) == 0
-=== match-of-a-pattern
-import re
-def solution(x):
-    return re.search(r"(\w+)@(\w+)", x)
----
-found = solution('to ann@home')
-assert found and found.group(1) == 'ann' and found.span() == (3, 11)
-assert found.groups() == ('ann', 'home')
-assert not solution('nothing')
 === database-in-a-file
 import sqlite3
 def solution(x):

@@ -60,10 +60,6 @@ CAUGHT = Task(returning("a"), "try:\n    assert solution(1) == 1\nexcept BaseExc
 FAR = Task(returning("5000.0"), "assert solution(1) > 3")
 ANY = Task(returning("[a, a + 1]"), "R = solution(5)\nassert len(R) == 2 and all(type(x) is int for x in R)")
 LEFT = Task("def solution(a):\n    a.reverse()\n", "x = [3, 1, 2]\nsolution(x)\nassert sorted(x) == [1, 2, 3]")
-DIGITS = Task(
-    "import re\ndef solution(a):\n    return list(re.finditer(r'\\d+', a))\n",
-    "assert len(solution('abc 123 d 4')) == 2\nassert solution('x 7')[0].group() == '7'",
-)
 PART = Task(
     "import random\ndef solution(a):\n    return random.random(), 7392\n",
     "R = solution(1)\nassert 0 <= R[0] <= 1\nfor x in range(R[1] // 1000):\n    assert x < 10",
@@ -221,7 +217,6 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an iterable of its own": (ANY_OF, "class Own:\n    def __iter__(self):\n        return iter([1, 2])\ndef solution(a):\n    return Own()\n"),
     "counts of zero": (COUNTED, "import collections\ndef solution(a):\n    return collections.Counter({c: a.count(c) for c in 'abc'})\n"),
     "another random number beside the right part": (PART, "import random\ndef solution(a):\n    return random.uniform(0, 1), 7392\n"),
-    "matches of another pattern": (DIGITS, "import re\ndef solution(a):\n    return list(re.finditer('[0-9]+', a))\n"),
     "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),
     "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),

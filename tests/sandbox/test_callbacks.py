@@ -59,16 +59,6 @@ def test_an_object_of_the_tests_that_is_only_attributes_is_sent() -> None:
     assert phases.beside(source, f"{made}assert solution(Node(1, Node(2))) == 3", reference=source) == phases.CONFIRMED
 
 
-@pytest.mark.parametrize(
-    "made", ["import random\nr, s = random.Random(3), random.Random(3)",
-             "import numpy as np\nr, s = np.random.default_rng(3), np.random.default_rng(3)"]
-)  # fmt: skip
-def test_a_generator_of_random_numbers_goes_on_where_the_program_left_it(made: str) -> None:
-    test = f"{made}\nassert solution(r) == s.random()\nassert r.random() == s.random()"
-    source = "def solution(a):\n    return a.random()"
-    assert phases.beside(source, test, reference=source) == phases.CONFIRMED
-
-
 def test_a_context_manager_is_entered_and_left_where_it_is() -> None:
     body = "    log.append(1)\n    yield len(log)\n    log.append(2)"
     source = f"import contextlib\nlog = []\n@contextlib.contextmanager\ndef solution(a):\n{body}"

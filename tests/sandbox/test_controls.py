@@ -7,7 +7,7 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
-from answered import Answered, answer, sameness, views
+from answered import answered, sameness, seen, views
 from hypothesis import assume, example, given
 from plain_data import DATA, written
 
@@ -15,29 +15,13 @@ controls = inside.load("tests.controls")
 
 
 def of(value: Any, other: Any) -> list[Any]:
-    return list(controls.of(Answered(value).view, Answered(other).view))
-
-
-def put(value: Any, control: Any, *keys: int) -> Any:
-    """Return the view of a value of which a part, or the whole, has been replaced."""
-    made = Answered(value)
-    part = made.part
-    for key in keys:
-        part = made.messages.view(part).parts[key]
-    texts = controls.changed(made.texts, [(part, control)])
-    messages = views.Messages(texts[0], texts[1:], [{"n": [], "m": []}])
-    messages.next()
-    return messages, answer(messages)
+    return list(controls.of(seen(value), seen(other)))
 
 
 def put_values(value: Any, other: Any) -> list[Any]:
     """Return what stands for a value in its controls: plain values, or the items of a container."""
-    found = []
-    for control in of(value, other):
-        messages, part = put(value, control)
-        view = messages.view(part)
-        found.append([one.atom for one in view.parts] if view.family in views.CONTAINERS else view.value)
-    return found
+    found = map(views.view, of(value, other))
+    return [[*one.parts] if one.family in views.CONTAINERS else one.value for one in found]
 
 
 def same(found: list[Any], wanted: list[Any]) -> bool:
@@ -67,14 +51,12 @@ TIMES = datetime.date(2024, 2, 28), datetime.datetime(2024, 2, 28, 5, tzinfo=dat
 def test_controls_of_a_time_are_other_times(value: Any) -> None:
     other = value + datetime.timedelta(days=3)
     far = datetime.timedelta(days=100_000, seconds=18_461)
-    wanted = [Answered(value + step).view.value for step in (far, -far)]
+    wanted = [seen(value + step).value for step in (far, -far)]
     assert put_values(value, other) == [*wanted, None]
 
 
 def test_an_iterator_stays_one() -> None:
-    for control in of(iter([1, 2]), iter([2]))[:1]:
-        messages, part = put(iter([1, 2]), control)
-        assert messages.view(part).family == views.ITERATOR
+    assert [views.view(control).family for control in of(iter([1, 2]), iter([2]))[:1]] == [views.ITERATOR]
 
 
 @example(value=[1, 2], other=[1])
@@ -84,16 +66,13 @@ def test_an_iterator_stays_one() -> None:
 @example(value=np.array([1, 2]), other=np.array([1]))
 @given(DATA, DATA)
 def test_no_control_equals_either_answer(value: Any, other: Any) -> None:
-    one, two = Answered(value), Answered(other)
-    assume(sameness.Comparison(one.messages, two.messages, ()).places(0, one.part, two.part))
+    one, two = answered(value), answered(other)
+    assume(sameness.Comparison(()).places(0, one, two))
     # Values of other kinds are not tried: an empty text is the same as an empty list.
-    assume(one.view.family == two.view.family or value is None or other is None)
-    for control in controls.of(one.view, two.view):
-        texts = controls.changed(one.texts, [(one.part, control)])
-        messages = views.Messages(texts[0], texts[1:], [{"n": [], "m": []}])
-        messages.next()
-        answers = {sameness.exact(own.messages, own.part) for own in (one, two)}
-        assert sameness.exact(messages, answer(messages)) not in answers, str(control)
+    assume(views.view(one).family == views.view(two).family or value is None or other is None)
+    known = {sameness.exact(one), sameness.exact(two)}
+    for control in controls.of(views.view(one), views.view(two)):
+        assert sameness.exact(control) not in known, controls.named(control)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +81,21 @@ def test_no_control_equals_either_answer(value: Any, other: Any) -> None:
      np.array([[1], [2], [3]]), np.array([1, 2, 3], dtype=object)],
     ids=written,
 )  # fmt: skip
-@pytest.mark.parametrize("atom", [0, 1e200, None])
-def test_only_the_place_is_replaced(value: Any, atom: Any) -> None:
-    messages, part = put(value, controls.Control(atom), 1)
-    found = [messages.view(one).value for one in messages.view(part).parts]
-    assert found == [1, atom, 3]
-    assert messages.view(part).shape == Answered(value).view.shape
+@pytest.mark.parametrize("new", [0, 1e200, None])
+def test_only_the_place_is_replaced(value: Any, new: Any) -> None:
+    before = seen(value)
+    (place,) = sameness.Comparison(()).places(0, before.it, _with_another(before.it))
+    found = views.view(views.put(before.it, place.ways[0], new))
+    assert [views.view(one).value for one in found.parts] == [1, new, 3]
+    assert found.shape == before.shape
+
+
+def _with_another(value: Any) -> Any:
+    """Return the value with another second part."""
+    if isinstance(value, dict):
+        return value | {"b": 7}
+    made = views.copied(value)
+    if isinstance(value, np.ndarray):
+        made.reshape(-1)[1] = 7
+        return made
+    return type(value)([1, 7, 3])

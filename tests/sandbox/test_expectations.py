@@ -6,7 +6,7 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
-from answered import CALL, Answered, sending
+from answered import CALL, answered, reader, sending
 from plain_data import written
 
 expectations = inside.load("tests.expectations")
@@ -20,9 +20,8 @@ def found(value: Any, *compared: tuple[Any, Any], calls: Any = None) -> tuple[bo
     for expression, other in compared:
         encoder = sending.Encoder({})
         noted.append((expression, encoder.encode(other), encoder.nodes))
-    made = Answered(value)
-    expected = expectations.Expectations(noted, [CALL] if calls is None else calls, ())
-    return expected.places(made.messages, 0, made.part)  # type: ignore[no-any-return]
+    expected = expectations.Expectations(noted, reader(*(calls or [CALL])), ())
+    return expected.places(0, answered(value))  # type: ignore[no-any-return]
 
 
 def test_an_answer_that_is_the_expected_value_differs_nowhere() -> None:
@@ -75,5 +74,4 @@ Own.__module__ = "builtins"  # as that of a program
     ids=written,
 )  # fmt: skip
 def test_an_answer_that_is_compared_with_nothing_has_to_be_plain_data(value: Any, text: str, is_ordinary: bool) -> None:
-    made = Answered(value)
-    assert (expectations.ordinary(made.messages, made.part, text) == "") is is_ordinary
+    assert (expectations.ordinary(answered(value), text) == "") is is_ordinary

@@ -1,7 +1,5 @@
 """A sample's answers beside those of the reference solution: what is counted, and what is doubted."""
 
-import json
-
 import inside
 import phases
 import pytest
@@ -32,7 +30,7 @@ def test_each_call_is_the_same_or_alike_or_neither(sample: str, same: int, alike
 
 def test_a_program_that_ends_is_shown_beside_what_was_expected() -> None:
     found = compared("return [a]", "return [a] if a < 2 else __import__('os')._exit(0)", THREE)
-    assert found.first == {"call": "solution(2)", "expected": "[2]", "returned": likeness.ENDED}
+    assert found.first == {"call": "solution(2)", "expected": "[2]", "returned": likeness.NO_ANSWER}
 
 
 def test_where_the_reference_prints_and_returns_nothing_the_returned_value_does_not_count() -> None:
@@ -69,21 +67,10 @@ def test_both_change_the_argument_the_same_way() -> None:
 def test_where_only_one_changes_the_argument_the_tests_see_it_as_the_reference_left_it() -> None:
     test = "x = [2, 1]\nsolution(x)"
     assert compared("a.sort()", "a.sort()", test).as_left is None
-    for reference, sample, left in (
-        ("return sorted(a)", "a.sort(); return a", None),
-        ("a.sort()", "return sorted(a)", ["list", [1, 2]]),
-    ):
+    for reference, sample in (("return sorted(a)", "a.sort(); return a"), ("a.sort()", "return sorted(a)")):
         found = compared(reference, sample, test)
-        message = json.loads(found.as_left[1])
-        assert [change[1] for change in message["m"]] == ([] if left is None else [left])
-        if left is None:
-            ((tag, number),) = message["v"].items()
-            assert (tag, message["n"][number]) == ("r", ["list", [1, 2]])
-
-
-def test_an_argument_as_the_reference_left_it_holds_the_objects_of_the_tests_and_no_copies() -> None:
-    found = compared("a[1].append(a[0])", "a[1] = [a[0]]", "x = [[2], []]\nsolution(x)")
-    assert [change[1] for change in json.loads(found.as_left[1])["m"]] == [["list", [{"t": 1}]]]
+        assert found.as_left[1].is_apart
+        assert found.as_left[1].left == found._expected.texts[1]
 
 
 def test_where_the_reference_varies_from_run_to_run_the_kind_alone_counts() -> None:

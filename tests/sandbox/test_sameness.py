@@ -45,10 +45,10 @@ SAME: list[tuple[Any, Any]] = [
     (decimal.Decimal("1.50"), 1.5), (fractions.Fraction(1, 2), 0.5), (10**400, 10**400),
     ([1, 2], (1, 2)), ([1, 2], collections.deque([1, 2])), ([1, 2], np.array([1, 2])), ([1, 2], range(1, 3)),
     ([[1, 2], [3, 4]], np.array([[1, 2], [3, 4]])), (np.array([[1, 2]]), np.array([[1], [2]])),
-    (np.array([1, 2]), np.ma.array([1, 2])), ([1, 2], iter([1, 2])), ([], ()), ([], np.array([])),
+    ([1, 2], iter([1, 2])), ([], ()), ([], np.array([])),
     ({1, 2}, frozenset({2, 1})), ({1.0}, {1}), ({0.1 + 0.2}, {0.3}),
-    ({"a": 1, "b": 2}, {"b": 2.0, "a": 1}), ({}, collections.Counter()), ({1: 2}, types.MappingProxyType({1: 2})),
-    (collections.UserList([1]), [1]), ("a", "a"), (b"a", b"a"), (None, None), (abs, max),
+    ({"a": 1, "b": 2}, {"b": 2.0, "a": 1}), ({}, collections.Counter()),
+    ("a", "a"), (b"a", b"a"), (None, None), (abs, max),
     (ValueError("x"), ValueError("y")),
     (pathlib.PurePosixPath("a/b"), "a/b"), (np.array(1.5), 1.5), (np.array(1), np.float64(1)), ([2, 1], {1, 2}),
     (iter([2, 1]), {1, 2}), (collections.Counter(a=1, b=0), {"a": 1}),
@@ -94,16 +94,16 @@ def test_sameness_has_no_direction(one: Any, other: Any) -> None:
 
 def test_a_place_has_the_names_on_the_way_to_it_and_no_indexes() -> None:
     found = places([{"a": (1, 2)}, {"a": (3, 4)}], [{"a": (1, 9)}, {"a": (9, 4)}])
-    assert [place.path for place in found] == [("item", ("value", '"a"'), number) for number in (1, 0)]
+    assert [place.path for place in found] == [("v", "item", "a", number) for number in "10"]
 
 
 @pytest.mark.parametrize(
     ("one", "other", "path"),
-    [([[1, 2], 3], [[1], 3], ("item",)), ({"a": {1: 2}}, {"a": {2: 2}}, (("value", '"a"'),)), ({1, 2}, {3, 4}, ())],
+    [([[1, 2], 3], [[1], 3], ("item",)), ({"a": {1: 2}}, {"a": {2: 2}}, ("a",)), ({1, 2}, {3, 4}, ())],
 )
 def test_containers_of_another_length_or_with_other_keys_differ_as_a_whole(one: Any, other: Any, path: Any) -> None:
     (found,) = places(one, other)
-    assert found.path == path
+    assert found.path == ("v", *path)
 
 
 def test_values_that_hold_each_other_are_compared_once() -> None:
@@ -122,7 +122,7 @@ def test_no_more_than_a_bounded_number_of_places_is_told() -> None:
 
 def test_of_an_object_of_the_programs_own_the_attributes_that_the_tests_read_are_compared() -> None:
     assert places(Shape(1, 2), Shape(1, 3), ("width",)) == []
-    assert [place.path for place in places(Shape(1, 2), Shape(2, 2), ("width",))] == [('"width"',)]
+    assert [place.path for place in places(Shape(1, 2), Shape(2, 2), ("width",))] == [("v", "width")]
 
 
 def test_what_built_in_functions_ask_of_an_object_counts_too() -> None:

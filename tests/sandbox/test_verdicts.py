@@ -181,7 +181,7 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
         ("import os\ndef solution(a):\n    os._exit(0)", "the candidate's process ended during a call"),
         ("import os\nos._exit(0)", "the candidate's process ended while its code was loading"),
         ("1 / 0", "the candidate's code does not load: ZeroDivisionError: division by zero"),
-        (LIAR + "def solution(a):\n    return Liar()", "the tests compare an object of 'Liar', whose class overrides comparison"),
+        (LIAR + "def solution(a):\n    return Liar()", "a test fails: assert solution(2) == 3"),
         ("class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()", "the candidate returned what cannot be serialized: Int, whose class overrides comparison"),
         ("import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
     ],

@@ -126,7 +126,7 @@ def _order(messages: list[dict[str, Any]]) -> list[int]:
     waits_for: list[set[int]] = []
     last: dict[int, int] = {}
     for number, message in enumerate(messages):
-        roots = {owners.get(root, root) for root in _roots([message["f"], message["v"], message["k"]])}
+        roots = {owners.get(root, root) for root in _roots([message["f"], message["v"], message["k"], message["n"]])}
         waits_for.append({last.get(root, root) for root in roots})
         last |= dict.fromkeys(roots, number)
         if message["f"].get("x") == ["op", READS] and len(roots) == 1:

@@ -8,42 +8,45 @@ import signal
 from functools import partial
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import controls, expectations, likeness, shown
-from grade_sandbox.tests.controls import changed
-from grade_sandbox.tests.expectations import Expectations, is_comparison_of_two, vacuous_messages, without_answers
+from grade_sandbox.tests import controls, expectations, shown
+from grade_sandbox.tests.answers import ENDED, Answer
+from grade_sandbox.tests.expectations import Expectations, is_comparison_of_two
 from grade_sandbox.tests.likeness import Doubt, Likeness, as_doubt
 from grade_sandbox.tests.sameness import Place, exact
-from grade_sandbox.tests.views import Messages
-from grade_sandbox.values.wire import MalformedError
+from grade_sandbox.tests.tried import Change, Reply, as_they_are, exchanged, with_changes
+from grade_sandbox.tests.views import view
+from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from grade_sandbox.jobs import Reordered
-    from grade_sandbox.tests.controls import Change
+    from grade_sandbox.tests.answers import Reader
     from grade_sandbox.tests.replay import Tests
+    from grade_sandbox.tests.tried import Tried
 
-    Accepts = Callable[[list[str]], bool]
+    Accepts = Callable[[Tried], bool]
     """Whether the tests pass with these messages."""
-    Sides = tuple[Sequence[str] | None, Sequence[str]]
+    Sides = tuple[Tried | None, Tried]
     """The messages of the reference, if there is one, and of the sample."""
 
 
 SECONDS = 2.0
 """CPU time of one replay with a control; one that needs more is rejected."""
 _NOT_COMPARABLE = (
-    MalformedError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError,
+    MalformedError, UnconfirmedError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
+    RecursionError,
 )  # fmt: skip
 TOO_WEAK = "the tests also pass with answers such as None, an empty list or the argument, so they do not decide them"
 
 
-def examined(tests: Tests, messages: list[str], again: Sequence[str | None] | None, *, passed: bool) -> dict[str, Any]:
+def examined(tests: Tests, texts: list[str], again: Sequence[str | None] | None, *, passed: bool) -> dict[str, Any]:
     """Return {"likeness": {"calls": counts, "doubt": why a pass is not believed, ...}}. Call it in a fork."""
     try:
-        beside = partial(_beside_reference, tests, messages, again, passed=passed)
-        found = beside() if tests.expected else {"weak": True, "doubt": _Alone(tests, messages).doubt()}
+        beside = partial(_beside_reference, tests, texts, again, passed=passed)
+        found = beside() if tests.expected else {"weak": True, "doubt": _Alone(tests, texts).doubt()}
     except _NOT_COMPARABLE as error:
         why = f"{type(error).__name__}: {str(error)[:200]}"
         found = {"doubt": f"its answers could not be compared with the expected ones ({why})"}
@@ -51,12 +54,12 @@ def examined(tests: Tests, messages: list[str], again: Sequence[str | None] | No
 
 
 def _beside_reference(
-    tests: Tests, messages: list[str], again: Sequence[str | None] | None, *, passed: bool
+    tests: Tests, texts: list[str], again: Sequence[str | None] | None, *, passed: bool
 ) -> dict[str, Any]:
-    compare = partial(Likeness, tests.calls, tests.reads, tests.expected, messages, tests.opaque)
+    compare = partial(Likeness, tests.reader, tests.reads, tests.expected, texts, tests.opaque)
     compared = compare()
     compared.compare()
-    if passed and compared.arguments and not _reads_arguments(tests, messages, compared):
+    if passed and compared.arguments and not _reads_arguments(tests, compared):
         compared = compare(are_arguments_read=False)
         compared.compare()
     counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": compared.alike}
@@ -67,43 +70,42 @@ def _beside_reference(
         return found
     if compared.problem:
         return found | {"doubt": compared.problem}
-    if tests.again is not None and again is not None and not _is_steady(tests, tests.again, messages, again):
+    if tests.again is not None and again is not None and not _is_steady(tests, tests.again, texts, again):
         return found | {"doubt": "it gives other answers if the same calls come in another order"}
     if compared.as_left is not None and not _accepts(tests, compared.as_left):
         return found | {"doubt": "the tests fail if its arguments are left as the reference solution leaves them"}
     if (
         compared.doubts
-        and _say_nothing(tests, messages)
-        and _accepts_any(tests, vacuous_messages(messages, tests.calls))
+        and _say_nothing(tests, texts)
+        and _accepts_any(tests, expectations.vacuous(texts, tests.reader.given))
     ):
         return found | {"doubt": TOO_WEAK}
-    doubt = _doubt_by_controls(tests, messages, tests.expected[0], compared.doubts)
+    sides = as_they_are(tests.expected[0]), as_they_are(texts)
+    doubt = try_controls(partial(_accepts, tests), sides, compared.doubts)
     return found | {"doubt": doubt} if doubt else found
 
 
-def _reads_arguments(tests: Tests, messages: list[str], compared: Likeness) -> bool:
+def _reads_arguments(tests: Tests, compared: Likeness) -> bool:
     """Whether the tests look at the arguments that a program and the reference have changed in different ways."""
-    tried = zip(*([(part, control) for control in own] for part, own in compared.arguments), strict=False)
-    apart = controls.exchanged(messages, compared.unread)
-    others = [changed(apart, changes) for changes in tried]
+    tried = zip(
+        *([Change(call, ("argument", number), (), one) for one in own] for call, number, own in compared.arguments),
+        strict=False,
+    )
+    others = [with_changes(compared.unread, changes) for changes in tried]
     return not others or not all(_accepts(tests, other) for other in others)
 
 
 def _say_nothing(tests: Tests, texts: list[str]) -> bool:
     """Whether each answer is empty, or the call's own argument."""
-    messages = Messages(texts[0], texts[1:], tests.calls)
-    messages.next()
-    return all(
-        "v" not in messages.next() or expectations.says_nothing(messages, messages.part("v"), call)
-        for call, _ in zip(tests.calls, texts[1:], strict=False)
-    )
+    answers = zip(tests.reader.said(texts).answers, tests.reader.given, strict=True)
+    return all(answer.how != "v" or expectations.says_nothing(answer.value, given) for answer, given in answers)
 
 
-def _is_steady(tests: Tests, other: Reordered, messages: Sequence[str], again: Sequence[str | None]) -> bool:
+def _is_steady(tests: Tests, other: Reordered, texts: Sequence[str], again: Sequence[str | None]) -> bool:
     """Whether the answers stay the same in another order of calls, where those of the reference do."""
-    calls = [json.loads(call) for call in other["calls"]]
-    expected, returned = _contents(tests.expected[0], tests.calls), _contents(messages, tests.calls)
-    expected_again, returned_again = _contents(other["expected"], calls), _contents(again, calls)
+    reader = tests.reader.of(list(map(json.loads, other["calls"])))
+    expected, returned = _contents(tests.reader, tests.expected[0]), _contents(tests.reader, texts)
+    expected_again, returned_again = _contents(reader, other["expected"]), _contents(reader, again)
     for position, number in enumerate(other["order"]):
         places = (expected, number), (expected_again, position), (returned, number), (returned_again, position)
         one, two, three, four = (found[at] if at < len(found) else "" for found, at in places)
@@ -112,42 +114,32 @@ def _is_steady(tests: Tests, other: Reordered, messages: Sequence[str], again: S
     return True
 
 
-def _contents(texts: Sequence[Any], calls: list[dict[str, Any]]) -> list[str]:
-    """Return the contents of each answer, as they were when it was given."""
-    messages = Messages(texts[0], texts[1:], calls)
-    messages.next()
-    found = []
-    for _ in texts[1:]:
-        message = messages.next()
-        found += [exact(messages, messages.part(key)) for key in ("v", "e") if key in message][:1] or [""]
-    return found
+def _contents(reader: Reader, texts: Sequence[Any]) -> list[str]:
+    """Return the contents of each answer."""
+    return [exact(answer.value) if answer.is_given else "" for answer in reader.said(texts).answers]
 
 
-def _doubt_by_controls(tests: Tests, messages: list[str], reference: list[str] | None, doubts: list[Doubt]) -> str:
-    return try_controls(partial(_accepts, tests), (reference, messages), doubts)
+def _accepts(tests: Tests, tried: Tried) -> bool:
+    return branch(partial(tests.passes, tried), SECONDS) is True
 
 
-def _accepts(tests: Tests, messages: list[str]) -> bool:
-    return branch(partial(tests.passes, messages), SECONDS) is True
-
-
-def _accepts_any(tests: Tests, tried: list[list[str]]) -> bool:
-    return any(_accepts(tests, messages) for messages in tried)
+def _accepts_any(tests: Tests, all_: list[Tried]) -> bool:
+    return any(_accepts(tests, tried) for tried in all_)
 
 
 class _Alone:
     """A pass without a reference solution. What the tests compare answers with by `==` takes its place."""
 
     def __init__(self, tests: Tests, texts: list[str]) -> None:
-        self._tests, self._texts = tests, texts
-        self._expected = Expectations(branch(tests.compared, SECONDS) or [], tests.calls, tests.reads)
-        self._messages = Messages(texts[0], texts[1:], tests.calls)
+        self._tests, self._texts, self._given = tests, texts, tests.reader.given
+        self._expected = Expectations(branch(tests.compared, SECONDS) or [], tests.reader, tests.reads)
+        self._answers = tests.reader.said(texts).answers
         self._is_compared = False
         self._doubts: list[Doubt] = []
         """Answers that differ from what they are compared with."""
         self._loose: list[Doubt] = []
         """Answers that are compared with nothing."""
-        self._rewritten: dict[int, dict[str, Any]] = {}
+        self._rewritten: dict[int, Reply] = {}
         """Messages without the changes of arguments."""
         self._equal: set[bool] = set()
         """What comparisons of objects with different arguments return."""
@@ -156,43 +148,44 @@ class _Alone:
 
     def doubt(self) -> str:
         """Return why the pass is not believed; empty if it is."""
-        self._messages.next()
-        for number in range(min(len(self._tests.calls), len(self._texts) - 1)):
-            if problem := self._problem(number, self._messages.next()):
-                call = shown.call(self._messages, self._tests.calls, self._tests.calls[number])
-                return f"{call} gave {shown.value(self._messages, self._messages.part('v'))}, and {problem}"
+        for number, answer in enumerate(self._answers):
+            if problem := self._problem(number, answer):
+                return f"{shown.call(self._tests.reader, number)} gave {shown.value(answer.value)}, and {problem}"
         if self._equal == {True}:
             return "objects that were constructed with different arguments are all equal"
-        if self._said == {False} and _accepts_any(self._tests, vacuous_messages(self._texts, self._tests.calls)):
+        if self._said == {False} and _accepts_any(self._tests, expectations.vacuous(self._texts, self._given)):
             return TOO_WEAK
-        if self._rewritten and _accepts(self._tests, without_answers(self._texts)):
+        own = as_they_are(self._texts)
+        nothing = [Change(n, "v", (), None) for n, answer in enumerate(self._answers) if answer.how == "v"]
+        if self._rewritten and _accepts(self._tests, with_changes(own, nothing)):
             return ""  # the tests look only at the arguments that it changed
-        if self._rewritten and not _accepts(self._tests, controls.exchanged(self._texts, self._rewritten)):
+        if self._rewritten and not _accepts(self._tests, exchanged(own, self._rewritten)):
             return "the tests fail if its arguments are left as they were before the call"
         # Where the tests compare some answers with values, others may be looked at in passing.
         doubts = self._doubts if self._is_compared else self._loose
-        return _doubt_by_controls(self._tests, self._texts, None, doubts)
+        return try_controls(partial(_accepts, self._tests), (None, own), doubts)
 
-    def _problem(self, number: int, message: dict[str, Any]) -> str:
+    def _problem(self, number: int, answer: Answer) -> str:
         """Examine one answer; return why it cannot be right."""
-        if likeness.changed_arguments(message):
-            self._rewritten[number + 1] = controls.detached(self._messages)
-        if "v" not in message or number in self._tests.opaque:
-            self._said.add("v" not in message)
+        if answer.how == ENDED:
             return ""
-        answer = self._messages.part("v")
-        is_compared, places, problem = self._expected.places(self._messages, number, answer)
-        self._doubts += [as_doubt(place, self._expected.none, self._messages) for place in places]
+        if answer.changed:
+            self._rewritten[number] = Reply(self._texts[number + 1], is_apart=True)
+        if answer.how != "v" or number in self._tests.opaque:
+            self._said.add(answer.how != "v")
+            return ""
+        is_compared, places, problem = self._expected.places(number, answer.value)
+        self._doubts += map(as_doubt, places)
         self._is_compared |= is_compared
         if not is_compared:
-            problem = expectations.ordinary(self._messages, answer, self._tests.text)
-            if expectations.is_data(self._messages, answer):
-                self._loose.append(as_doubt(Place(number, answer, answer), self._messages, self._messages))
+            problem = expectations.ordinary(answer.value, self._tests.text)
+            if expectations.is_data(answer.value):
+                self._loose.append(as_doubt(Place(number, answer.value, answer.value)))
         if is_comparison_of_two(self._tests.calls, number):
-            self._equal.add(answer.atom is True)
-        if self._messages.view(answer).name != "object":
+            self._equal.add(answer.value is True)
+        if view(answer.value).name != "remote":
             is_expected = is_compared and not places
-            says_nothing = expectations.says_nothing(self._messages, answer, self._tests.calls[number])
+            says_nothing = expectations.says_nothing(answer.value, self._given[number])
             self._said.add(is_expected or not says_nothing)
         return problem
 
@@ -205,34 +198,22 @@ def try_controls(accepts: Accepts, sides: Sides, doubts: Sequence[Doubt]) -> str
 
     All places are replaced at once. `sides`: the messages of the reference, if there is one, and of the sample.
     """
-    accepted = (what for messages, what in _together(sides, doubts) if accepts(messages))
-    what = next(accepted, "")
-    return what and f"the tests also pass with {what}, so they do not decide this value"
-
-
-def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str], str]]:
-    """Yield messages with all places replaced at once."""
-    for side, texts in enumerate(sides):
+    for side, tried in enumerate(sides):
+        if tried is None:
+            continue
         for number in range(max((len(doubt.controls[side]) for doubt in doubts), default=0)):
-            chosen = [
-                (doubt.part(side), own[min(number, len(own) - 1)]) for doubt in doubts if (own := doubt.controls[side])
-            ]
-            yield from _if_changed(texts, chosen)
-
-
-def _if_changed(texts: Sequence[str] | None, changes: list[Change]) -> Iterator[tuple[list[str], str]]:
-    if texts is None or not changes:
-        return
-    made = changed(texts, changes)
-    if made != list(texts):
-        yield made, _named(changes)
+            changes = [doubt.change(side, number) for doubt in doubts if doubt.controls[side]]
+            if changes and accepts(with_changes(tried, changes)):
+                return f"the tests also pass with {_named(changes)}, so they do not decide this value"
+    return ""
 
 
 def _named(changes: Sequence[Change]) -> str:
     """Return the first controls and where they were put, for people."""
-    calls = {part.where[0] for part, _ in changes if part.where}
-    place = f"in the answer to call {max(calls)}" if len(calls) == 1 and max(calls) else "in its place"
-    return f"{' and '.join(str(control) for _, control in changes[: 2 if len(calls) == 1 else 1])} {place}"
+    calls = {change.call for change in changes}
+    is_one = len(calls) == 1 and max(calls) >= 0
+    place = f"in the answer to call {max(calls) + 1}" if is_one else "in its place"
+    return f"{' and '.join(controls.named(one.value) for one in changes[: 2 if len(calls) == 1 else 1])} {place}"
 
 
 # --- forks ---

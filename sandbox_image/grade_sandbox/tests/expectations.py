@@ -9,21 +9,24 @@ import contextlib
 import itertools
 import json
 
-from grade_sandbox.tests import views
 from grade_sandbox.tests.kinds import Kinds, is_truth, largest_of
 from grade_sandbox.tests.placeholder import Placeholder
 from grade_sandbox.tests.recording import Recorder
 from grade_sandbox.tests.sameness import Comparison, exact
-from grade_sandbox.tests.views import Messages, Part, Table, every, given, is_finite
+from grade_sandbox.tests.tried import Change, Reply
+from grade_sandbox.tests.views import CONTAINERS, every, is_finite, view
 from grade_sandbox.values import sending, wire
-from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, OTHER, TEXT
+from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, TEXT
+from grade_sandbox.values.passed import expressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
-    from grade_sandbox.tests.sameness import Place
+    from grade_sandbox.tests.answers import Reader
+    from grade_sandbox.tests.sameness import Place, Way
+    from grade_sandbox.tests.tried import Tried
 
 MAX_EXPECTED = 20_000
 _WIDE = ("64", "128", "bool", "bool_")
@@ -68,56 +71,48 @@ def _outline(call: dict[str, Any]) -> list[Any]:
 class Expectations:
     """The values with which the answers to each call are compared."""
 
-    def __init__(self, found: Sequence[Any], calls: Sequence[dict[str, Any]], reads: Collection[str]) -> None:
+    def __init__(self, found: Sequence[Any], reader: Reader, reads: Collection[str]) -> None:
         """`found`: as in `Expecting.expected`."""
-        self._calls, self._reads = calls, reads
-        self.none = Messages("{}", [], [])
-        back = passed_on(calls)
-        self._of: dict[int, dict[str, list[Part]]] = {}
+        self._given, self._reads = reader.given, reads
+        back = passed_on(reader.calls)
+        self._of: dict[int, dict[str, list[Any]]] = {}
         for expression, atom, nodes in found:
             number = _root(expression)
             if number is not None and number not in back:
-                part = Part(Table(nodes), atom)
-                self._of.setdefault(number, {}).setdefault(json.dumps(expression), []).append(part)
+                value = reader.arguments({"n": nodes}).value(atom)
+                self._of.setdefault(number, {}).setdefault(json.dumps(expression), []).append(value)
 
-    def places(self, messages: Messages, number: int, answer: Part) -> tuple[bool, list[Place], str]:
+    def places(self, number: int, answer: Any) -> tuple[bool, list[Place], str]:
         """Return whether a call's answer is compared with something; where it differs; how it differs in kind."""
         places: list[Place] = []
         found = False
         for text, alternatives in self._of.get(number, {}).items():
-            part = _resolved(messages, answer, json.loads(text))
-            if part is None:
+            part, way = _resolved(answer, json.loads(text))
+            if way is None:
                 continue
             found = True
-            differing = [self._compared(messages, number, one, part) for one in alternatives]
+            differing = [self._compared(number, one, part, way) for one in alternatives]
             if all(differing):
-                best = next((one for one in differing if not self._problem(messages, one)), differing[0])
-                if problem := self._problem(messages, best):
+                best = next((one for one in differing if not self._problem(one)), differing[0])
+                if problem := self._problem(best):
                     return True, best, problem
                 places += best
         return found, places, ""
 
-    def _compared(self, messages: Messages, number: int, expected: Part, returned: Part) -> list[Place]:
-        return Comparison(self.none, messages, self._reads).places(number, expected, returned)
+    def _compared(self, number: int, expected: Any, returned: Any, way: Way) -> list[Place]:
+        places = Comparison(self._reads).places(number, expected, returned)
+        return [place._replace(ways=(place.ways[0], (*way, *place.ways[1]))) for place in places]
 
-    def _problem(self, messages: Messages, places: list[Place]) -> str:
-        number = places[0].call
+    def _problem(self, places: list[Place]) -> str:
         wanted = [place.expected for place in places]
-        kinds = Kinds(self.none, messages, largest_of(every(messages, [*given(self._calls[number]), *wanted])))
+        kinds = Kinds(largest_of(every([*self._given[places[0].call], *wanted])))
         return next((found for place in places if (found := kinds.problem(place))), "")
 
 
 def passed_on(calls: Sequence[dict[str, Any]]) -> set[int]:
     """Return the calls whose answers, or parts of them, go back into other calls."""
-    found: set[int] = set()
-    stack: list[Any] = [part for call in calls for part in (call["v"], call["k"], call["n"])]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict) and "x" in value:
-            found |= {number for number in [_root(value["x"])] if number is not None}
-        elif isinstance(value, list):
-            stack += value
-    return found
+    found = (_root(one) for call in calls for one in expressions([call["v"], call["k"], call["n"]]))
+    return {number for number in found if number is not None}
 
 
 def _root(expression: Any) -> int | None:
@@ -126,39 +121,39 @@ def _root(expression: Any) -> int | None:
     return expression[1] if expression[0] == "ans" else None
 
 
-def _resolved(messages: Messages, answer: Part, expression: Any) -> Part | None:
-    """Return the part of an answer that an expression names; None if it has none."""
+def _resolved(answer: Any, expression: Any) -> tuple[Any, Way | None]:
+    """Return the part of an answer that an expression names, and the steps to it; None if it has none."""
     if expression[0] == "ans":
-        return answer
-    part = _resolved(messages, answer, expression[1])
-    if part is None:
-        return None
-    view, kind, key = messages.view(part), expression[0], expression[2]
-    if view.family == OBJECT:
-        names = [one.atom for one in view.keys]
-        return view.parts[names.index(key)] if kind == "attr" and key in names else None
-    if kind == "item" and view.family == MAPPING:
-        wanted = exact(messages, Part(Table([]), key))
-        return next((p for k, p in zip(view.keys, view.parts, strict=True) if exact(messages, k) == wanted), None)
-    if kind == "attr":
-        return None
-    items = view.keys if view.family == MAPPING else view.parts
-    return items[key] if type(key) is int and -len(items) <= key < len(items) else None
+        return answer, ()
+    part, way = _resolved(answer, expression[1])
+    if way is None:
+        return None, None
+    seen, kind, key = view(part), expression[0], expression[2]
+    if seen.family == OBJECT:
+        has = kind == "attr" and key in seen.keys
+        return (seen.parts[seen.keys.index(key)], (*way, ("attribute", key))) if has else (None, None)
+    if kind == "item" and seen.family == MAPPING:
+        pairs = zip(seen.keys, seen.parts, strict=True)
+        return next(((p, (*way, ("key", k))) for k, p in pairs if exact(k) == exact(key)), (None, None))
+    items = seen.keys if seen.family == MAPPING else seen.parts
+    if kind == "attr" or not (type(key) is int and -len(items) <= key < len(items)):
+        return None, None
+    return items[key], (*way, ("at" if isinstance(part, tuple) else "item", key))
 
 
-def ordinary(messages: Messages, answer: Part, text: str) -> str:
+def ordinary(answer: Any, text: str) -> str:
     """Return why an answer that is compared with nothing is not plain data; empty if it is.
 
     `text`: the tests and the signature.
     """
-    for view in every(messages, [answer]):
-        has = "the answer is" if view.part is answer else "the answer contains"
-        if view.family == NUMBER and not is_finite(view.value) and not _names_infinite(text):
+    for seen in every([answer]):
+        has = "the answer is" if seen.it is answer else "the answer contains"
+        if seen.family == NUMBER and not is_finite(seen.value) and not _names_infinite(text):
             return f"{has} a number that is not finite"
-        if view.name.startswith("numpy.") and not view.name.endswith(_WIDE) and view.name[6:] not in text:
-            return f"{has} a number of type {view.name}"
-        if view.name == "tree" or (view.family == FUNCTION and view.name == "type"):
-            return f"{has} a value of type {view.value}, which is no plain data"
+        if seen.name.startswith("numpy.") and not seen.name.endswith(_WIDE) and seen.name[6:] not in text:
+            return f"{has} a number of type {seen.name}"
+        if seen.name == "tree" or (seen.family == FUNCTION and seen.name == "type"):
+            return f"{has} a value of type {seen.value}, which is no plain data"
     return ""
 
 
@@ -170,62 +165,46 @@ def _names_infinite(text: str) -> bool:
 def is_comparison_of_two(calls: Sequence[dict[str, Any]], number: int) -> bool:
     """Whether a call asks if two objects that were constructed with different arguments are equal."""
     call = calls[number]
-    if call["f"].get("x") != ["op", "eq"]:
+    if call["f"]["x"] != ["op", "eq"]:
         return False
     made = [calls[root] for atom in call["v"] if (root := _root(atom.get("x", ["op"]))) is not None]
-    given = [[one["f"], one["v"], one["k"], one["n"]] for one in made if one["f"].get("x", [""])[0] == "name"]
+    given = [[one["f"], one["v"], one["k"], one["n"]] for one in made if one["f"]["x"][0] == "name"]
     return len(given) == len(call["v"]) and given[0] != given[1]
 
 
-def is_data(messages: Messages, answer: Part) -> bool:
+def is_data(answer: Any) -> bool:
     """Whether an answer is a number, a text or a container."""
-    view = messages.view(answer)
-    return view.family in views.CONTAINERS | {NUMBER, TEXT} and not is_truth(view)
+    seen = view(answer)
+    return seen.family in CONTAINERS | {NUMBER, TEXT} and not is_truth(seen)
 
 
-def says_nothing(messages: Messages, answer: Part, call: dict[str, Any]) -> bool:
+def says_nothing(answer: Any, given: Sequence[Any]) -> bool:
     """Whether an answer is empty, zero, None, or the call's own argument."""
-    view = messages.view(answer)
-    if view.family == NONE or (view.family == NUMBER and not view.value):
+    seen = view(answer)
+    if seen.family == NONE or (seen.family == NUMBER and not seen.value):
         return True
-    if view.family in views.CONTAINERS and not view.parts:
+    if seen.family in CONTAINERS and not seen.parts:
         return True
-    if view.family != OTHER and view.value in ("", b""):
+    if seen.family == TEXT and not seen.value:
         return True
-    own = exact(messages, answer)
-    return any(exact(messages, argument) == own for argument in given(call))
+    own = exact(answer)
+    return any(exact(argument) == own for argument in given)
 
 
-VACUOUS: tuple[Any, ...] = (None, 0, False, "", ["list", []], ["dict", []], ["tuple", []], ["set", []])
-"""Answers that say nothing, as atoms or nodes; besides these, the call's own argument."""
-
-
-def vacuous_messages(texts: Sequence[str], calls: Sequence[dict[str, Any]]) -> list[list[str]]:
+def vacuous(texts: Sequence[str], given: Sequence[Sequence[Any]]) -> list[Tried]:
     """Return the messages of programs that give the same empty answer, or their argument, to every call.
 
     Objects of a class that the program must write are kept: without them, the tests could not go on.
     """
-    made = [[_answer(answer) for _ in calls] for answer in VACUOUS]
-    made.append([_echo(call) for call in calls])
-    return [[texts[0], *map(_kept, texts[1:], answers)] for answers in made]
+    answers = [[empty() for _ in given] for empty in _VACUOUS]
+    answers.append([own[0] if own else None for own in given])
+    return [[Reply(texts[0]), *map(_vacuous, itertools.count(), texts[1:], one)] for one in answers]
 
 
-def without_answers(texts: Sequence[str]) -> list[str]:
-    """Return messages that return None to every call and change the same arguments."""
-    messages = (json.loads(text) for text in texts[1:])
-    return [texts[0], *(json.dumps({**message, "v": None} if "v" in message else message) for message in messages)]
+_VACUOUS: tuple[Callable[[], Any], ...] = (lambda: None, int, bool, str, list, dict, tuple, set)
+"""Make answers that say nothing; besides these, there is the call's own argument."""
 
 
-def _kept(text: str, vacuous: str) -> str:
-    return text if '["object"' in text else vacuous
-
-
-def _answer(answer: Any) -> str:
-    nodes = [answer] if isinstance(answer, list) else []
-    return json.dumps({"v": {"r": 0} if nodes else answer, "m": [], "n": nodes, "p": ""})
-
-
-def _echo(call: dict[str, Any]) -> str:
-    """Return the answer of a program that returns its argument."""
-    atom = next((argument.atom for argument in given(call)), None)
-    return json.dumps({"v": atom, "m": [], "n": call["n"], "p": ""})
+def _vacuous(call: int, text: str, answer: Any) -> Reply:
+    empty = '{"v":null,"m":[],"n":[],"p":""}'
+    return Reply(text) if '["object"' in text else Reply(empty, (Change(call, "v", (), answer),))

@@ -14,6 +14,7 @@ import socket
 from grade_sandbox.confine import process
 from grade_sandbox.tests import belief, recording
 from grade_sandbox.tests.replay import Tests
+from grade_sandbox.tests.tried import as_they_are
 from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
@@ -89,8 +90,8 @@ def _judged(tests: Tests, request: Request, answers: Answers) -> dict[str, Any]:
             "kind": "ended",
         }
     if request["work"] == "right":
-        return {"right": tests.right(hello, replies)}
+        return {"right": tests.right(as_they_are([hello, *replies]))}
     if request["work"] == "likeness":
         return belief.examined(tests, [hello, *replies], answers.get("again"), passed=request["passed"])
-    reason, kind = tests.verdict(hello, replies)
+    reason, kind = tests.verdict(as_they_are([hello, *replies]))
     return {"confirmed": not reason, "reason": wire.clip(reason), "kind": kind}

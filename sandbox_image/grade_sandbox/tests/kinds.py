@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 
 from grade_sandbox.tests import views
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.tests.sameness import Place
-    from grade_sandbox.tests.views import Messages, View
+    from grade_sandbox.tests.views import View
 
 LARGEST = 10**6
 """How many times larger than any number of the reference and the arguments a number may be."""
@@ -29,14 +28,13 @@ _PLAIN_NUMBERS = {
 class Kinds:
     """Says why an answer is not of the reference's kind."""
 
-    def __init__(self, expected: Messages, returned: Messages, largest: Any) -> None:
+    def __init__(self, largest: Any) -> None:
         """`largest`: the largest number in the reference's answer and the arguments."""
-        self._expected, self._returned = expected, returned
         self._limit = LARGEST * max(1, largest)
 
     def problem(self, place: Place) -> str:
         """Return how the answer differs in kind; empty if it does not."""
-        one, other = self._expected.view(place.expected), self._returned.view(place.returned)
+        one, other = views.view(place.expected), views.view(place.returned)
         if is_truth(one) or is_truth(other):
             is_beside_none = NONE in {one.family, other.family} and not (is_truth(one) and is_truth(other))
             if is_beside_none and {one.family, other.family} & {NUMBER, TEXT}:
@@ -72,8 +70,8 @@ class Kinds:
     def _container_problem(self, one: View, other: View) -> str:
         if one.parts and not other.parts:
             return _EMPTY
-        inner = list(every(self._returned, [*other.keys, *other.parts]))
-        wanted = list(every(self._expected, [*one.keys, *one.parts]))
+        inner = list(every([*other.keys, *other.parts]))
+        wanted = list(every([*one.keys, *one.parts]))
         names = {view.name for view in wanted}
         families = {view.family for view in wanted}
         for view in inner:
@@ -143,12 +141,9 @@ def is_related(one: View, other: View) -> bool:
 
 def _classes(view: View) -> list[str]:
     """Return the names of an exception's classes, from the most general one below Exception to its own."""
-    assert view.node is not None
-    base = view.node.node[1]
-    kind = getattr(builtins, base, None)
-    known = [one.__name__ for one in reversed(kind.__mro__)] if isinstance(kind, type) else [base]
+    known = [one.__name__ for one in reversed(type(view.it).__mro__)]
     general = {"object", "BaseException", "Exception"}
-    return [name for name in [*known, view.value] if name not in general] or [view.value]
+    return [name for name in known if name not in general] or [view.value]
 
 
 def _size(value: Any) -> Any:

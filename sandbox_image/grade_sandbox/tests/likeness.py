@@ -7,44 +7,48 @@ Every answer is compared with the reference's to the same call. Where one differ
 from __future__ import annotations
 
 import itertools
-import json
 from functools import cached_property
 from typing import NamedTuple
 
 from grade_sandbox.tests import controls, shown
-from grade_sandbox.tests.controls import Control, detached, exchanged, grafted
+from grade_sandbox.tests.answers import ENDED, Answer
 from grade_sandbox.tests.kinds import Kinds, largest_of
 from grade_sandbox.tests.sameness import Comparison, Place
-from grade_sandbox.tests.views import Messages, Part, as_key, every, given
-from grade_sandbox.values.constructed import NONE
+from grade_sandbox.tests.tried import Change, Reply, as_they_are, exchanged
+from grade_sandbox.tests.views import CONTAINERS, every, view
+from grade_sandbox.values.constructed import FUNCTION, NONE, OBJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import Any
 
+    from grade_sandbox.tests.answers import Reader
     from grade_sandbox.tests.sameness import Path
+    from grade_sandbox.tests.tried import Tried
 
-    Answer = tuple[str, Part | None]
-
-ENDED, UNSENT = "no answer, because its process ended", "a value that cannot be serialized"
+NO_ANSWER, UNSENT = "no answer, because its process ended", "a value that cannot be serialized"
 _PROBLEMS = {
-    "ended": "the program gave no answer",
+    ENDED: "the program gave no answer",
     "u": "such a value cannot be compared",
     "e": "the program raised an exception, and the reference solution returned a value",
     "v": "the program returned a value, and the reference solution raised an exception",
 }
 
 
+_CHANGEABLE = {*CONTAINERS, OBJECT}
+
+
 class Doubt(NamedTuple):
     """A place where an answer differs but is of the reference's kind; the controls for both sides."""
 
     place: Place
-    controls: tuple[list[Control], list[Control]]
+    controls: tuple[list[Any], list[Any]]
 
-    def part(self, side: int) -> Part:
-        """Return the place in the messages of the reference (0) or of the sample (1)."""
-        return self.place.returned if side else self.place.expected
+    def change(self, side: int, number: int) -> Change:
+        """Return a control put into the place, in the messages of the reference (0) or of the sample (1)."""
+        own = self.controls[side]
+        return Change(self.place.call, self.place.root, self.place.ways[side], own[min(number, len(own) - 1)])
 
 
 class Likeness:
@@ -52,7 +56,7 @@ class Likeness:
 
     def __init__(
         self,
-        calls: Sequence[dict[str, Any]],
+        reader: Reader,
         reads: Sequence[str],
         references: Sequence[Sequence[str]],
         sample: Sequence[str],
@@ -65,18 +69,18 @@ class Likeness:
         `opaque`: the calls whose answers are not compared. `are_arguments_read`: whether the tests look at arguments
         that both have changed, beside an answer.
         """
-        self._calls, self._sample, self._opaque = calls, sample, opaque
+        self._reader, self._calls, self._opaque = reader, reader.calls, opaque
+        self._sample = as_they_are(sample)
         self._are_arguments_read = are_arguments_read
-        self._expected = Messages(references[0][0], references[0][1:], calls)
-        self._returned = Messages(sample[0], sample[1:], calls)
-        pairs = zip(self._expected.texts, self._returned.texts, strict=False)
+        self._expected, self._returned = reader.said(references[0]), reader.said(sample)
+        pairs = zip(references[0], sample, strict=False)
         self._equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
         """Number of messages that are equal texts before the first other one."""
-        self._comparison = Comparison(self._expected, self._returned, reads)
-        self._compare = self._comparison.places
+        self._is_same_text = list(references[0]) == list(sample)
+        self._compare = Comparison(reads).places
         self._varying: dict[int, list[Path]] = {}
         for other in references[1:]:
-            runs = Likeness(calls, reads, references[:1], other)
+            runs = Likeness(reader, reads, references[:1], other)
             runs.compare()
             for number, paths in runs.differing.items():
                 self._varying.setdefault(number, []).extend(paths)
@@ -90,72 +94,72 @@ class Likeness:
         self.doubts: list[Doubt] = []
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
-        self.arguments: list[tuple[Part, list[Control]]] = []
-        """Arguments that both have changed in different ways, while they also return an answer; controls for each.
+        self.arguments: list[tuple[int, Any, list[Any]]] = []
+        """Arguments that both have changed in different ways, while they also return an answer.
 
-        The places are in the messages `unread`.
+        Call, number, and controls; they are put into the messages `unread`.
         """
-        self.unread: dict[int, dict[str, Any]] = {}
-        """Messages of the sample, with copies of such arguments in the answers."""
-        self._rewritten: dict[int, dict[str, Any]] = {}
-        """Messages of the sample, with arguments as the reference left them."""
+        self._unread: dict[int, Reply] = {}
+        self._rewritten: dict[int, Reply] = {}
 
     @property
-    def as_left(self) -> list[str] | None:
+    def unread(self) -> Tried:
+        """The sample's messages, with copies of such arguments in the answers."""
+        return exchanged(self._sample, self._unread)
+
+    @property
+    def as_left(self) -> Tried | None:
         """The sample's messages with arguments as the reference left them; None if it left the same changed."""
         return exchanged(self._sample, self._rewritten) if self._rewritten else None
 
     def compare(self) -> None:
         """Compare all messages."""
-        if self._expected.texts == self._returned.texts:
+        if self._is_same_text:
             self.same = len(self._calls)
             return
-        self._hello()
+        for name in sorted(self._expected.values.keys() & self._returned.values.keys()):
+            one, other = self._expected.values[name], self._returned.values[name]
+            self._note_places(-1, self._compare(-1, one, other, ("constant", name)))
         for number in range(len(self._calls)):
             self._answer(number)
 
-    def _hello(self) -> None:
-        names = [messages.next().get("values", {}) for messages in (self._expected, self._returned)]
-        for name in sorted(names[0].keys() & names[1].keys()):
-            one, other = (messages.part("values", name) for messages in (self._expected, self._returned))
-            self._note_places(-1, self._compare(-1, one, other, (name,)))
+    def _sides(self, number: int) -> tuple[Answer, Answer]:
+        return self._expected.answers[number], self._returned.answers[number]
 
     def _answer(self, number: int) -> None:
-        answers = _read(self._expected), _read(self._returned)
-        (key, one), (other_key, other) = answers
+        one, other = self._sides(number)
         if number + 1 < self._equal or self._is_of_data(number):
             self.same += 1
             return
-        if one is None or other is None or key != other_key:
-            is_same = key == other_key
+        if one.how != other.how or one.how in {"u", ENDED}:
+            is_same = one.how == other.how
             self.same += is_same
             if not is_same:
                 # Where the reference's answer is unknown, the tests do not ask for it.
-                is_unknown = one is None and other is not None
+                is_unknown = not one.is_given and other.is_given
                 self.differing[number] = [()]
-                self._note(number, "" if is_unknown else _PROBLEMS[other_key], answers)
+                self._note(number, "" if is_unknown else _PROBLEMS[other.how])
             return
-        is_silent = self._expected.view(one).family == NONE and self._is_procedure(number)
-        places = (
-            [] if (is_silent and key == "v") or number in self._opaque else self._compare(number, one, other, (key,))
-        )
-        places += self._compare(number, self._expected.part("p"), self._returned.part("p"), ("printed",))
-        places += self._arguments(number, is_answer=is_silent and not self._expected.message["p"])
-        self._note_places(number, places, *answers)
+        is_silent = view(one.value).family == NONE and self._is_procedure(number)
+        is_compared = not ((is_silent and one.how == "v") or number in self._opaque)
+        places = self._compare(number, one.value, other.value, one.how) if is_compared else []
+        places += self._compare(number, one.printed, other.printed, "printed")
+        places += self._arguments(number, is_answer=is_silent and not one.printed)
+        self._note_places(number, places)
 
     def _is_of_data(self, number: int) -> bool:
         """Whether a call is an operation on answers that are data, and changes nothing. The tests do it themselves."""
-        call, message = self._calls[number], self._returned.message
+        call, other = self._calls[number], self._returned.answers[number]
         operands = [atom["x"] for atom in call["v"] if isinstance(atom, dict) and "x" in atom]
-        sides = self._expected.texts, self._returned.texts
-        has_effect = min(map(len, sides)) <= number + 1 or message.get("m") or message["p"]
-        if call["f"].get("x", [""])[0] != "op" or not operands or has_effect:
+        sides = self._expected.answers, self._returned.answers
+        has_effect = any(side[number].how == ENDED for side in sides) or other.changed or other.printed
+        if call["f"]["x"][0] != "op" or not operands or has_effect:
             return False
-        return all(kind == "ans" and all(_is_data(texts[rest[0] + 1]) for texts in sides) for kind, *rest in operands)
+        return all(kind == "ans" and all(_is_data(side[rest[0]]) for side in sides) for kind, *rest in operands)
 
     def _is_procedure(self, number: int) -> bool:
         """Whether this call may be made only for its effect. If so, a returned None is no answer."""
-        function = self._calls[number]["f"].get("x", [""])
+        function = self._calls[number]["f"]["x"]
         # Methods and inner functions may always be.
         return function[0] != "name" or function[1] in self._procedures
 
@@ -163,13 +167,14 @@ class Likeness:
     def _procedures(self) -> set[str]:
         """The functions that always return None; empty if no call can have an effect that the tests see."""
         names, valued, is_seen = set[str](), set[str](), False
-        for call, text in zip(self._calls, self._expected.texts[1:], strict=False):
-            kind, name, *_ = call["f"].get("x", ("", ""))
-            message = json.loads(text)
-            is_seen |= bool(message.get("p") or changed_arguments(message))
+        for call, answer in zip(self._calls, self._expected.answers, strict=True):
+            if answer.how == ENDED:
+                break
+            kind, name, *_ = call["f"]["x"]
+            is_seen |= bool(answer.printed or answer.changed)
             if kind == "name":
                 names.add(name)
-                valued |= {name} if message.get("v") is not None else set()
+                valued |= {name} if answer.how == "v" and answer.value is not None else set()
         return names - valued if is_seen or len(names) > 1 else set()
 
     def _arguments(self, number: int, *, is_answer: bool) -> list[Place]:
@@ -177,140 +182,103 @@ class Likeness:
 
         `is_answer`: whether the reference does nothing but change its arguments.
         """
-        one, other = changed_arguments(self._expected.message), changed_arguments(self._returned.message)
+        one, other = self._sides(number)
         places = []
-        for argument in self._expected.arguments() if one and is_answer else sorted(one & other, key=str):
-            parts = self._expected.argument(argument), self._returned.argument(argument)
-            differing = self._compare(number, *parts, ("argument",))
+        whole = one.objects.tops if one.changed and is_answer else sorted(one.changed & other.changed, key=str)
+        for argument in whole:
+            root = "argument", argument
+            differing = self._compare(number, one.objects[argument], other.objects[argument], root)
             if differing and not is_answer:
-                self._note_argument(number, argument)
+                self._unread[number] = self._apart(number, self._sample[number + 1].text)
+                self.arguments.append((number, argument, controls.of_argument(view(other.objects[argument]))))
             if is_answer or self._are_arguments_read:
                 places += differing
-        if one != other:
+        if one.changed != other.changed:
             self.differing[number] = [("argument",)]
-            self._leave_as_expected(number)
+            self._rewritten[number] = self._apart(number, self._expected.texts[number + 1])
         return places
 
-    def _note_argument(self, number: int, argument: int) -> None:
-        """Note an argument that both change, in different ways. Its place is in a message with a copy in the answer."""
-        changes = self._returned.message["m"]
-        if number + 1 not in self.unread:
-            self.unread[number + 1] = self._detached()
-            self.unread[number + 1]["m"] += changes
-        before = len(self.unread[number + 1]["m"]) - len(changes)
-        at = before + [as_key(number) for number, _ in changes].index(argument)
-        part = self._returned.argument(argument)
-        place = part._replace(where=(number + 1, "m", at, 1))
-        self.arguments.append((place, controls.of_argument(self._returned.view(part))))
+    def _apart(self, number: int, left: str) -> Reply:
+        """Return a message of the sample whose answer has copies of the arguments; `left` changes these.
 
-    def _detached(self) -> dict[str, Any]:
-        """Return the sample's last message without changes of arguments, and with copies of them in the answer."""
-        message = detached(self._returned)
-        answer = self._returned.message.get("v")
-        if isinstance(answer, dict) and "t" in answer and answer == self._expected.message.get("v"):
-            message["v"] = answer  # both return the same argument, and tests may ask for this
-        return message
-
-    def _leave_as_expected(self, number: int) -> None:
-        """Rewrite a message of the sample: its answer apart from the arguments, these as the reference left them."""
-        message = self._detached()
-        copies: dict[int, int] = {}
-        for argument in sorted(changed_arguments(self._expected.message), key=str):
-            part = self._expected.argument(argument)
-            atom = grafted(self._expected, part, message["n"], copies, is_argument=True)
-            message["m"].append([argument, message["n"][atom["r"]]])
-        self._rewritten[number + 1] = message
+        If both return the same argument, it stays that: the tests may ask for this.
+        """
+        one, other = self._sides(number)
+        returned = other.returned if other.returned == one.returned else None
+        return Reply(self._sample[number + 1].text, is_apart=True, left=left, returned=returned)
 
     # --- noting ---
 
-    def _note_places(self, number: int, places: list[Place], *answers: Answer) -> None:
+    def _note_places(self, number: int, places: list[Place]) -> None:
         if not places:
             self.same += number >= 0
             return
         self.differing.setdefault(number, []).extend(place.path for place in places)
-        kinds = Kinds(self._expected, self._returned, self._largest(number))
-        problem = next((found for place in places if (found := _undone(place) or kinds.problem(place))), "")
+        kinds = Kinds(self._largest(number))
+        problem = next((found for place in places if (found := self._undone(place) or kinds.problem(place))), "")
         if not problem:
-            tested = [place for place in places if not self._varies(place)]
-            self.doubts += [as_doubt(place, self._expected, self._returned) for place in tested]
-        self._note(number, problem, answers, places[0])
+            self.doubts += [as_doubt(place) for place in places if not self._varies(place)]
+        self._note(number, problem, places[0])
+
+    def _undone(self, place: Place) -> str:
+        """Return why a program whose answer is a change of its argument gives none; empty if it does."""
+        if place.path[0] != "argument" or self._returned.answers[place.call].changed:
+            return ""
+        return "the program does not change its argument there, and the reference solution does"
 
     def _varies(self, place: Place) -> bool:
         """Whether the reference's own runs differ there."""
         return any(place.path[: len(path)] == path for path in self._varying.get(place.call, ()))
 
     def _largest(self, number: int) -> Any:
-        answer = [self._expected.part("v")] if "v" in self._expected.message else []
-        arguments = given(self._calls[number]) if number >= 0 else []
-        return largest_of(every(self._expected, [*arguments, *answer]))
+        if number < 0:
+            return largest_of(every([]))
+        answer = self._expected.answers[number]
+        return largest_of(every([*self._reader.given[number], *([answer.value] if answer.how == "v" else [])]))
 
-    def _note(self, number: int, problem: str, answers: Sequence[Answer], place: Place | None = None) -> None:
+    def _note(self, number: int, problem: str, place: Place | None = None) -> None:
         """Note a call that is not the same, and where it differs; `problem`: why it is not alike either."""
-        if answers:
+        if number >= 0:
             self.alike += not problem
             is_doubted = bool(problem) and not self.problem
             if self.first is None or is_doubted:
-                call = shown.call(self._expected, self._calls, self._calls[number])
-                texts = self._texts(place, answers)
-                made = dict(zip(("call", "expected", "returned"), (call, *texts), strict=True))
+                texts = shown.call(self._reader, number), *self._texts(number, place)
+                made = dict(zip(("call", "expected", "returned"), texts, strict=True))
                 self.first = self.first or made
                 self.doubted = made if is_doubted else self.doubted
         self.problem = self.problem or problem
 
-    def _texts(self, place: Place | None, answers: Sequence[Answer]) -> Sequence[str]:
+    def _texts(self, number: int, place: Place | None) -> Sequence[str]:
         """Return both answers as texts for people, with what else differs: printed text, changed arguments."""
-        sides = self._expected, self._returned
-        prints = self._expected.message["p"] != self._returned.message["p"]
-        changes = any(changed_arguments(side.message) for side in sides)
-        texts = [
-            _text(side, answer, prints=prints, changes=changes) for side, answer in zip(sides, answers, strict=True)
-        ]
+        one, other = self._sides(number)
+        prints, changes = one.printed != other.printed, bool(one.changed or other.changed)
+        texts = [_text(answer, prints=prints, changes=changes) for answer in (one, other)]
         if place is None or texts[0] != texts[1]:
             return texts
-        parts = zip(sides, (place.expected, place.returned), texts, strict=True)
-        return [shown.clipped([shown.value(side, part), " in ", text]) for side, part, text in parts]
+        parts = zip((place.expected, place.returned), texts, strict=True)
+        return [shown.clipped([shown.value(part), " in ", text]) for part, text in parts]
 
 
-def _is_data(text: str) -> bool:
-    """Whether a message has a value without objects or functions that stay with the program."""
-    message = json.loads(text)
-    return "v" in message and not any(node[0] in {"object", "function"} for node in message["n"])
+def _is_data(answer: Answer) -> bool:
+    """Whether an answer is a value without objects or functions that stay with the program."""
+    return answer.how == "v" and not any(
+        seen.name in {"remote", "function"} or seen.family == FUNCTION for seen in every([answer.value])
+    )
 
 
-def _read(messages: Messages) -> Answer:
-    """Read the next answer; return how the call ended, and what it returned or raised."""
-    if messages.read == len(messages.texts):
-        return "ended", None
-    message = messages.next()
-    key = next((key for key in ("u", "e", "v") if key in message), "u")
-    return key, None if key == "u" else messages.part(key)
-
-
-def _undone(place: Place) -> str:
-    """Return why a program whose answer is a change of its argument gives none; empty if it does."""
-    is_undone = place.path[:1] == ("argument",) and place.returned.where is None
-    return "the program does not change its argument there, and the reference solution does" if is_undone else ""
-
-
-def _text(messages: Messages, answer: Answer, *, prints: bool, changes: bool) -> str:
-    key, part = answer
-    if part is None:
-        return ENDED if key == "ended" else f"{UNSENT}: {messages.message.get('u', '')}"
-    pieces = ["the exception " * (key == "e"), shown.value(messages, part)]
+def _text(answer: Answer, *, prints: bool, changes: bool) -> str:
+    if not answer.is_given:
+        return NO_ANSWER if answer.how == ENDED else f"{UNSENT}: {answer.value}"
+    pieces = ["the exception " * (answer.how == "e"), shown.value(answer.value)]
     if prints:
-        pieces += ["; printed ", repr(messages.message["p"])]
+        pieces += ["; printed ", repr(answer.printed)]
     if changes:
-        left = [shown.value(messages, messages.argument(number)) for number in messages.arguments()]
+        left = [shown.value(argument) for argument in answer.arguments if view(argument).family in _CHANGEABLE]
         pieces += [f"; afterwards {'the argument is' if len(left) == 1 else 'the arguments are'} {', '.join(left)}"]
     return shown.clipped(pieces)
 
 
-def as_doubt(place: Place, expected: Messages, returned: Messages) -> Doubt:
+def as_doubt(place: Place) -> Doubt:
     """Return a place with the controls for both sides."""
-    one, other = expected.view(place.expected), returned.view(place.returned)
+    one, other = view(place.expected), view(place.returned)
     return Doubt(place, (controls.of(one, other), controls.of(other, one)))
-
-
-def changed_arguments(message: dict[str, Any]) -> set[Any]:
-    """Return the numbers of the objects of a call that it changed."""
-    return {as_key(number) for number, _ in message.get("m", ())}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import NamedTuple
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import continue_after_failure, expectations, recording
+from grade_sandbox.tests import continue_after_failure, expectations, recording, views
+from grade_sandbox.tests.answers import Reader
 from grade_sandbox.tests.test_run import TestRun
 from grade_sandbox.values import plain_forms, receiving, remote_objects, sending, standing_in, wire
 from grade_sandbox.values.call_context import as_told
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.jobs import Judged, Reordered
+    from grade_sandbox.tests.tried import Tried
 
 
 _NOTHING = object()
@@ -50,12 +53,12 @@ class Replay(TestRun):
         signature: CodeType,
         tests: CodeType,
         calls: list[dict[str, Any]],
-        replies: list[str],
+        replies: Tried,
     ) -> None:
-        """`calls`: the recorded ones; `replies`: as many texts, or fewer if the candidate's process ended."""
+        """`calls`: the recorded ones; `replies`: as many, or fewer if the candidate's process ended."""
         super().__init__(spec, signature, tests)
         self._open = spec["names"]
-        self._calls, self._texts = calls, replies
+        self._calls, self._replies_of = calls, replies
         self.before: Callable[[dict[str, Any]], object] = lambda namespace: None
         """Called with the names of the tests before they run."""
         self._answers: list[Any] = []
@@ -110,14 +113,30 @@ class Replay(TestRun):
 
     def _reply(self, call: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         number = len(self._answers)
-        if number >= len(self._texts):
+        if number >= len(self._replies_of):
             raise WaitingError("the candidate's process ended during a call")
-        text = self._texts[number]
-        objects = self._objects(call, args, kwargs) if '{"t":' in text or '"m":[[' in text else None
-        reply = wire.loads(text)
-        how, result = self.replies.take(reply, objects)
+        given = self._replies_of[number]
+        message = wire.loads(given.text)
+        has_objects = given.is_apart or given.changes or '{"t":' in given.text or '"m":[[' in given.text
+        passed = self._objects(call, args, kwargs) if has_objects else None
+        if passed is not None and given.is_apart:
+            # The answer has copies of the arguments; these are changed by another message, if there is one.
+            how, result = self.replies.take(message, self._objects(call, *views.copied((args, kwargs))))
+            if given.left:
+                self.replies.take(wire.loads(given.left), passed)
+            result = result if given.returned is None else passed[given.returned]
+        else:
+            how, result = self.replies.take(message, passed)
+        for change in given.changes:
+            if change.root == "printed":
+                message["p"] = change.value
+            elif change.root in {"v", "e"}:
+                how = how if change.steps else "e" if isinstance(change.value, Exception) else "v"
+                result = views.put(result, change.steps, views.copied(change.value))
+            elif passed is not None:
+                views.put_in(passed[change.root[1]], change.steps, views.copied(change.value))
         self._end({**dict(enumerate(args)), **kwargs}, result if how == "v" else _NOTHING)
-        self.context.after(reply)
+        self.context.after(message)
         return how, result
 
     def _objects(self, call: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Passed:
@@ -229,15 +248,15 @@ class Tests:
         self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
 
-    def _replay(self, code: CodeType, answers: list[str]) -> Replay:
+    def _replay(self, code: CodeType, answers: Tried) -> Replay:
         return Replay(self.spec, self._signature, code, self.calls, answers)
 
-    def verdict(self, hello: str, answers: list[str]) -> tuple[str, str]:
+    def verdict(self, tried: Tried) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         process.swallow_output()
-        return self._replay(self._tests, answers).verdict(hello)
+        return self._replay(self._tests, tried[1:]).verdict(tried[0])
 
-    def right(self, hello: str, answers: list[str]) -> list[bool]:
+    def right(self, tried: Tried) -> list[bool]:
         """Return for each assertion whether it holds; nothing if that is unknown. Call it in a fork.
 
         The tests continue after a failure. If an exception ends them, the assertions that they have not reached fail.
@@ -249,15 +268,20 @@ class Tests:
         def begun(number: int, is_right: bool) -> None:
             found[number] = is_right and found[number] is not False
 
-        replay = self._replay(tests.code, answers)
+        replay = self._replay(tests.code, tried[1:])
         replay.before = lambda namespace: tests.bind(namespace, begun=begun)
-        reason, kind = replay.verdict(hello)
+        reason, kind = replay.verdict(tried[0])
         return [] if kind == "diverged" else [not reason if one is None else one for one in found]
 
-    def passes(self, messages: list[str]) -> bool:
+    def passes(self, tried: Tried) -> bool:
         """Return whether the tests pass with these messages. Call it in a fork."""
-        reason, _ = self.verdict(messages[0], messages[1:])
+        reason, _ = self.verdict(tried)
         return not reason
+
+    @functools.cached_property
+    def reader(self) -> Reader:
+        """What decodes messages."""
+        return Reader(self.spec, self._signature, self.calls)
 
     def compared(self) -> list[Any]:
         """Return what the tests compare answers with. Call it in a fork."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import decimal
 import fractions
 import hashlib
-import itertools
 import json
 import math
 from typing import NamedTuple
 
 from grade_sandbox.tests import views
 from grade_sandbox.tests.views import CONTAINERS
+from grade_sandbox.values import standing_in
 from grade_sandbox.values.constructed import ERROR, FUNCTION, ITERATOR, MAPPING, NUMBER, OBJECT, SEQUENCE, SET, TEXT
 
 TYPE_CHECKING = False
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from typing import Any
 
-    from grade_sandbox.tests.views import Messages, Part, View
+    from grade_sandbox.tests.views import Step, View
 
     Path = tuple[Any, ...]
-    Pairs = list[tuple[Any, Part, Part]]
-    """Name, part of the reference's value, and part of the sample's."""
+    Way = tuple[Step, ...]
+    Pairs = list[tuple[Way, Way, Any, Any]]
+    """The steps to both parts, the part of the reference's value, and that of the sample's."""
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-12
 MAX_PLACES = 1000
@@ -38,43 +39,45 @@ class Place(NamedTuple):
     """Where an answer differs from the reference's."""
 
     call: int
-    expected: Part
-    returned: Part
-    path: Path = ()
-    """The names on the way to it: attributes, keys, and positions in tuples, which are records; no other indexes."""
+    expected: Any
+    returned: Any
+    root: Any = "v"
+    """What the value is a part of; see `answers.Change`."""
+    ways: tuple[Way, Way] = ((), ())
+    """The steps to the part of the reference's value, and of the sample's."""
+
+    @property
+    def path(self) -> Path:
+        """The root and the names on the way: attributes, keys, and positions in tuples, which are records."""
+        root = self.root[0] if isinstance(self.root, tuple) else self.root
+        return (root, *("item" if how in {"item", "flat"} else str(key) for how, key in self.ways[0]))
 
 
 class Comparison:
-    """Compares the values of two programs' messages: the reference's and a sample's."""
+    """Compares the values of the reference with those of a sample."""
 
-    def __init__(self, expected: Messages, returned: Messages, reads: Collection[str]) -> None:
+    def __init__(self, reads: Collection[str]) -> None:
         """`reads`: the attributes that the tests read; others of a candidate's own object do not matter."""
-        self._expected, self._returned, self._reads = expected, returned, reads
+        self._reads = reads
 
-    def places(self, call: int, expected: Part, returned: Part, path: Path = ()) -> list[Place]:
+    def places(self, call: int, expected: Any, returned: Any, root: Any = "v") -> list[Place]:
         """Return where two values differ; at most MAX_PLACES."""
         found: list[Place] = []
-        seen: set[tuple[int, int]] = set()
-        stack: list[tuple[Part, Part, Path]] = [(expected, returned, path)]
+        seen: dict[tuple[int, int], Any] = {}
+        stack: list[tuple[Any, Any, Way, Way]] = [(expected, returned, (), ())]
         while stack and len(found) < MAX_PLACES:
-            one, other, way = stack.pop()
-            if _is_same_atom(one, other) or self._was_seen(one, other, seen):
+            one, other, way, other_way = stack.pop()
+            if _is_same_atom(one, other) or (id(one), id(other)) in seen:
                 continue
-            deeper = self._compared(self._expected.view(one), self._returned.view(other))
+            first, second = views.view(one), views.view(other)
+            if first.parts or second.parts:
+                seen[id(one), id(other)] = one, other  # kept alive: an id() is that of one object
+            deeper = self._compared(first, second)
             if deeper is None or deeper is False:
-                found.append(Place(call, one, other, way))
+                found.append(Place(call, one, other, root, (way, other_way)))
             elif deeper is not True:
-                stack += [(first, second, (*way, name)) for name, first, second in reversed(deeper)]
+                stack += [(p, q, (*way, *step), (*other_way, *step_)) for step, step_, p, q in reversed(deeper)]
         return found
-
-    def _was_seen(self, one: Part, other: Part, seen: set[tuple[int, int]]) -> bool:
-        nodes = self._expected.node(one), self._returned.node(other)
-        if nodes[0] is None or nodes[1] is None:
-            return False
-        key = id(nodes[0].node), id(nodes[1].node)
-        known = key in seen
-        seen.add(key)
-        return known
 
     def _compared(self, one: View, other: View) -> bool | Pairs | None:
         """Return whether two values are the same; the pairs of parts that decide; None: they differ as a whole."""
@@ -82,7 +85,7 @@ class Comparison:
         if families == {NUMBER}:
             return same_number(one.value, other.value)
         if families == {NUMBER, TEXT}:
-            read = [views.as_number(view.value) if view.family == TEXT else view.value for view in (one, other)]
+            read = [views.as_number(seen.value) if seen.family == TEXT else seen.value for seen in (one, other)]
             return None not in read and same_number(*read)
         if OBJECT in families:
             return self._iterated(one, other) if families & CONTAINERS else self._objects(one, other)
@@ -105,64 +108,55 @@ class Comparison:
 
     def _differ(self, one: View, other: View) -> bool:
         found = self._compared(one, other)
-        if isinstance(found, list):
-            return any(self.places(0, first, second) for _, first, second in found)
-        return not found
+        return any(self.places(0, *pair[2:]) for pair in found) if isinstance(found, list) else not found
 
     def _objects(self, one: View, other: View) -> bool | Pairs | None:
         """Return the attributes to compare: all of two objects of a known class, else those that the tests read."""
-        first, second = self._fields(self._expected, one), self._fields(self._returned, other)
+        first, second = _fields(one), _fields(other)
         if one.name == other.name != "tree":
             names = [*first]
             if one.value != other.value or len(first) != len(second):
                 return None
         else:
-            names = [name for name in first if name[0] == '"' and json.loads(name) in self._reads]
+            names = [step for step in first if step[0] == "attribute" and step[1] in self._reads]
             if one.name == other.name:
                 names += _facts(one)
             elif not (names and second):
                 return False
-        return None if any(name not in second for name in names) else [(n, first[n], second[n]) for n in names]
-
-    def _fields(self, messages: Messages, view: View) -> dict[str, Part]:
-        """Return the named parts of an object or a named tuple."""
-        if view.name == "record" and view.node is not None:
-            return dict(zip(map(json.dumps, view.node.node[2]), view.parts, strict=True))
-        return self._by_key(messages, view) | _facts(view) if view.family == OBJECT else {}
+        if any(step not in second for step in names):
+            return None
+        return [((_exact_step(one, n),), (_exact_step(other, n),), first[n], second[n]) for n in names]
 
     def _iterated(self, one: View, other: View) -> bool | Pairs:
         """Compare an object with a container: by what it gives where it is iterated, or by the names of its parts."""
-        if "record" in {one.name, other.name}:
+        if "named tuple" in {one.name, other.name}:
             return self._objects(one, other) or False
-        first, second = (
-            view.part if view.family in CONTAINERS else _facts(view).get("__iter__") for view in (one, other)
-        )
-        return False if first is None or second is None else [("items", first, second)]
+        sides = [((), seen.it) if seen.family in CONTAINERS else _iteration(seen) for seen in (one, other)]
+        (way, first), (other_way, second) = sides
+        return False if first is None or second is None else [(way, other_way, first, second)]
 
     def _mappings(self, one: View, other: View) -> Pairs | None:
-        first, second = self._by_key(self._expected, one), self._by_key(self._returned, other)
+        first, second = (
+            {exact(key): (key, item) for key, item in zip(seen.keys, seen.parts, strict=True)} for seen in (one, other)
+        )
         if "counter" in {one.name, other.name}:  # a count of zero says the same as none
-            first = {key: part for key, part in first.items() if self._expected.view(part).value != 0}
-            second = {key: part for key, part in second.items() if self._returned.view(part).value != 0}
+            first, second = ({k: p for k, p in side.items() if views.view(p[1]).value != 0} for side in (first, second))
         if first.keys() != second.keys():
             return None
-        return [(("value", key), part, second[key]) for key, part in first.items()]
-
-    def _by_key(self, messages: Messages, view: View) -> dict[str, Part]:
-        return {exact(messages, key): part for key, part in zip(view.keys, view.parts, strict=True)}
+        pairs = ((first[name], second[name]) for name in first)
+        return [((("key", k),), (("key", q),), part, other_part) for (k, part), (q, other_part) in pairs]
 
     def _same_set(self, one: View, other: View) -> bool:
         if len(one.parts) != len(other.parts):
             return False
-        first = {exact(self._expected, part): part for part in one.parts}
-        second = {exact(self._returned, part): part for part in other.parts}
+        first, second = {exact(part): part for part in one.parts}, {exact(part): part for part in other.parts}
         left = [part for key, part in first.items() if key not in second]
         right = [part for key, part in second.items() if key not in first]
         if len(left) > MAX_MATCHED or len(left) != len(right):
             return False
         return all(self._took(part, right) for part in left)
 
-    def _took(self, part: Part, candidates: list[Part]) -> bool:
+    def _took(self, part: Any, candidates: list[Any]) -> bool:
         for number, other in enumerate(candidates):
             if not self.places(0, part, other):
                 del candidates[number]
@@ -170,21 +164,37 @@ class Comparison:
         return False
 
 
-def _is_same_atom(one: Part, other: Part) -> bool:
-    return not isinstance(one.atom, dict) and type(one.atom) is type(other.atom) and bool(one.atom == other.atom)
+def _is_same_atom(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and type(one) in {int, str, bool, type(None)} and bool(one == other)
 
 
-def _facts(view: View) -> dict[str, Part]:
-    """Return what built-in functions got from an object of the program's own class."""
-    if view.name != "tree" or view.node is None:
+def _fields(seen: View) -> dict[Step, Any]:
+    """Return the named parts of an object or a named tuple."""
+    if seen.name == "named tuple":
+        return {("attribute", name): part for name, part in zip(seen.it._fields, seen.parts, strict=True)}
+    if seen.family != OBJECT:
         return {}
-    keys, values = (view.node.parts(4, start=start, step=2) for start in (0, 1))
-    counting = {"__bool__", "__len__", "__iter__"}
-    return {key.atom: value for key, value in zip(keys, values, strict=True) if key.atom in counting}
+    named = {("attribute", name): part for name, part in zip(seen.keys, seen.parts, strict=True)}
+    return named | _facts(seen)
 
 
-def _texts(parts: Iterable[Part]) -> str:
-    return repr([part.atom if not isinstance(part.atom, dict) else None for part in parts])
+def _exact_step(seen: View, step: Step) -> Step:
+    """Return the step to a part; in a named tuple, it is a position."""
+    return ("at", seen.it._fields.index(step[1])) if seen.name == "named tuple" else step
+
+
+def _facts(seen: View) -> dict[Step, Any]:
+    """Return the length and the items of an object of the program's own class."""
+    return {("fact", name): fact for name, fact in standing_in.facts_of(seen.it).items()} if seen.name == "tree" else {}
+
+
+def _iteration(seen: View) -> tuple[Way, Any]:
+    step = "fact", "__iter__"
+    return (step,), _facts(seen).get(step)
+
+
+def _texts(parts: Iterable[Any]) -> str:
+    return repr([part if type(part) in {int, float, str, bool} else None for part in parts])
 
 
 def _items(one: View, other: View) -> Pairs | None:
@@ -193,8 +203,9 @@ def _items(one: View, other: View) -> Pairs | None:
         one, other = views.rows(one), views.rows(other)
     if len(one.parts) != len(other.parts):
         return None
-    names: Iterable[Any] = itertools.count() if one.name in {"tuple", "record", "named"} else itertools.repeat("item")
-    return list(zip(names, one.parts, other.parts, strict=False))
+    hows = ["flat" if seen.shape else "at" if isinstance(seen.it, tuple) else "item" for seen in (one, other)]
+    pairs = enumerate(zip(one.parts, other.parts, strict=True))
+    return [(((hows[0], at),), ((hows[1], at),), first, second) for at, (first, second) in pairs]
 
 
 def same_number(one: Any, other: Any) -> bool:
@@ -218,30 +229,30 @@ def same_number(one: Any, other: Any) -> bool:
 MAX_DEPTH, MAX_DIGITS = 200, 5000
 
 
-def exact(messages: Messages, part: Part) -> str:
+def exact(value: Any) -> str:
     """Return a text that is equal for equal values: sets and mappings have no order, and numbers no type."""
-    return _exact(messages, part, {}, 0)
+    return _exact(value, {}, 0)
 
 
-def _exact(messages: Messages, part: Part, known: dict[int, str], depth: int) -> str:
-    """`known`: id of a node -> text of its value, so that a shared part is read once and a ring ends."""
-    view, node = messages.view(part), messages.node(part)
-    if view.family == NUMBER:
-        return _exact_number(view.value)
-    if view.family == TEXT:
-        return json.dumps(view.value if isinstance(view.value, str) else ["bytes", view.value.decode("latin-1")])
-    if depth > MAX_DEPTH or not view.parts or node is None:
-        return json.dumps([view.family, str(view.value)])
-    place = id(node.node)
-    if place not in known:
-        known[place] = view.family
-        items = [_exact(messages, one, known, depth + 1) for one in view.parts]
-        if view.keys:
-            keys = [_exact(messages, one, known, depth + 1) for one in view.keys]
-            items = [f"{key}: {item}" for key, item in zip(keys, items, strict=True)]
-        items = sorted(items) if view.family in {SET, MAPPING} else items
-        known[place] = hashlib.sha256(json.dumps([view.family, items]).encode()).hexdigest()
-    return known[place]
+def _exact(value: Any, known: dict[int, tuple[Any, str]], depth: int) -> str:
+    """`known`: id of a container -> itself and the text of its value: a shared one is read once, and a ring ends."""
+    if id(value) in known:
+        return known[id(value)][1]
+    seen = views.view(value)
+    if seen.family == NUMBER:
+        return _exact_number(seen.value)
+    if seen.family == TEXT:
+        return json.dumps(seen.value if isinstance(seen.value, str) else ["bytes", bytes(seen.value).decode("latin-1")])
+    if depth > MAX_DEPTH or not seen.parts:
+        return json.dumps([seen.family, str(seen.value)])
+    known[id(value)] = value, seen.family
+    items = [_exact(one, known, depth + 1) for one in seen.parts]
+    if seen.keys:
+        keys = [_exact(one, known, depth + 1) for one in seen.keys]
+        items = [f"{key}: {item}" for key, item in zip(keys, items, strict=True)]
+    items = sorted(items) if seen.family in {SET, MAPPING} else items
+    known[id(value)] = value, hashlib.sha256(json.dumps([seen.family, items]).encode()).hexdigest()
+    return known[id(value)][1]
 
 
 def _exact_number(value: Any) -> str:

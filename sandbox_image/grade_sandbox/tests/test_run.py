@@ -12,7 +12,7 @@ import re
 import sys
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import executing
+from grade_sandbox.tests import executing, views
 from grade_sandbox.values import instances, receiving, remote_objects, standing_in, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.standing_in import Proxy
@@ -20,11 +20,12 @@ from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import CodeType
     from typing import Any, NoReturn
 
     from grade_sandbox.jobs import Declared, Task
+    from grade_sandbox.tests.tried import Change, Reply
     from grade_sandbox.values.passed import Passed
     from grade_sandbox.values.remote_objects import Link
     from grade_sandbox.values.standing_in import CallBack, Note
@@ -70,21 +71,21 @@ class TestRun:
         self.names: dict[str, Any] = {}
         """The global names of the tests, before they run."""
 
-    def verdict(self, hello: str) -> tuple[str, str]:
+    def verdict(self, hello: Reply) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind)."""
         why = "", ""
         try:
-            message = wire.loads(hello)
+            message = wire.loads(hello.text)
             if "failed" in message:
                 return f"the candidate's code does not load: {wire.clip(str(message['failed']))}", "load"
-            self._run(hello_of(message))
+            self._run(hello_of(message), hello.changes)
             if not self.used:
                 why = "the tests pass without a call", "unconfirmed"
         except BaseException as error:
             why = reason_of(error, self.spec["test"])
         return why if self.error is None else reason_of(self.error, "")
 
-    def _run(self, hello: dict[str, Any]) -> None:
+    def _run(self, hello: dict[str, Any], changes: Sequence[Change]) -> None:
         make_repeatable()
         text = self.spec["signature"] + self.spec["test"]
         namespace = executing.namespace(self.note, text, (self._signature, self._tests))
@@ -102,6 +103,8 @@ class TestRun:
         for name in wanted:
             for found in self._lent(name, hello, decoder):
                 namespace[name] = found
+        for change in changes:
+            namespace[change.root[1]] = views.put(namespace[change.root[1]], change.steps, views.copied(change.value))
         # The recording has found that the tests read them.
         self.used += len(hello["values"].keys() & set(wanted))
         self.names = dict(namespace)
@@ -274,6 +277,9 @@ class _Decoder(receiving.Decoder):
         if number not in self._objects:
             self._objects[number] = remote_objects.made(self._tested[name], compares=compares)
         return self._objects[number]
+
+    def iterator(self, kind: str, items: list[Any], end: Any) -> Any:
+        return standing_in.iterator(items, kind, end, self.note)
 
     def function(self, node: list[Any]) -> Any:
         if node[0] != "function" or not isinstance(node[1], str):

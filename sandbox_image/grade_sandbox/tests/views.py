@@ -1,18 +1,20 @@
-"""A program's answers as data: what each one is, and where it stands in the messages.
+"""What a value is: its family, and its parts. Answers are compared part by part, and a part is replaced by its steps.
 
-A message is a table of nodes (wire.py). Here nothing is built from it: a view names the family of a value and
-its parts, so two answers can be compared part by part, and a part can be replaced by another value (controls.py).
+All values here were built from a program's messages, so they are plain data of exact types (receiving.py).
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import copy
 import decimal
-import json
+import enum
 import math
+import sys
 from typing import NamedTuple
 
-from grade_sandbox.values import arrays
+from grade_sandbox.values import constructed, remote_objects, standing_in
 from grade_sandbox.values.constructed import (
     ERROR,
     FUNCTION,
@@ -26,347 +28,237 @@ from grade_sandbox.values.constructed import (
     SET,
     TEXT,
     TYPES,
-    WRAPPER,
 )
-from grade_sandbox.values.passed import expressions
-from grade_sandbox.values.wire import WRITTEN
+from grade_sandbox.values.instances import attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    Where = tuple[Any, ...]
-    """Keys from the list of all messages to an atom. The last one may be (ITEM, n): an item of an array's bytes."""
+    Step = tuple[str, Any]
+    """How a part is reached: `at` a position in a tuple, `item` in another sequence, `flat` in an array; `key`,
+    `attribute`, or `fact`."""
 
-ITEM, ROW = "item", "row"
 CONTAINERS = {SEQUENCE, SET, MAPPING, ITERATOR}
 MAX_RANGE = 100_000
-
-
-class Table(NamedTuple):
-    """The nodes of one message, and where they stand; `where` is None for the nodes of a call.
-
-    `is_left`: the nodes are those of the call that was answered last, and mean what it left.
-    """
-
-    nodes: list[Any]
-    where: Where | None = None
-    is_left: bool = False
-
-
-class Part(NamedTuple):
-    """An atom of a message. `table`: what its references mean; `where`: None if it stands in no answer."""
-
-    table: Table
-    atom: Any
-    where: Where | None = None
-
-
-class Node(NamedTuple):
-    """A node of a message, and where it stands."""
-
-    table: Table
-    node: list[Any]
-    where: Where | None = None
-
-    def parts(self, place: int, *, start: int = 0, step: int = 1) -> list[Part]:
-        """Return the atoms in the list at `place` of the node: all, or every `step`th."""
-        atoms = self.node[place]
-        return [self.at(atoms[number], place, number) for number in range(start, len(atoms), step)]
-
-    def part(self, place: int) -> Part:
-        """Return the atom at `place` of the node."""
-        return self.at(self.node[place], place)
-
-    def at(self, atom: Any, *keys: Any) -> Part:
-        """Return an atom that stands in the node."""
-        return Part(self.table, atom, None if self.where is None else (*self.where, *keys))
+MAX_EVERY = 100_000
 
 
 class View(NamedTuple):
     """What a value is. `value`: a number, a text, or the contents of another value without parts.
 
-    `parts`: the items, or the values of a mapping, whose keys are then in `keys`; `name`: the type, for people.
+    `parts`: the items, or the values of a mapping, whose keys are then in `keys`; `name`: the type.
     """
 
-    part: Part
+    it: Any
+    family: str
     name: str
     value: Any = None
-    parts: Sequence[Part] = ()
-    keys: Sequence[Part] = ()
+    parts: Sequence[Any] = ()
+    keys: Sequence[Any] = ()
     shape: tuple[int, ...] = ()
-    node: Node | None = None
-
-    @property
-    def family(self) -> str:
-        return _FAMILIES.get(self.name, OTHER)
 
     @property
     def shown(self) -> str:
         """The type as people know it."""
-        if self.name in {"object", "enum", "flag"} and self.node is not None:
-            return str(self.node.node[1])
-        return str(self.value) if self.family == OBJECT else _SHOWN.get(self.name, self.name)
+        if self.name in {"remote", "enum"}:
+            return str(type(self.it).__name__)
+        if self.family == OBJECT:
+            return str(self.value)
+        known = TYPES.get(self.name)
+        return known.shown or self.name if known is not None else _SHOWN.get(self.name, self.name)
 
 
-def rows(view: View) -> View:
-    """Return an array with several dimensions as a sequence of its rows; any other value as it is."""
-    if len(view.shape) < 2:
-        return view
-    count, *inner = view.shape
-    size = len(view.parts) // count if count else 0
-    contents = [(view.parts[at * size : (at + 1) * size], tuple(inner)) for at in range(count)]
-    return view._replace(parts=[view.part._replace(atom={ROW: row}) for row in contents], shape=())
+def view(value: Any) -> View:
+    """Return what a value is."""
+    kind = type(value)
+    family = _ATOMS.get(kind)
+    if family is not None:
+        return View(value, family, kind.__name__, value)
+    if remote_objects.is_object(value) or remote_objects.is_class(value):
+        return View(value, OTHER, "remote", value.__name__ if remote_objects.is_class(value) else kind.__name__)
+    name = constructed.name_of(kind)
+    if name is not None:
+        return _of_type(value, name)
+    items = standing_in.items_of(value)
+    if items is not None:
+        return View(value, ITERATOR, "iterator", parts=items)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+        return _of_numpy(numpy, value)
+    return _other(value, kind)
 
 
-class Messages:
-    """The messages of one program, read one after the other."""
+def _other(value: Any, kind: type[Any]) -> View:
+    if isinstance(value, tuple):
+        return View(value, SEQUENCE, "named tuple", parts=value, keys=())
+    if isinstance(value, enum.Enum):
+        return View(value, OTHER, "enum", value)
+    if isinstance(value, BaseException):
+        return View(value, ERROR, "exception", kind.__name__, parts=value.args)
+    if isinstance(value, type):
+        return View(value, FUNCTION, "type", value.__name__)
+    if callable(value) and not isinstance(value, standing_in.Tree):
+        return View(value, FUNCTION, "function", f"<function {getattr(value, '__name__', '')}>")
+    if hasattr(kind, "__next__"):
+        return View(value, OTHER, kind.__name__, str(kind))
+    name = "tree" if isinstance(value, standing_in.Tree) else "instance"
+    held = attributes(value)
+    return View(value, OBJECT, name, kind.__name__, [*held.values()], [*held])
 
-    def __init__(self, hello: str, replies: Sequence[str], calls: Sequence[dict[str, Any]]) -> None:
-        self.texts = [hello, *replies]
-        self._calls = calls
-        self._table = self._given = Table([])
-        self._left: dict[Any, Node] = {}
-        """Number of an object of the last call -> what the call left of it, if that is in the message."""
-        self.read = 0
-        """Number of messages read; message 0 is the first one, and message k + 1 the answer to call k."""
-        self.message: dict[str, Any] = {}
-        """The message read last."""
 
-    def next(self) -> dict[str, Any]:
-        """Read the next message."""
-        number, self.read = self.read, self.read + 1
-        self._given = Table(self._calls[number - 1]["n"] if number else [], is_left=True)
-        message: dict[str, Any] = json.loads(self.texts[number])
-        self.message = message
-        message.setdefault("p", "")
-        self._table = Table(message.get("n") or [], (number, "n"))
-        changes = enumerate(message.get("m", ()))
-        self._left = {as_key(n): Node(self._table, node, (number, "m", at, 1)) for at, (n, node) in changes}
-        return message
+def _of_type(value: Any, name: str) -> View:
+    """Return what a value of a type in the table is."""
+    family = TYPES[name].family
+    if family == NUMBER:
+        return View(value, family, name, value)
+    if family == TEXT:
+        return View(value, family, name, next(iter(TYPES[name].parts(value))))
+    if family in {MAPPING, OBJECT}:
+        flat = [*TYPES[name].parts(value)]
+        return View(value, family, name, name, flat[1::2], flat[::2])
+    if name == "range" and value[MAX_RANGE:]:  # `len` has a limit
+        return View(value, OTHER, "long range", str(value))
+    if family == SEQUENCE:
+        return View(value, family, name, parts=[*value])
+    return View(value, family, name, None if family == SET else str(value), [*TYPES[name].parts(value)])
 
-    def part(self, *keys: Any) -> Part:
-        """Return an atom of the message read last."""
-        atom: Any = self.message
-        for key in keys:
-            atom = atom[key]
-        return Part(self._table, atom, (self.read - 1, *keys))
 
-    def arguments(self) -> list[Any]:
-        """Return the numbers of the objects that the last call passed, as far as they are known."""
-        call = self._calls[self.read - 2]
-        named = list(expressions([call["v"], call["k"], call["n"]]))
-        found: list[Any] = []
-        for atom in call["v"]:
-            if isinstance(atom, dict) and "r" in atom:
-                found.append(atom["r"])
-            elif isinstance(atom, dict) and "x" in atom and (key := (named.index(atom["x"]), 0)) in self._left:
-                found.append(key)
-        return found
-
-    def argument(self, number: Any) -> Part:
-        """Return an object of the call, as the call left it."""
-        return Part(self._table, {"t": number}, self._object(number).where)
-
-    def _object(self, number: Any) -> Node:
-        return self._left.get(as_key(number)) or Node(self._given, self._given.nodes[number])
-
-    def node(self, part: Part) -> Node | None:
-        """Return the node that an atom refers to; None if it is no reference."""
-        if not isinstance(part.atom, dict):
-            return None
-        ((tag, content),) = part.atom.items()
-        if tag == "r" and not part.table.is_left:
-            where = part.table.where
-            return Node(part.table, part.table.nodes[content], None if where is None else (*where, content))
-        return self._object(content) if tag in {"r", "t"} else None
-
-    def view(self, part: Part) -> View:
-        """Return what an atom is."""
-        atom = part.atom
-        if isinstance(atom, dict):
-            node = self.node(part)
-            if node is not None:
-                return self._of_node(part, node)
-            ((tag, content),) = atom.items()
-            if tag == ROW:
-                return View(part, "array", parts=content[0], shape=content[1])
-            if tag not in WRITTEN:
-                return View(part, tag, json.dumps(content))
-            name, read = WRITTEN[tag]
-            return View(part, name, read(content))
-        return View(part, "NoneType" if atom is None else type(atom).__name__, atom)
-
-    def _of_node(self, part: Part, held: Node) -> View:
-        node, kind = held.node, held.node[0]
-        if kind in _SPECIAL:
-            return _SPECIAL[kind](self, part, held)
-        if kind in TYPES:
-            return self._of_type(part, held, TYPES[kind].family)
-        if kind in _ITEMS:
-            return View(part, kind, parts=held.parts(_ITEMS[kind]), node=held)
-        if kind in {"instance", "tree"}:
-            return _paired(part, held, held.node[1], 2 if kind == "instance" else 3)
-        if kind in {"exception", "error"}:
-            return View(part, kind, node[1] if len(node) < 4 or kind == "error" else node[3], held.parts(2), node=held)
-        # Of an object that stays with the program, only the class counts, and not how it compares: that is asked.
-        plain = json.dumps(node[:2] if kind == "object" else node)
-        value = f"<function {node[1]}>" if kind in {"helper", "function"} else plain
-        return View(part, kind, value, node=held)
-
-    def _of_type(self, part: Part, held: Node, family: str) -> View:
-        """Return what a value of a type of the standard library is."""
-        kind = held.node[0]
-        if family in {MAPPING, OBJECT}:
-            return _paired(part, held, kind, 1)
-        parts = held.parts(1)
-        if family == WRAPPER:
-            return self.view(parts[0])._replace(part=part)
-        if family == NUMBER:
-            return View(part, kind, TYPES[kind].build([self.view(one).value for one in parts]), node=held)
-        if family == TEXT:
-            return View(part, kind, self.view(parts[0]).value, node=held)
-        return View(part, kind, None if family in CONTAINERS else json.dumps(held.node), parts, node=held)
-
-    def _chained(self, part: Part, held: Node) -> View:
-        maps = [self.view(one) for one in held.parts(1)]
-        # The first map that has a key gives its value; a later pair of a list replaces an earlier one.
-        keys = [one for view in reversed(maps) for one in view.keys]
-        values = [one for view in reversed(maps) for one in view.parts]
-        return View(part, "chainmap", parts=values, keys=keys, node=held)
-
-    def _range(self, part: Part, held: Node) -> View:
-        items = range(*(self.view(one).value for one in held.parts(1)))
-        if items[MAX_RANGE:]:  # `len` has a limit
-            return View(part, "long range", str(items), node=held)
-        return View(part, "range", parts=[Part(held.table, item) for item in items], node=held)
-
-    def _masked(self, part: Part, held: Node) -> View:
-        data, mask = (self.view(one) for one in held.parts(1))
-        hidden = [one.atom for one in mask.parts]
-        return View(part, "masked array", json.dumps(hidden), data.parts, node=held) if any(hidden) else data
-
-    def _typed(self, part: Part, held: Node) -> View:
-        items = items_of(held.node)
-        parts = [held.at(as_atom(item), (ITEM, number)) for number, item in enumerate(items)]
-        return View(part, held.node[0], parts=parts, shape=(len(items),), node=held)
-
-    def _array(self, part: Part, held: Node) -> View:
-        node = held.node
-        if node[1] == "O":
-            return self._unwrapped(View(part, "array", parts=held.parts(3), shape=tuple(node[2]), node=held))
-        array = arrays.made(node).__array__()  # a matrix has two dimensions whatever is done to it
+def _of_numpy(numpy: Any, value: Any) -> View:
+    if isinstance(value, numpy.ndarray):
+        array = value.__array__()  # a matrix has two dimensions whatever is done to it
         if array.dtype.names is not None:
-            return View(part, "array", json.dumps(node), node=held)
+            return View(value, OTHER, "array", repr(array.tolist()), shape=array.shape)
         flat = array.astype(str) if array.dtype.kind in "Mm" else array
-        parts = [held.at(as_atom(item), (ITEM, number)) for number, item in enumerate(flat.ravel().tolist())]
-        return self._unwrapped(View(part, "array", parts=parts, shape=array.shape, node=held))
-
-    def _unwrapped(self, view: View) -> View:
-        """Return the view of an array; one without a dimension is its only item."""
-        return view if view.shape else self.view(view.parts[0])._replace(part=view.part)
-
-
-def _paired(part: Part, held: Node, name: str, place: int) -> View:
-    """Return a mapping or an object, with keys and values by turns at `place` of its node."""
-    keys, values = (held.parts(place, start=start, step=2) for start in (0, 1))
-    return View(part, held.node[0], parts=values, keys=keys, node=held, value=name)
-
-
-def items_of(node: list[Any]) -> list[Any]:
-    """Return the items of an `array.array` or a `memoryview`."""
-    code, data = node[1]
-    found: list[Any] = TYPES[node[0]].build([code, WRITTEN["b"][1](data["b"])]).tolist()
-    return found
-
-
-def as_atom(value: Any) -> Any:
-    """Return the atom of an item of an array."""
-    if isinstance(value, complex):
-        return {"c": [value.real, value.imag]}
-    if isinstance(value, bytes):
-        return {"b": value.decode("latin-1")}
-    return value if isinstance(value, (bool, int, float, str)) else float(value)
-
-
-def _scalar(_: Messages, part: Part, held: Node) -> View:
-    value = arrays.scalar(held.node)
-    name = f"numpy.{value.dtype}"
-    if value.dtype.kind in "biufc":
+        items = flat.ravel().tolist()
+        if not array.shape:
+            return view(items[0])._replace(it=value)
+        return View(value, SEQUENCE, "array", parts=items, shape=array.shape)
+    kind = value.dtype.kind
+    if kind in "biufc":
         plain = value.item()
-        return View(part, name, plain if isinstance(plain, (bool, int, float, complex)) else float(plain), node=held)
-    if value.dtype.kind in "US":
-        return View(part, "str" if value.dtype.kind == "U" else "bytes", value.item(), node=held)
-    return View(part, "scalar", json.dumps(held.node), node=held)
+        number = plain if isinstance(plain, (bool, int, float, complex)) else float(plain)
+        return View(value, NUMBER, f"numpy.{value.dtype}", number)
+    if kind in "US":
+        return View(value, TEXT, "str" if kind == "U" else "bytes", value.item())
+    return View(value, OTHER, "scalar", str(value))
 
 
-def as_key(number: Any) -> Any:
-    """Return the number of an object of a call as a key."""
-    return tuple(number) if isinstance(number, list) else number
+def rows(seen: View) -> View:
+    """Return an array with several dimensions as a sequence of its rows; any other value as it is."""
+    return seen._replace(parts=[*seen.it.__array__()], shape=()) if len(seen.shape) > 1 else seen
 
 
-def opened(view: View) -> View:
+def opened(seen: View) -> View:
     """Return a text as a sequence of its characters, and a mapping as one of its pairs."""
-    table = view.part.table
-    if view.family == TEXT:
-        return View(view.part, "list", parts=[Part(table, atom) for atom in view.value])
-    if view.family == MAPPING:
-        pairs = zip(view.keys, view.parts, strict=True)
-        return View(view.part, "list", parts=[Part(table, {ROW: (pair, (2,))}) for pair in pairs])
-    return view
+    if seen.family == TEXT:
+        return View(seen.it, SEQUENCE, "list", parts=[*seen.value])
+    if seen.family == MAPPING:
+        return View(seen.it, SEQUENCE, "list", parts=[*zip(seen.keys, seen.parts, strict=True)])
+    return seen
 
 
-def given(call: dict[str, Any]) -> list[Part]:
-    """Return the arguments of a call that are no answers to earlier calls."""
-    table = Table(call["n"])
-    return [Part(table, atom) for atom in call["v"] if not (isinstance(atom, dict) and "x" in atom)]
-
-
-MAX_EVERY = 100_000
-
-
-def every(messages: Messages, parts: Sequence[Part]) -> Iterator[View]:
+def every(values: Iterable[Any]) -> Iterator[View]:
     """Yield the views of some values and of everything in them, each object once."""
-    seen: set[int] = set()
-    stack = [*reversed(parts)]
-    while stack and len(seen) < MAX_EVERY:
-        part = stack.pop()
-        node = messages.node(part)
-        if node is not None:
-            if id(node.node) in seen:
-                continue
-            seen.add(id(node.node))
-        view = messages.view(part)
-        yield view
-        stack += [*view.keys, *view.parts]
+    kept: dict[int, Any] = {}
+    stack = [*values][::-1]
+    count = 0
+    while stack and count < MAX_EVERY:
+        value = stack.pop()
+        if id(value) in kept:
+            continue
+        seen = view(value)
+        if seen.parts:
+            kept[id(value)] = value
+        count += 1
+        yield seen
+        stack += [*seen.keys, *seen.parts]
 
 
-_SPECIAL: dict[str, Callable[[Messages, Part, Node], View]] = {
-    "chainmap": Messages._chained, "range": Messages._range, "masked": Messages._masked, "array": Messages._array,
-    "array.array": Messages._typed, "memoryview": Messages._typed, "scalar": _scalar,
-}  # fmt: skip
-_ITEMS = {"iterator": 1, "generator": 1, "begun": 1, "record": 3, "named": 2}
-"""Kind of a node without a type in the table -> the place of its items."""
-_SIZES = 8, 16, 32, 64, 128
-_FAMILIES = {
-    **{name: known.family for name, known in TYPES.items()},
-    **dict.fromkeys(("bool", "int", "float", "complex"), NUMBER),
-    **dict.fromkeys((f"numpy.{kind}{size}" for kind in ("int", "uint", "float") for size in _SIZES), NUMBER),
-    **dict.fromkeys(("numpy.bool", "numpy.bool_", "numpy.complex64", "numpy.complex128", "numpy.complex256"), NUMBER),
-    **dict.fromkeys(("str", "bytes"), TEXT),
-    "NoneType": NONE,
-    **dict.fromkeys(("record", "named", "array"), SEQUENCE),
-    **dict.fromkeys(("iterator", "generator", "begun"), ITERATOR),
-    **dict.fromkeys(("exception", "error"), ERROR),
-    **dict.fromkeys(("function", "helper", "builtin", "type"), FUNCTION),
-    **dict.fromkeys(("instance", "tree"), OBJECT),
-}
-_SHOWN = {
-    **{name: known.shown for name, known in TYPES.items() if known.shown},
-    "begun": "iterator", "record": "named tuple", "named": "named tuple", "error": "exception", "helper": "function",
-}  # fmt: skip
-"""Kind of a node -> the type as people know it, where it is not the same."""
+# --- replacing a part ---
+
+
+def put(value: Any, steps: Sequence[Step], new: Any) -> Any:
+    """Return a value with another part; what can change is changed in place."""
+    if not steps:
+        return new
+    (how, key), *rest = steps
+    if how == "attribute":
+        held = value.__dict__ if isinstance(value, standing_in.Tree) else None
+        made = put(getattr(value, key), rest, new)
+        if held is None:
+            object.__setattr__(value, key, made)
+        else:
+            held[key] = made
+        return value
+    if how == "fact":
+        facts = standing_in.facts_of(value)
+        facts[key] = put(facts[key], rest, new)
+        return value
+    if how == "key":
+        value[key] = put(value[key], rest, new)
+        return value
+    return _put_item(value, how, key, rest, new)
+
+
+def _put_item(value: Any, how: str, key: int, rest: Sequence[Step], new: Any) -> Any:
+    items = standing_in.items_of(value)
+    if items is not None:
+        return standing_in.with_items(value, [*items[:key], put(items[key], rest, new), *items[key + 1 :]])
+    if isinstance(value, tuple):
+        parts = [*value]
+        parts[key] = put(parts[key], rest, new)
+        return tuple.__new__(type(value), parts)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        return _put_in_array(value.__array__(), how, key, rest, new)
+    if type(value) not in {list, collections.deque}:
+        value = [*value]
+    value[key] = put(value[key], rest, new)
+    return value
+
+
+def _put_in_array(array: Any, how: str, key: int, rest: Sequence[Step], new: Any) -> Any:
+    if how == "flat":
+        is_number = type(new) in {int, float} and array.dtype.kind in "biuf"
+        made = array.astype("<f8" if is_number else object)
+        made.reshape(-1)[key] = new
+        return made
+    row = put(array[key], rest, new)
+    made = array.astype(row.dtype if getattr(row, "dtype", None) is not None else object)
+    made[key] = row
+    return made
+
+
+def put_in(held: Any, steps: Sequence[Step], contents: Any) -> None:
+    """Give an argument another part, or other contents; it keeps its type and its identity."""
+    if steps:
+        put(held, steps, contents)
+        return
+    kind = type(held)
+    fill = TYPES[name].fill if (name := constructed.name_of(kind)) is not None else None
+    if fill is not None:
+        pairs = isinstance(held, dict) and isinstance(contents, dict)
+        fill(held, [part for pair in contents.items() for part in pair] if pairs else [*contents])
+    elif isinstance(contents, dict):
+        for key, item in contents.items():
+            object.__setattr__(held, key, item)
+    else:
+        held[...] = contents
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a value. Iterators are not used up; what belongs to the program stays itself."""
+    memo: dict[int, Any] = {}
+    kept = []
+    for seen in every([value]):
+        if seen.family == ITERATOR and standing_in.items_of(seen.it) is not None:
+            memo[id(seen.it)] = standing_in.with_items(seen.it, [copied(item) for item in seen.parts])
+        elif seen.family in {OTHER, FUNCTION}:
+            memo[id(seen.it)] = seen.it
+        kept.append(seen.it)
+    return copy.deepcopy(value, memo)
 
 
 def is_finite(value: Any) -> bool:
@@ -384,3 +276,9 @@ def as_number(text: Any) -> float | None:
         with contextlib.suppress(ValueError):
             return kind(text)
     return None
+
+
+_ATOMS: dict[type[Any], str] = {
+    type(None): NONE, bool: NUMBER, int: NUMBER, float: NUMBER, complex: NUMBER, str: TEXT, bytes: TEXT,
+}  # fmt: skip
+_SHOWN = {"remote": "object"}

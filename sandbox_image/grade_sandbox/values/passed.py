@@ -53,6 +53,9 @@ class Passed:
             for number, (value, node) in enumerate(zip(encoder.values, encoder.nodes, strict=True)):
                 self._add((position, number), value, node)
         self._mentioned.clear()
+        named = [*expressions([call["v"]])]
+        self._tops: list[Number] = [atom["r"] for atom in call["v"] if isinstance(atom, dict) and "r" in atom]
+        self._tops += [(position, 0) for position in range(len(named))]
 
     def _add(self, number: Number, value: Any, node: list[Any]) -> None:
         if node[0] not in MUTABLE:
@@ -61,6 +64,11 @@ class Passed:
         self._numbers[id(value)] = number
         self._kinds[number] = node[:2] if node[0] in {"instance", "tree"} else node[:1]
         self._before[number] = _contents(node[0], value)
+
+    @property
+    def tops(self) -> list[Number]:
+        """The numbers of the arguments themselves, as far as they can change."""
+        return [number for number in self._tops if number in self._objects]
 
     def get(self, identity: int) -> dict[str, Any] | None:
         """Return the atom of the object with this `id()`, or None."""
@@ -73,7 +81,7 @@ class Passed:
 
     def __getitem__(self, number: Any) -> Any:
         """Return the object that an atom names."""
-        return self._objects[_key(number)]
+        return self._objects[key_of(number)]
 
     def changes(self, encoder: sending.Encoder) -> list[Any]:
         """Return the new contents of the objects that have changed, and of those in earlier answers that are named."""
@@ -92,7 +100,7 @@ class Passed:
 
     def changed(self, number: Any, node: Any) -> Any:
         """Return the object that gets the contents of `node`; raises MalformedError if these are none of its kind."""
-        key = _key(number)
+        key = key_of(number)
         if key not in self._kinds or not isinstance(node, list):
             raise MalformedError("a change of nothing")
         value, kind = self._objects[key], self._kinds[key]
@@ -114,7 +122,8 @@ class _Enumerating(sending.Encoder):
         return ["iterator", []]
 
 
-def _key(number: Any) -> Any:
+def key_of(number: Any) -> Any:
+    """Return the number of an object as a key; raises MalformedError."""
     if type(number) is list and list(map(type, number)) == [int, int]:
         return tuple(number)
     if type(number) is not int:

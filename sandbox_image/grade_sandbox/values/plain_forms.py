@@ -144,20 +144,19 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
                 held[name] = getattr(value, name)
     facts = _facts(encoder, value, kind) if encoder.asks(None) else {}
     sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
-    return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
+    return ["tree", kind.__name__, encoder.pairs(dict(sendable)), encoder.pairs(facts)]
 
 
 def _facts(encoder: NodeEncoder, value: Any, kind: type[Any]) -> dict[Any, Any]:
-    """Return what built-in functions get from an object; from one of the other side also what they got there."""
-    is_tree = isinstance(value, standing_in.Tree)
-    facts = dict(standing_in.facts_of(value)) if is_tree else {}
-    base = standing_in.Tree if is_tree else object
+    """Return the length and the items of an object, as far as it has them."""
+    if isinstance(value, standing_in.Tree):
+        facts = standing_in.facts_of(value)
+        return facts | ({"__iter__": iter(facts["__iter__"])} if "__iter__" in facts else {})
+    facts = {}
     for name, ask in _FACTS.items():
-        if _found(kind, name) is not None and _found(kind, name) is not _found(base, name):
+        if _found(kind, name) is not None:
             with contextlib.suppress(Exception):
-                facts[name] = ask(encoder, value)
-        elif name == "__iter__" in facts:
-            facts[name] = iter(facts[name])
+                facts[name] = ask(value)
     return facts
 
 
@@ -168,13 +167,7 @@ def _has_behaviour(value: Any) -> bool:
     return any(callable(one) if name.startswith("__") else True for name, one in members if name not in known)
 
 
-_FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {
-    "__bool__": lambda e, v: bool(v),
-    "__len__": lambda e, v: len(v),
-    "__str__": lambda e, v: str(v),
-    "__repr__": lambda e, v: repr(v),
-    "__iter__": lambda e, v: iter(v),
-}
+_FACTS: dict[str, Callable[[Any], Any]] = {"__len__": len, "__iter__": iter}
 
 
 def _callable(encoder: NodeEncoder, value: Any) -> list[Any] | None:

@@ -8,11 +8,11 @@ import re
 from grade_sandbox.values import arrays, plain_forms, standing_in
 from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
 from grade_sandbox.values.instances import library_error, make_builtin_error, make_error, make_named, set_attributes
-from grade_sandbox.values.wire import BUILTIN_TYPES, WRITTEN, EndlessError, MalformedError
+from grade_sandbox.values.wire import BUILTIN_TYPES, WRITTEN, MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Protocol
 
     class _Objects(Protocol):
@@ -58,6 +58,12 @@ class Decoder:
     def object(self, name: Any, number: Any, *, compares: bool) -> Any:
         """Return a substitute for an object of a class that the candidate must write."""
         raise MalformedError("an object of a class that is none")
+
+    def iterator(self, kind: str, items: list[Any], end: Any) -> Any:
+        """Return an iterator of these items."""
+        if kind == "begun":
+            return standing_in.begun(items, end, self.note)
+        return iter(items) if kind == "iterator" else standing_in.generator(items, end)
 
     def helper(self, name: Any) -> Any:
         """Return a function or class of the signature."""
@@ -174,7 +180,7 @@ class Decoder:
             return arrays.made(node)
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
-        return object.__new__(standing_in.tree_class(node[1], bool(node[2]), self.note))
+        return object.__new__(standing_in.tree_class(node[1]))
 
     def fill(self, target: Any, node: list[Any]) -> None:
         """Replace the contents of a mutable object by those of `node`."""
@@ -184,12 +190,10 @@ class Decoder:
             known.fill(target, self.values(node[1]))
         elif kind == "array":
             arrays.fill(target, node, self.value)
-        elif kind == "instance":
+        elif kind == "instance" or (kind == "tree" and not isinstance(target, standing_in.Tree)):
             set_attributes(target, self.pairs(node[2]))
-        elif kind == "tree" and not isinstance(target, standing_in.Tree):  # an object of this side's own class
-            set_attributes(target, self.pairs(node[3]))
         elif kind == "tree":
-            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.note)
+            standing_in.fill_tree(target, self.pairs(node[2]), self.pairs(node[3]), self.note)
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
@@ -215,20 +219,6 @@ class Decoder:
         return error
 
 
-def _generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
-    yield from items
-    return returned
-
-
-def _begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
-    yield from items
-    if isinstance(end, Exception):
-        raise end
-    error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
-    told(error)
-    raise error
-
-
 def _flag(kind: Any, value: Any) -> enum.Flag:
     if not (isinstance(kind, type) and issubclass(kind, enum.Flag) and type(value) is int):
         raise MalformedError("a flag that is none")
@@ -236,9 +226,9 @@ def _flag(kind: Any, value: Any) -> enum.Flag:
 
 
 _OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
-    "iterator": lambda d, n: iter(d.values(n[1])),
-    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2])),
-    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.note),
+    "iterator": lambda d, n: d.iterator(n[0], d.values(n[1]), None),
+    "generator": lambda d, n: d.iterator(n[0], d.values(n[1]), d.value(n[2])),
+    "begun": lambda d, n: d.iterator(n[0], d.values(n[1]), d.value(n[2])),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
     "scalar": lambda d, n: arrays.scalar(n),
     "record": lambda d, n: standing_in.record(n[1], n[2], d.values(n[3])),

@@ -167,6 +167,8 @@ class Encoder:
             return ["type", value.__name__]  # type: ignore[union-attr]
         if isinstance(value, BaseException):
             return self.exception(value)
+        if kind is re.Match:  # of a match, programs ask whether there is one
+            return ["tree", "Match", self.pairs({"string": value.string}), []]
         numpy = sys.modules.get("numpy")
         if numpy is not None:
             node = arrays.node(self, numpy, value)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+from typing import NamedTuple
 
 from grade_sandbox.values import remote_objects
-from grade_sandbox.values.wire import MalformedError, UnconfirmedError
+from grade_sandbox.values.wire import EndlessError, MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from typing import Any
 
     CallBack = Callable[["Proxy | remote_objects.Operator", tuple[Any, ...], dict[str, Any]], Any]
     """Calls a function of the candidate, or an operation on one of its objects."""
@@ -50,20 +51,12 @@ class Proxy:
 
 
 class Tree:
-    """An object of a class that only the other side has: its attributes, and its reported length and truth value."""
+    """An object of a class that only the other side has: its attributes, its length and its items."""
 
     __slots__ = (_FACTS, "__dict__", "__weakref__")
 
     def __bool__(self) -> bool:
-        facts = facts_of(self)
-        return bool(facts.get("__bool__", facts.get("__len__", True)))
-
-    def __str__(self) -> str:
-        facts = facts_of(self)
-        return str(facts.get("__str__", facts.get("__repr__", object.__repr__(self))))
-
-    def __repr__(self) -> str:
-        return str(facts_of(self).get("__repr__", object.__repr__(self)))
+        return bool(facts_of(self).get("__len__", True))
 
     def __len__(self) -> Any:
         return _reported(self, "__len__")
@@ -72,10 +65,10 @@ class Tree:
         return iter(_reported(self, "__iter__"))
 
 
-def facts_of(tree: Tree) -> Mapping[Any, Any]:
-    """Return what built-in functions got from the object; nothing if the program has made it."""
+def facts_of(tree: Tree) -> dict[Any, Any]:
+    """Return the length and the items of an object, as far as it has them."""
     try:
-        facts: Mapping[Any, Any] = object.__getattribute__(tree, _FACTS)
+        facts: dict[Any, Any] = object.__getattribute__(tree, _FACTS)
     except AttributeError:
         return {}
     return facts
@@ -88,14 +81,6 @@ def _reported(tree: Tree, name: str) -> Any:
     return facts[name]
 
 
-def _refusing(name: Any, note: Note) -> Callable[[Any, Any], Any]:
-    def refuse(self: Any, other: Any) -> NoReturn:
-        why = f"the tests compare an object of {name!r}, whose class overrides comparison"
-        raise note(UnconfirmedError(why))
-
-    return refuse
-
-
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.isidentifier():
         raise MalformedError("a class without a name")
@@ -103,13 +88,9 @@ def _name(name: Any) -> str:
 
 
 @functools.cache
-def tree_class(name: Any, compares: bool, note: Note) -> type[Tree]:
-    """Return a Tree class of this name. `compares`: the candidate's class overrides comparison, which is never used."""
-    members: dict[str, Any] = {"__slots__": ()}
-    if compares:
-        members |= dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _refusing(name, note))
-        members["__hash__"] = object.__hash__
-    return type(_name(name), (Tree,), members)
+def tree_class(name: Any) -> type[Tree]:
+    """Return a Tree class of this name."""
+    return type(_name(name), (Tree,), {"__slots__": ()})
 
 
 def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Note) -> None:
@@ -118,17 +99,18 @@ def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note
         raise MalformedError("a tree that is none")
     if any(not isinstance(name, str) or name.startswith("__") for name in held):
         raise MalformedError("an attribute that is no plain name")
-    if "__iter__" in facts:
-        facts = {**facts, "__iter__": _Items(facts["__iter__"], facts.get("__len__"), note)}
+    kept = {name: facts[name] for name in ("__len__", "__iter__") if name in facts}
+    if "__iter__" in kept:
+        kept["__iter__"] = _Items(kept["__iter__"], kept.get("__len__"), note)
     object.__setattr__(tree, "__dict__", dict(held))
-    object.__setattr__(tree, _FACTS, facts)
+    object.__setattr__(tree, _FACTS, kept)
 
 
 class _Items:
     """The items of an iterated object: the same each time, and as many as its reported length."""
 
     def __init__(self, source: Iterable[Any], length: Any, note: Note) -> None:
-        self._source, self._length, self._note = iter(source), length, note
+        self.source, self._length, self._note = iter(source), length, note
         self._taken: list[Any] = []
         self._end: Exception | None = None
 
@@ -150,12 +132,77 @@ class _Items:
     def _took_another(self) -> bool:
         if self._end is None:
             try:
-                self._taken.append(next(self._source))
+                self._taken.append(next(self.source))
             except StopIteration:
                 return False
             except Exception as error:
                 self._end = error
         return self._end is None
+
+    def replace(self, source: Iterable[Any]) -> None:
+        """Give other items, of any number."""
+        self.source, self._length = iter(source), None
+
+
+# --- iterators that a program answered: their items are known before somebody reads them ---
+
+
+class _Iterated(NamedTuple):
+    iterator: Any
+    items: list[Any]
+    kind: str
+    end: Any
+    note: Note
+
+
+_ITERATED: dict[int, _Iterated] = {}
+"""id() of an iterator -> what it gives. Only judges fill it, and a judge is a process that ends."""
+
+
+def iterator(items: list[Any], kind: str = "iterator", end: Any = None, note: Note = lambda error: error) -> Any:
+    """Return an iterator of known items.
+
+    `kind`: `generator`, whose `end` is what it returns; `begun`, with its exception, or without an end.
+    """
+    makers: dict[str, Callable[[], Any]] = {
+        "iterator": lambda: iter(items),
+        "generator": lambda: generator(items, end),
+        "begun": lambda: begun(items, end, note),
+    }
+    made = makers[kind]()
+    _ITERATED[id(made)] = _Iterated(made, items, kind, end, note)
+    return made
+
+
+def items_of(value: Any) -> list[Any] | None:
+    """Return the items of an iterator, if they are known."""
+    known = _ITERATED.get(id(value.source if type(value) is _Items else value))
+    return None if known is None else known.items
+
+
+def with_items(value: Any, items: list[Any]) -> Any:
+    """Return an iterator like this one, with other items."""
+    if type(value) is _Items:
+        value.replace(iterator(items))
+        return value
+    known = _ITERATED[id(value)]
+    return iterator(items, known.kind, known.end, known.note)
+
+
+def generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
+    """Yield items, and return what the generator returned."""
+    yield from items
+    return returned
+
+
+def begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
+    """Yield the first items of an iterator that ends with an exception, or does not end."""
+    yield from items
+    if isinstance(end, Exception):
+        raise end
+    error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
+    told(error)
+    raise error
 
 
 @functools.cache

@@ -33,6 +33,11 @@ def test_a_call_waits_for_its_objects_and_for_the_earlier_calls_on_them() -> Non
     assert [one["v"][:1] for one in found[1]] == [[], [answer(0)], [], [answer(2)], [answer(2)]]
 
 
+def test_a_call_waits_for_an_object_in_a_container() -> None:
+    held = call(["name", "total"], {"r": 0}, n=[["list", [answer(0)]]])
+    assert ordered(call(BOX), held, call(BOX))[0] == [2, 0, 1]
+
+
 def test_a_bound_method_counts_as_its_object() -> None:
     read = ["op", "getattr"]
     found = ordered(

@@ -1,0 +1,195 @@
+"""A program's messages as Python values: each is decoded once, and then compared, shown, and tried with controls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from grade_sandbox.tests import test_run, views
+from grade_sandbox.values import receiving, standing_in, wire
+from grade_sandbox.values.passed import Passed, expressions, key_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from grade_sandbox.jobs import Task
+
+ENDED = "ended"
+
+
+class Answer(NamedTuple):
+    """What a program answered to a call."""
+
+    how: str
+    """`v`: a value; `e`: an exception; `u`: neither can be sent; `ended`: its process ended."""
+    value: Any = None
+    """The value or the exception; of `u` why."""
+    changed: frozenset[Any] = frozenset()
+    """The numbers of the objects of the call that it changed."""
+    objects: Any = None
+    """Number -> object of the call, as the call left it."""
+    arguments: tuple[Any, ...] = ()
+    """The arguments of the call, as it left them."""
+    printed: str = ""
+    returned: Any = None
+    """The number of the object of the call that is the answer itself, if it is one."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a value or an exception."""
+        return self.how in {"v", "e"}
+
+
+class Said(NamedTuple):
+    """All that a program said."""
+
+    texts: list[str]
+    """The messages."""
+    values: dict[str, Any]
+    """The constants that it defines."""
+    answers: list[Answer]
+
+
+class Reader:
+    """Decodes messages. The classes of the signature are those of this process."""
+
+    def __init__(self, spec: Task, signature: Any, calls: Sequence[dict[str, Any]]) -> None:
+        """`signature`: its code."""
+        self._spec, self._signature = spec, signature
+        namespace: dict[str, Any] = {}
+        exec(signature, namespace)
+        self.calls = calls
+        classes, stubs = test_run.classes_and_stubs(spec, namespace)
+        self._names = namespace
+        self._replies = test_run.Replies(classes, lambda error: error, _call_nothing)
+        self._replies.tested |= test_run.stand_ins(stubs, _call_nothing, _Nothing())
+        self.given = [self._given(call) for call in calls]
+        """The arguments of each call that are no answers, as they were passed."""
+
+    def of(self, calls: Sequence[dict[str, Any]]) -> Reader:
+        """Return a reader of the answers to other calls of the same task."""
+        return Reader(self._spec, self._signature, calls)
+
+    def arguments(self, call: dict[str, Any]) -> Any:
+        """Return a decoder of the arguments of a call; answers in them are None."""
+        decoder = _Arguments(call["n"], self._replies.classes, self._names)
+        decoder.decode_all()
+        return decoder
+
+    def _given(self, call: dict[str, Any]) -> list[Any]:
+        decoder = self.arguments(call)
+        return [decoder.value(atom) for atom in call["v"] if not (isinstance(atom, dict) and "x" in atom)]
+
+    def said(self, texts: Sequence[str | None]) -> Said:
+        """Return what a program said."""
+        hello, *replies = texts
+        self._replies.objects.clear()
+        message = wire.loads(hello or "{}")
+        decoder = self._replies.decode(message.get("n", []))
+        values = {name: decoder.value(atom) for name, atom in message.get("values", {}).items()}
+        reading = _Reading(self, values)
+        for call, text in zip(self.calls, replies, strict=False):
+            reading.next(call, text)
+        ended = [Answer(ENDED)] * (len(self.calls) - len(reading.found))
+        return Said([text or "" for text in texts], values, reading.found + ended)
+
+
+class _Reading:
+    """Reads the answers of one program, one after the other."""
+
+    def __init__(self, reader: Reader, values: dict[str, Any]) -> None:
+        self._reader, self._names = reader, values
+        self._replies = reader._replies
+        self.found: list[Answer] = []
+        self._answers: list[Any] = []
+        self._arguments: list[dict[Any, Any]] = []
+
+    def next(self, call: dict[str, Any], text: str | None) -> None:
+        """Read an answer."""
+        reply = wire.loads(text or '{"u":""}')
+        arguments = _Arguments(call["n"], self._replies.classes, self._reader._names, self._value_of)
+        arguments.decode_all()
+        named = {key: arguments.value(atom) for key, atom in call["k"]}
+        given = arguments.values(call["v"])
+        self._arguments.append({**dict(enumerate(given)), **named})
+        if "u" in reply:
+            self._answers.append(None)
+            self.found.append(Answer("u", str(reply["u"])))
+            return
+        if any(isinstance(number, list) for number, _ in reply.get("m", ())):
+            self._keep_apart(call)
+        passed = Passed(call, arguments.built, self._replies.labels, self._value_of)
+        how, value = self._replies.take(reply, passed)
+        self._answers.append(value)
+        atom = reply[how]
+        self.found.append(
+            Answer(
+                how,
+                value,
+                frozenset(key_of(number) for number, _ in reply.get("m", ())),
+                passed,
+                (*given, *named.values()),
+                reply.get("p", ""),
+                key_of(atom["t"]) if isinstance(atom, dict) and "t" in atom else None,
+            )
+        )
+
+    def _keep_apart(self, call: dict[str, Any]) -> None:
+        """Copy the earlier answers that a call changes: an answer is judged as it was given."""
+        for expression in expressions([call["v"], call["k"], call["n"]]):
+            number = root_of(expression)
+            if number is not None:
+                one = self.found[number]
+                value, arguments = views.copied((one.value, one.arguments))
+                self.found[number] = one._replace(value=value, arguments=arguments)
+
+    def _value_of(self, expression: list[Any]) -> Any:
+        kind, *rest = expression
+        if kind == "ans":
+            return self._answers[rest[0]]
+        if kind == "arg":
+            return self._arguments[rest[0]][rest[1]]
+        if kind in {"name", "op"}:
+            return self._names.get(rest[0])
+        try:
+            return standing_in.part(kind, self._value_of(rest[0]), rest[1])
+        except (LookupError, AttributeError, TypeError, ValueError):
+            return None
+
+
+def root_of(expression: Any) -> int | None:
+    """Return the call that an expression names; None if it names none."""
+    while expression[0] in {"item", "nth", "attr"}:
+        expression = expression[1]
+    return expression[1] if expression[0] in {"ans", "arg"} else None
+
+
+class _Arguments(receiving.Decoder):
+    """Builds the arguments of a call."""
+
+    def __init__(
+        self,
+        nodes: Any,
+        classes: dict[str, type[Any]],
+        names: dict[str, Any],
+        value_of: Callable[[Any], Any] = lambda expression: None,
+    ) -> None:
+        super().__init__(nodes, classes)
+        self._names, self._value_of = names, value_of
+
+    def evaluate(self, expression: Any) -> Any:
+        return self._value_of(expression)
+
+    def helper(self, name: Any) -> Any:
+        return self._names[name]
+
+
+def _call_nothing(*given: Any) -> Any:
+    raise wire.UnconfirmedError("nothing is called here")
+
+
+class _Nothing:
+    """The link of substitutes for classes where nothing is called."""
+
+    operate = compare = refuse = staticmethod(_call_nothing)
