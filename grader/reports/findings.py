@@ -26,6 +26,8 @@ class Findings:
     """(Metric, group) -> its value in both readings."""
     different: Sequence[SampleResult]
     """The samples on which the readings differ."""
+    between_readings: Sequence[str]
+    """One sentence on how the readings' values differ, or none."""
     notes: Sequence[str]
     official_notes: Sequence[str]
     """The notes on official values, which their headings mark."""

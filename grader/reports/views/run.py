@@ -88,7 +88,8 @@ def document(
         different=report.differences(),
         excluded_from=excluded_from(report),
         official_notes=official_notes(report),
-        notes=[*readings.in_words(report), *provenance.notes(report)],
+        between_readings=readings.in_words(report),
+        notes=provenance.notes(report),
         made=provenance.made_with(report),
         why_unscored=why_unscored(report),
     )
@@ -507,7 +508,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
 
 
 def _notes(run: Findings) -> Iterator[Section]:
-    if notes := [note for note in run.notes if note.strip()]:
+    if notes := [note for note in (*run.between_readings, *run.notes) if note.strip()]:
         yield Section(title="Notes", parts=notes)
     if run.summary.lines:
         yield Section(parts=run.summary.lines, where=TEXTS)

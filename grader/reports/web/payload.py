@@ -88,7 +88,7 @@ def _head(run: Findings, material: Material) -> dict[str, object]:
         "wholeUnits": material.whole_units,
         "why_unscored": run.why_unscored,
         "excluded_from": _with_words(run.excluded_from, report),
-        "notes": [_with_words(note, report) for note in run.notes],
+        "notes": [_with_words(note, report) for note in (*run.between_readings, *run.notes)],
         "made": finite(dict(run.made)),
     }
 
