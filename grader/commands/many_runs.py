@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @click.option("--published", is_flag=True, help="Also show where the runs stand among the published models.")
 @options.reading_option
-@click.option("-o", "--output", "outputs", type=options.FILE, multiple=True, metavar="FILE",
-              help="Also write the leaderboard here: .json, .csv, .md, .html, or `-` (JSON on standard "
-                   "output); repeatable.")  # fmt: skip
+@options.output("Also write the leaderboard", without=".xml")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def leaderboard_command(
     runs: tuple[NamedFile, ...], *, published: bool, reading: ReadingName, outputs: tuple[str, ...], quiet: bool

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from grader.errors import UsageError
+from grader.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -212,11 +213,28 @@ gate_options = group(
 )
 """The gate."""
 
-output_option = click.option(
-    "-o", "--output", "outputs", type=FILE, multiple=True, metavar="FILE",
-    help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, or `-` (JSON); repeatable.")
-"""Reports."""
 # fmt: on
+
+
+def output(verb_and_what: str, *, required: bool = False, without: str = "") -> Callable[[_Command], _Command]:
+    """Return `-o`, whose help lists the formats there are. `without`: the one that the document cannot have."""
+    endings = ", ".join(
+        ending if name in ending else f"{ending} ({name})" for ending, name in FORMATS.items() if ending != without
+    )
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        type=FILE,
+        multiple=True,
+        required=required,
+        metavar="FILE",
+        help=f"{verb_and_what} here: {endings}, or `-` (JSON); repeatable.",
+    )
+
+
+output_option = output("Also write a report")
+"""Reports."""
 
 
 class NamedFile(NamedTuple):

@@ -35,9 +35,7 @@ _data_options = (
 @options.reading_option
 @click.option("-v", "--verbose", is_flag=True, help="Show all groups of tasks.")
 @options.group(*_data_options)
-@click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
-              help="Also write the comparison here: .json, .csv, .md, .html (every item with both outputs), or "
-                   "`-` (JSON on standard output).")  # fmt: skip
+@options.output("Also write the comparison", without=".xml")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def compare_command(
     before: NamedFile,
@@ -72,8 +70,7 @@ def compare_command(
 
 @click.command("report", short_help="Write reports of an earlier run, without grading again.")
 @click.argument("results", type=_RESULTS, metavar="RESULTS")
-@click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")  # fmt: skip
+@options.output("Write a report", required=True)
 @options.group(*_data_options)
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, if it is not beside the results.")  # fmt: skip

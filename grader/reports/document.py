@@ -1,7 +1,8 @@
 """What a view makes and a format shows: sections with tables, sentences and plots, as data.
 
 A view (`views/`) is a function from reports to a `Document`, a format (`formats/`) one from a `Document` to bytes.
-Neither knows the other: a view says on which kind of medium a part is shown, not in which format.
+Neither knows the other: a view says on which kind of medium a part is shown, not in which format. A format of text
+takes the sections with `Document.on`, one of data takes `data`, `records` or `suites`.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class Column:
 
     name: str
     kind: Literal["name", "sentence", "word", "number", "drawn"] = "number"
-    """`name` is an untrusted text; a `sentence` may quote such texts. Only these two may be broken."""
+    """`name` is an untrusted text; a `sentence` may quote such texts. Only these two may be broken.
+
+    `drawn` shows the `metrics` of its cells, which have no text, and belongs on pages only.
+    """
     where: Media = EVERYWHERE
     title: str = ""
     is_whole: bool = False
@@ -215,17 +219,19 @@ class Document:
     """What a page begins with; the sections have the same facts."""
     sections: Sequence[Section]
     data: Callable[[], object]
-    """Returns what JSON has."""
+    """Returns the whole record, which msgspec can encode (JSON)."""
     records: Callable[[], Iterable[Mapping[str, object]]] = tuple
-    """Returns the rows of a CSV file, unrounded."""
+    """Returns rows of unrounded values, for programs (CSV); rows may have different columns."""
     columns: Sequence[str] = ()
-    """The columns of a CSV file without rows."""
+    """The columns of the records if there are none."""
     suites: Callable[[], Iterable[Suite]] | None = None
+    """Returns a verdict for each item (JUnit); None: the document is not about items."""
     evidence: Callable[[], Iterable[str]] = tuple
     """Returns the evidence for every verdict, in lines."""
     items: Callable[[], Items] | None = None
+    """Collects what a page shows of each item; None: it shows no items."""
     source: str = ""
-    """The file it was made from."""
+    """The file it was made from, which pages name."""
 
     @property
     def title(self) -> str:

@@ -1,9 +1,12 @@
-"""How many options the commands have: few enough that a newcomer sees what is needed."""
+"""The options of the commands: few enough that a newcomer sees what is needed, and what `-o` says."""
+
+import re
 
 import click
 import pytest
 
 from grader.cli import main, run
+from grader.reports.formats import FORMATS
 
 
 def counts() -> dict[str, int]:
@@ -39,3 +42,18 @@ def test_an_option_that_does_not_exist_says_what_serves_in_its_place(
 ) -> None:
     assert run(words) == 2
     assert advice in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "endings"),
+    [
+        ("run", [*FORMATS]),
+        ("report", [*FORMATS]),
+        ("compare", [each for each in FORMATS if each != ".xml"]),
+        ("leaderboard", [each for each in FORMATS if each != ".xml"]),
+    ],
+)
+def test_the_help_of_an_output_lists_every_format_that_a_command_can_write(name: str, endings: list[str]) -> None:
+    (option,) = [each for each in main.commands[name].params if each.name == "outputs"]
+    assert isinstance(option, click.Option)
+    assert re.findall(r"\.[a-z]+\b", option.help or "") == endings

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
+from grader.reports.formats import FORMATS
 from grader.reports.text import clean
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def make(document: Document) -> bytes:
 
     if document.suites is None:
         raise UsageError(
-            f"{document.title} cannot be written as .xml (JUnit), which needs a verdict for each item. Write .json, "
-            ".csv, .md or .html."
+            f"{document.title} cannot be written as .xml (JUnit), which needs a verdict for each item. Write one of "
+            f"{', '.join(ending for ending in FORMATS if ending != '.xml')}."
         )
     made = junitparser.JUnitXml(_attribute(f"grade {document.names[0]}"))
     for suite in document.suites():

@@ -83,12 +83,15 @@ def test_a_narrow_page_says_which_column_a_value_is_of(watch: Callable[..., Watc
 
 
 def test_on_paper_there_are_no_controls_and_nothing_is_cut(watch: Callable[..., Watched], made: Path) -> None:
-    page = watch(made).open("tab=items&item=q1&sample=1")
+    watched = watch(made)
+    page = watched.open("tab=items&item=q1&sample=1")
     page.emulate_media(media="print")
     for control in ("#tabs", "#theme", ".steps", ".strip"):
         assert not page.locator(control).is_visible()
     assert page.evaluate("getComputedStyle(document.querySelector('pre.code')).overflow") == "visible"
     assert len(page.pdf()) > 10_000
+    links = watched.open("tab=summary").locator(".brief li a")
+    assert [link.is_visible() for link in links.all()] == [False] * 3
 
 
 def test_without_a_script_the_figures_are_there_and_the_reason(watch: Callable[..., Watched], made: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.errors import UsageError
-from grader.reports.formats import format_of
+from grader.reports.formats import FORMATS, format_of
 from grader.reports.views import run
 from tests.reports import made_reports as made
 
@@ -30,5 +30,5 @@ def test_another_extension_is_a_usage_error_that_lists_those_there_are(name: str
     with pytest.raises(UsageError) as caught:
         format_of(name)
     assert str(caught.value) == (
-        f"-o {name}: reports are written as .json, .csv, .md, .xml, .html; name the file with one of these extensions."
+        f"-o {name}: reports are written as {', '.join(FORMATS)}; name the file with one of these extensions."
     )
