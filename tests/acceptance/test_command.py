@@ -53,6 +53,8 @@ def test_help_imports_only_the_command_line():
         "grader.errors",
         "grader.files",
         "grader.files.given",
+        "grader.reports",
+        "grader.reports.formats",
         "grader.resources",
     }
 

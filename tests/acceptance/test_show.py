@@ -64,7 +64,7 @@ def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(t
     shutil.copy(VSTAR / "predictions.json", tmp_path)
     data = ["--data", VSTAR / "questions.jsonl"]
     done = grade("predictions.json", "-b", "vstar", *data, "-v", cwd=tmp_path)
-    assert "\n0 #0 correct wrong" in done.stderr
+    assert "0 #0 correct wrong" in done.stderr.splitlines()
     words = "show", "vstar", "0", "--results", "predictions_results.json"
     assert "note: The questions cannot be shown: The data of vstar" in grade(*words, cwd=tmp_path).stdout
     said = grade(*words, *data, cwd=tmp_path).stdout
