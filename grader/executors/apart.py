@@ -32,6 +32,7 @@ OF_KIND: dict[str, Name] = {
     "record": "judging",
     "answer": "answering",
     "judge": "judging",
+    "compare": "judging",
     "run": "official",
 }
 """Kind of job -> the set of sandboxes for it.

@@ -36,6 +36,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         return self.stopped == "short"
 
 
+NOTHING_DONE = Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False)
+
+
 class Lint(msgspec.Struct, frozen=True, kw_only=True):
     """The linter's result."""
 
@@ -128,6 +131,38 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
         return [self.hello, *self.replies]
 
 
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer and the expected one, around their first difference, and the difference in words."""
+
+    expected: str
+    returned: str
+    why: str
+    whole: str = ""
+    """The answer, if all were asked for."""
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What a comparison says of the answers that it got."""
+
+    verdicts: list[tuple[bool, bool, str]] = []
+    """Whether each is right, officially and carefully, and the exception if it is one."""
+    shown: dict[str, Shown] = {}
+    """Position -> texts for people: of the first wrong answer in each reading, or of all."""
+    failed: tuple[int, str] | None = None
+    """The number of the input on whose answer the checker failed, and why."""
+    varies: bool = False
+    """Whether a reference solution's runs differ."""
+    order: str = ""
+    """The form in which its answers have no order, if that differs."""
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The run of a comparison."""
+
+    evidence: Evidence
+    compared: Comparison | None = None
+
+
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
     """All observations of one job."""
 
@@ -136,11 +171,12 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     record: Record | None = None
     answer: Answers | None = None
     judge: Split | None = None
+    compare: Compared | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether the program used up its short time limit, so that it has no verdict yet."""
-        return any(part and part.evidence.is_open for part in (self.answer, self.judge))
+        return any(part and part.evidence.is_open for part in (self.answer, self.judge, self.compare))
 
 
 # Not `Executed()`, which is equal: msgspec prepares a type when it first converts to it, and crashes if several threads

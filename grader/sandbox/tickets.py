@@ -95,7 +95,7 @@ def was_starved(answer: Answer) -> bool:
     All runs but the official one allow for a busy machine themselves. If such a run was asleep and hardly had to wait
     for the machine, it is not starved. A run that already failed for good is not starved either, however it ended.
     """
-    for part in ("run", "record", "answer", "judge"):
+    for part in ("run", "record", "answer", "judge", "compare"):
         run = answer.get(part)
         if isinstance(run, dict) and run.get("confirmed") is not False:
             with contextlib.suppress(KeyError, TypeError):

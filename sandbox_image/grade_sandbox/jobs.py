@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, NotRequired
 
-    Work = Literal["truthy", "falsy", "verdict", "likeness", "right"]
+    Work = Literal["truthy", "falsy", "verdict", "likeness", "right", "compare"]
     """`truthy`, `falsy`: record calls with such answers. `verdict`: whether the tests pass; `likeness`: whether a pass
-    is believed; `right`: which assertions hold."""
+    is believed; `right`: which assertions hold; `compare`: which answers are as expected."""
 
 
 class Declared(TypedDict):
@@ -105,12 +105,55 @@ class Judge(TypedDict):
     """Whether to find out which assertions hold, if the candidate fails."""
 
 
+class Pair(TypedDict):
+    """An answer and the expected one: texts that a program printed, or messages with what a function returned."""
+
+    number: int
+    """The number of the input."""
+    expected: str
+    given: NotRequired[str]
+    """Missing: the program gave no answer, or it is the `same`."""
+    same: NotRequired[bool]
+    """Whether the answer is the expected one, byte for byte."""
+    runs: NotRequired[Sequence[str]]
+    """What the reference solution answered in its other runs."""
+    input: NotRequired[str]
+    """The standard input, or the call."""
+
+
+class EvalPlus(TypedDict):
+    """What EvalPlus' comparison needs to know."""
+
+    tolerance: float
+    is_mbpp: bool
+    base: int
+    """The number of base inputs."""
+
+
+class Compare(TypedDict):
+    """Compare a program's answers with the expected ones."""
+
+    function: str
+    """Empty: the answers are printed texts."""
+    rules: Sequence[str]
+    """The comparisons of the official and of the careful reading; see comparisons.py."""
+    checker: NotRequired[str]
+    evalplus: NotRequired[EvalPlus]
+    pairs: Sequence[Pair]
+    order: NotRequired[str]
+    """The form in which the reference's answers have no order; see varying.py."""
+    finds_order: NotRequired[bool]
+    """Whether the pairs are a reference's own, and it is to be found out how its runs differ."""
+    shown: NotRequired[bool]
+    """Whether every answer is to be returned as a text for people."""
+
+
 class Request(TypedDict):
     """What the process that records and judges does in a fork."""
 
     work: Work
     cpu: float
-    task: Task | Judged | None
+    task: Task | Judged | Compare | None
     """None: the same as in the last request."""
     answers: Answers | None
     passed: bool
@@ -148,5 +191,6 @@ class Job(TypedDict):
     """Record the calls of a task's tests."""
     answer: NotRequired[Answer | Script]
     judge: NotRequired[Judge]
+    compare: NotRequired[Compare]
     run: NotRequired[bool]
     """Do the official run."""

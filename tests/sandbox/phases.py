@@ -17,10 +17,10 @@ from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
-from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
-from grader.scorers.execution.known import Spool
+from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
 from tests.scorers.execution.made import make
 
 MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
@@ -110,11 +110,11 @@ def graded(
     settler = Settler(Local(pool._backend, pool, VerdictCache(None), Limits()), Silent())
     with Spool() as spool:
         made = msgspec.structs.replace(make("task", signature, test, {}, reference), opaque=opaque)
-        confirmation = Confirmation({"task": made}, settler, spool, Limits(), PROTOCOL)
+        pipeline = Pipeline({"task": made}, settler, spool, Limits(), PROTOCOL)
         candidate = Candidate(qid="task", source=source)
-        found = confirmation.verdicts([candidate])[candidate]
-        assert not confirmation.known.broken, confirmation.known.broken
-        assert not confirmation.not_judged, confirmation.not_judged
+        found = pipeline.verdicts([candidate])[candidate]
+        assert not pipeline.known.broken, pipeline.known.broken
+        assert not pipeline.tested.not_judged, pipeline.tested.not_judged
     assert found.split is not None, found.lost
     return found.split
 

@@ -14,7 +14,7 @@ from grader.sandbox.canaries import Kind
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls
+from grader.scorers.execution.calls import CallList
 from tests.scorers.execution.made import make
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LIMITS = Limits()
 SOURCE = "def solution(a):\n    return a\n"
 TASK = make("secret", "def solution(a):\n    pass\n", "assert solution(4711) == 4711\n", {})
-CALLS = Calls(calls=('{"f":{"x":["name","solution"]},"m":[],"v":[4711],"k":[],"n":[],"d":[]}',), names=(), reads=())
+CALLS = CallList(calls=('{"f":{"x":["name","solution"]},"m":[],"v":[4711],"k":[],"n":[],"d":[]}',), names=(), reads=())
 ANSWERS = Answers(
     evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
     hello='{"functions":["solution"],"imported":[],"errors":{},"values":{},"n":[]}',

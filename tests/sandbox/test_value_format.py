@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.scorers.execution.inputs.values import room
+from grader.scorers.execution.inputs.values import TIMES_EXPECTED, reply
 from tests.conftest import cases
 
 pytestmark = phases.MARKS
@@ -606,4 +606,4 @@ def test_an_equal_text_or_number_in_the_place_of_another_is_no_change(value: Any
 def test_there_is_room_for_each_answer_that_equals_the_expected_value(value: object) -> None:
     for answer in (value, collections.deque(map(np.asarray, value)) if isinstance(value, list) else value):
         encoder = sending.Encoder({})
-        assert len(wire.dumps({"v": encoder.encode(answer), "n": encoder.nodes})) <= room(value)
+        assert len(wire.dumps({"v": encoder.encode(answer), "n": encoder.nodes})) <= TIMES_EXPECTED * len(reply(value))

@@ -231,7 +231,7 @@ def settled(test: str) -> Any:
 def test_tests_that_fail_with_an_exception_of_their_own_are_recorded_to_their_end(failing: str) -> None:
     """Else the next call would tell that the last answer was right."""
     spec, recorded = settled(FAILING[failing])
-    assert isinstance(recorded, calls.Calls)
+    assert isinstance(recorded, calls.CallList)
     assert [json.loads(call)["v"] for call in recorded.calls] == [[1], [2], [3]]
     known = {"calls": recorded.calls, "names": recorded.names, "reads": recorded.reads}
     for source, confirmed in (("a * a", True), ("a * a if a < 3 else 1", False), ("1", False)):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DIFFERENT = "its tests do not make the same calls each time: they depend on the answers, on random names, or on time"
 
 
-class Calls(msgspec.Struct, frozen=True, kw_only=True):
+class CallList(msgspec.Struct, frozen=True, kw_only=True):
     """The calls that every candidate of a task must answer, in order."""
 
     calls: tuple[str, ...]
@@ -34,7 +34,7 @@ class NotJudged(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-def agreed(recording: Recording) -> Calls | None:
+def agreed(recording: Recording) -> CallList | None:
     """Return the calls if both recordings are equal, else None."""
     truthy, falsy = recording.truthy, recording.falsy
     if truthy.calls is None or falsy.calls is None:
@@ -42,16 +42,16 @@ def agreed(recording: Recording) -> Calls | None:
     if truthy.calls != falsy.calls:
         return None
     reads = sorted({*truthy.reads, *falsy.reads})
-    return Calls(calls=tuple(truthy.calls), names=tuple(truthy.names), reads=tuple(reads))
+    return CallList(calls=tuple(truthy.calls), names=tuple(truthy.names), reads=tuple(reads))
 
 
-def longer_of(recording: Recording) -> Calls | None:
+def longer_of(recording: Recording) -> CallList | None:
     """Return the calls of the longer recording if the other one is a prefix of it, else None."""
     for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
         begun = shorter.begun if shorter.calls is None else shorter.calls
         if longer.calls is not None and begun is not None and longer.calls[: len(begun)] == begun:
             reads = sorted({*longer.reads, *shorter.reads})
-            return Calls(calls=tuple(longer.calls), names=tuple(longer.names), reads=tuple(reads))
+            return CallList(calls=tuple(longer.calls), names=tuple(longer.names), reads=tuple(reads))
     return None
 
 
@@ -64,7 +64,7 @@ def _failed_early(recording: Recording) -> bool:
     return any(one.calls is None and one.begun is not None for one in (recording.truthy, recording.falsy))
 
 
-def possible(recording: Recording) -> list[Calls]:
+def possible(recording: Recording) -> list[CallList]:
     """Return the lists of calls that may be right; only one if both recordings agree."""
     if (both := agreed(recording)) is not None:
         return [both]
@@ -72,7 +72,7 @@ def possible(recording: Recording) -> list[Calls]:
     return [calls for calls in found if calls is not None]
 
 
-def settle(recording: Recording) -> Calls | NotJudged:
+def settle(recording: Recording) -> CallList | NotJudged:
     """Return a task's calls if no reference solution can choose between the recordings, or why they are not known.
 
     The two recordings must be equal; one may end early with an exception of the tests.
@@ -81,10 +81,10 @@ def settle(recording: Recording) -> Calls | NotJudged:
     return found or NotJudged(why=recording.truthy.refused or recording.falsy.refused or DIFFERENT)
 
 
-def _calls(recorded: Recorded) -> Calls | None:
+def _calls(recorded: Recorded) -> CallList | None:
     if recorded.calls is None:
         return None
-    return Calls(calls=tuple(recorded.calls), names=tuple(recorded.names), reads=tuple(recorded.reads))
+    return CallList(calls=tuple(recorded.calls), names=tuple(recorded.names), reads=tuple(recorded.reads))
 
 
 READS = "getattr"
@@ -93,12 +93,12 @@ READS = "getattr"
 class Reordered(msgspec.Struct, frozen=True, kw_only=True):
     """Calls in another order."""
 
-    calls: Calls
+    calls: CallList
     order: tuple[int, ...]
     """Position -> number of the call in the recorded order."""
 
 
-def reordered(calls: Calls) -> Reordered | None:
+def reordered(calls: CallList) -> Reordered | None:
     """Return the calls in another order; None if it is the same, or if calls depend on each other in other ways."""
     messages = [json.loads(call) for call in calls.calls]
     if any(_depends(message) for message in messages):

@@ -1,12 +1,17 @@
-"""A program whose careful verdict is to be found, and what is known of it."""
+"""A program whose verdict is to be found, and what is known of it."""
 
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.sandbox.answer import Split
+from grader.scorers.execution.inputs.readings import Readings
+
+if TYPE_CHECKING:
+    from grader.scorers.execution.spool import Kept
 
 _HASHING = {"set", "frozenset", "hash", "id", "keys"}
 
@@ -32,32 +37,43 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Another one, and other random numbers, for further runs of a reference solution."""
     again: bool = False
     """Whether it answers the calls in another order (calls.py)."""
-    is_whole: bool = False
-    """Whether its source needs no prelude before it."""
+    is_official: bool = False
+    """Whether it is a program in the form in which a published harness runs it."""
 
 
-class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
-    """The tests' verdict on a candidate. Without a `split` nothing is known, for the reason `lost`."""
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a candidate: what the tests say of its answers, or the readings of a task with inputs."""
 
     split: Split | None = None
+    readings: Readings | None = None
     lost: str = ""
+    """Why nothing is known, if there is neither."""
     is_late: bool = False
     """Whether the tests arrive at the very call in which the program has used up its CPU time."""
     is_open: bool = False
-    """Whether a program used up its short time limit, so that it has no verdict yet."""
-
-    @classmethod
-    def of(cls, split: Split) -> Confirmed:
-        """Return a verdict; none if the candidate or its tests need more than the short time that they were given."""
-        return cls(is_open=True) if split.evidence.is_open else cls(split=split)
+    """Whether it, or its judge, used up its short time limit, so that it has no verdict yet."""
 
 
-class Apart(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdicts on a sample that was run apart from its tests."""
+class Found:
+    """What was found out about a candidate so far."""
 
-    completion: Confirmed = Confirmed()
+    __slots__ = ("answers", "is_open", "lost")
+
+    def __init__(self) -> None:
+        self.answers: list[Kept] = []
+        """Its answers, in as many parts as there were jobs."""
+        self.lost = ""
+        """Why it has no answers."""
+        self.is_open = False
+        """Whether it needs more than the short time that it was given to answer."""
+
+
+class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdicts on a sample's programs."""
+
+    completion: Verdict = Verdict()
     """Verdict on the official completion."""
-    written: Confirmed | None = None
+    whole: Verdict | None = None
     """Verdict on the text as written, if the official completion lost some of it."""
     not_judged: str = ""
     """Why the task is outside the careful reading; empty if it is not."""
@@ -67,4 +83,4 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_open(self) -> bool:
         """Whether a program used up its short time limit, so that it has no verdict yet."""
-        return self.completion.is_open or (self.written is not None and self.written.is_open)
+        return self.completion.is_open or (self.whole is not None and self.whole.is_open)

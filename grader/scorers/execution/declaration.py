@@ -76,7 +76,7 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     times_reference: float = 4.0
     """An input has this many times the CPU time that the reference solution needs for all inputs, if that is more."""
     compare: str = "lines"
-    """The comparison of outputs: `lines`, `tokens`, `exact`, `float:1e-6`, or the name of an entry point."""
+    """The comparison of outputs: `lines`, `tokens`, `exact`, `float:1e-6`, `near:1e-6`, or `evalplus`."""
     prelude: str = ""
     """Code that runs before each program."""
     harness: Literal["", "livecodebench"] = ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from grader.sandbox.answer import NOTHING_DONE, Answers
 from grader.scorers.execution.assembly import Program, assemble, head
 from grader.scorers.execution.tasks import CodeTask
 
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from grade_sandbox import jobs as sandbox
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.calls import Calls, Reordered
+    from grader.scorers.execution.calls import CallList, Reordered
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.extraction import Rules
+
+NO_ANSWERS = Answers(evidence=NOTHING_DONE)
+COMPARING_SECONDS = 20.0
+"""CPU time of comparing all answers of a program with the expected ones; a checker has the time of a test for each."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +78,7 @@ def record_job(task: CodeTask, limits: Limits) -> Job:
     return {**_times(4, task, limits), "record": _tests(task)}
 
 
-def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job:
+def answer_job(task: CodeTask, source: str, calls: CallList, limits: Limits) -> Job:
     """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests.
 
     It may take a quarter more time than the limit, for the cost of the calls themselves.
@@ -88,7 +92,7 @@ def reseeded(job: Job, hash_seed: int) -> Job:
     return {**job, "hash_seed": hash_seed} if hash_seed else job
 
 
-def _candidate(task: CodeTask, source: str, wanted: Calls) -> sandbox.Candidate:
+def _candidate(task: CodeTask, source: str, wanted: CallList) -> sandbox.Candidate:
     signature = task.signature
     return {
         "signature": signature.source,
@@ -136,7 +140,7 @@ def calls_job(
 
 def judge_job(
     task: CodeTask,
-    calls: Calls,
+    calls: CallList,
     answers: Answers,
     limits: Limits,
     *,
@@ -171,6 +175,12 @@ def judge_job(
     if each:
         asked["each"] = True
     return {**_times(1.25, task, limits), "judge": asked}
+
+
+def compare_job(task: CodeTask, compare: sandbox.Compare, limits: Limits) -> Job:
+    """Return the job that compares answers with expected ones."""
+    seconds = limits.cpu_seconds * len(compare["pairs"]) if compare.get("checker") else 0.0
+    return {**_limits(max(COMPARING_SECONDS, seconds), task, limits), "compare": compare}
 
 
 def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> Job:

@@ -1,4 +1,4 @@
-"""Score by execution: assemble, lint, confirm and run; each sample gets both readings."""
+"""Score by execution: assemble, lint, find the verdict apart from the tests, and run officially."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from grader.results import Outcome, SampleResult, SandboxProvenance, write_facts
 from grader.sandbox.answer import Evidence, Executed, Lint, Run
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
-from grader.scorers.execution.candidate import Apart, Confirmed
-from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.facts import SampleFacts
-from grader.scorers.execution.inputs.phase import Inputs
-from grader.scorers.execution.known import Spool
+from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample_result, unscored
 from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,14 +93,13 @@ def executing(
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
-        confirmation = Confirmation(tasks, settler, spool, limits, protocol)
-        inputs = Inputs(tasks, settler, spool, limits, protocol)
-        run = Phases(confirmation, protocol, limits, settler, inputs)
-        confirmation.record(_tested(tasks[qid] for qid, texts in predictions.items() if not texts))
+        pipeline = Pipeline(tasks, settler, spool, limits, protocol)
+        pipeline.record(_tested(tasks[qid] for qid, texts in predictions.items() if not texts))
+        run = Phases(pipeline, protocol, limits, settler)
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
-        executions = _collect(samples, protocol, confirmation.lacking)
-        executions.notes, executions.not_judged = run.notes, confirmation.not_judged
+        executions = _collect(samples, protocol, pipeline.tested.lacking)
+        executions.notes, executions.not_judged = notes_of(pipeline), pipeline.tested.not_judged
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
@@ -118,11 +116,11 @@ def outside_careful(
     """Return a note on tasks that are not judged, without running any prediction; raises InfrastructureError."""
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
-        confirmation = Confirmation(tasks, Settler(executor, observer), spool, limits, protocol)
-        confirmation.record(_tested(tasks.values()))
+        pipeline = Pipeline(tasks, Settler(executor, observer), spool, limits, protocol)
+        pipeline.record(_tested(tasks.values()))
         executor.finish()
-        lacking = confirmation.lacking
-        outside = _without(confirmation.not_judged, lacking)
+        lacking = pipeline.tested.lacking
+        outside = _without(pipeline.tested.not_judged, lacking)
         return _notes([(LACKING, _with_reasons(lacking)), (NOT_JUDGED, _with_reasons(outside))])
 
 
@@ -141,19 +139,10 @@ def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = 
 class Phases:
     """The phases of executing many attempts."""
 
-    def __init__(
-        self,
-        confirmation: Confirmation,
-        protocol: ExecutionProtocol,
-        limits: Limits,
-        settler: Settler,
-        inputs: Inputs | None = None,
-    ) -> None:
-        """`inputs` judges the programs of tasks that have inputs, and no tests."""
-        self._inputs, self._protocol, self._limits, self._settler = inputs, protocol, limits, settler
-        self._confirmation = confirmation
-        self._keys: dict[tuple[str, str, Program, bool], str] = {}
-        """Kind of job, task, program, and whether it was not linted -> key."""
+    def __init__(self, pipeline: Pipeline, protocol: ExecutionProtocol, limits: Limits, settler: Settler) -> None:
+        self._pipeline, self._protocol, self._limits, self._settler = pipeline, protocol, limits, settler
+        self._keys: dict[tuple[str, str, Program, bool], tuple[str, Job]] = {}
+        """Kind of job, task, program, and whether it was not linted -> key and job."""
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return every attempt with its observations.
@@ -166,26 +155,22 @@ class Phases:
         return samples
 
     def judge(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
-        """Return every attempt with its careful verdict; nothing has run officially yet."""
+        """Return every attempt with its verdicts; nothing has run officially yet."""
         samples = self._prepare(attempts)
         self._lint(samples)
         # Also of tasks whose programs are all refused: none of their calls is right.
-        tested = [sample for sample in samples if not sample.has_inputs]
-        self._confirmation.record(sample.attempt.task.id for sample in tested)
-        if self._inputs is not None:
-            self._judge_inputs(self._inputs, [sample for sample in samples if sample.has_inputs])
-        verdicts = self._confirmation.verdicts(c for sample in tested for c in sample.candidates)
-        not_judged, unrecorded = self._confirmation.not_judged, self._confirmation.unrecorded
-        for sample in tested:
+        qids = dict.fromkeys(sample.attempt.task.id for sample in samples)
+        verdicts = self._pipeline.verdicts((c for sample in samples for c in sample.candidates), qids)
+        tested = self._pipeline.tested
+        for sample in samples:
             qid = sample.attempt.task.id
-            if qid in not_judged or qid in unrecorded:
-                lost = Confirmed(lost=f"the calls of its tests were not recorded: {unrecorded.get(qid)}")
-                sample.apart = Apart(completion=lost, not_judged=not_judged.get(qid, ""))
+            if qid in tested.not_judged or qid in tested.unrecorded:
+                lost = Verdict(lost=f"the calls of its tests were not recorded: {tested.unrecorded.get(qid)}")
+                sample.verdicts = Verdicts(completion=lost, not_judged=tested.not_judged.get(qid, ""))
                 continue
-            written = None if sample.written is None else verdicts.get(sample.written)
-            completion = verdicts.get(sample.completion, sample.apart.completion)
-            calls = self._confirmation.compared_calls(qid)
-            sample.apart = Apart(completion=completion, written=written, calls=calls)
+            whole = None if sample.whole is None else verdicts.get(sample.whole)
+            completion = verdicts.get(sample.completion, sample.verdicts.completion)
+            sample.verdicts = Verdicts(completion=completion, whole=whole, calls=tested.compared_calls(qid))
         return samples
 
     def run(self, samples: Iterable[Sample]) -> None:
@@ -196,7 +181,7 @@ class Phases:
         """
         open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
         for sample in open_:
-            if sample.apart.completion.is_late:
+            if sample.verdicts.completion.is_late:
                 sample.ran = self._timed_out(sample)
         self._run([sample for sample in open_ if sample.ran is None])
 
@@ -205,31 +190,6 @@ class Phases:
         evidence = Evidence(stopped="cpu", status=None, cpu=seconds, wall=seconds, waited=0.0, oom=False)
         run = Run(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
         return Executed(lint=sample.lint, run=run)
-
-    def _judge_inputs(self, inputs: Inputs, samples: list[Sample]) -> None:
-        """Judge samples of tasks with inputs; what their programs answer decides both readings."""
-        judged = inputs.judged(c for sample in samples for c in sample.candidates)
-        for sample in samples:
-            if any(map(inputs.is_open, sample.candidates)):
-                sample.apart = Apart(completion=Confirmed(is_open=True))
-            elif (official := judged.get(sample.completion)) is not None:
-                written = judged.get(sample.written, official) if sample.written is not None else official
-                sample.judged = msgspec.structs.replace(official, careful=written.careful, calls=written.calls)
-
-    @property
-    def notes(self) -> list[str]:
-        """Tasks whose verdicts are weaker, or whose samples are unscored, and why."""
-        found, inputs = self._confirmation, self._inputs
-        notes = [
-            (LACKING, _with_reasons(found.lacking)),
-            (NOT_JUDGED, _with_reasons(_without(found.not_judged, found.lacking))),
-            (BROKEN, _with_reasons(_without(found.known.broken, found.lacking))),
-            (WITHOUT, found.without_reference),
-        ]
-        if inputs is not None:
-            kinds = ("checker", inputs.failed_checkers), ("reference solution", inputs.failed_references)
-            notes += [(f"The {kind} of {FAILED}", _with_faults(failed)) for kind, failed in kinds]
-        return _notes(notes)
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.
@@ -241,7 +201,7 @@ class Phases:
         missing = 0
         for attempt in attempts:
             sample = Sample(attempt)
-            sample.key = self._key(sample, self._linting)
+            sample.key, _ = self._job(sample, self._linting)
             samples.append(sample)
             if missing > FEW_LINTS or sample.key in keys:
                 continue
@@ -258,11 +218,12 @@ class Phases:
     def _running(self, sample: Sample) -> Job:
         return jobs.run_job(sample.attempt, self._protocol, self._limits, gated=sample.lint is not None)
 
-    def _key(self, sample: Sample, job: Callable[[Sample], Job]) -> str:
-        """Return the cache key of a sample's job, computed once for all samples with the same program."""
+    def _job(self, sample: Sample, job: Callable[[Sample], Job]) -> tuple[str, Job]:
+        """Return a sample's job with its key, made once for all samples with the same program."""
         place = job.__name__, sample.attempt.task.id, sample.attempt.program, sample.lint is None
         if place not in self._keys:
-            self._keys[place] = self._settler.key(job(sample))
+            made = job(sample)
+            self._keys[place] = self._settler.key(made), made
         return self._keys[place]
 
     def _lint(self, samples: list[Sample]) -> None:
@@ -277,11 +238,11 @@ class Phases:
             lints[key] = executed.lint
             return executed.lint is not None and not executed.lint.messages
 
-        lost = self._settler.settle(LINTING, ((sample.key, sample) for sample in samples), self._linting, take)
+        lost = self._settler.settle(LINTING, [self._job(sample, self._linting) for sample in samples], take)
         for sample in samples:
             sample.lint = lints.get(sample.key)
             if sample.lint is None:
-                sample.apart = Apart(completion=Confirmed(lost=lost.get(sample.key, "it was not linted")))
+                sample.verdicts = Verdicts(completion=Verdict(lost=lost.get(sample.key, "it was not linted")))
 
     def _run(self, samples: list[Sample]) -> None:
         """Run the programs with their tests, as the official evaluator does."""
@@ -293,9 +254,9 @@ class Phases:
 
         # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
         ordered = sorted(samples, key=lambda s: -s.seconds)
-        items = [(self._key(s, self._running), s) for s in ordered]
-        lost = self._settler.settle("running official tests", items, self._running, take)
-        for key, sample in items:
+        made = [self._job(s, self._running) for s in ordered]
+        lost = self._settler.settle("running official tests", made, take)
+        for (key, _), sample in zip(made, ordered, strict=True):
             sample.ran, sample.not_run = ran.get(key), lost.get(key, "")
 
 
@@ -311,26 +272,43 @@ def _collect(samples: list[Sample], protocol: ExecutionProtocol, lacking: Mappin
         executions.samples.append(result)
         executions.completions.setdefault(qid, []).append(attempt.program.completion)
         text = official_result(executed, protocol) if executed is not None else "unscored"
-        if sample.judged is not None:
-            text = sample.judged.text
+        if sample.readings is not None:
+            text = sample.readings.text
         executions.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
     return executions
 
 
 def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
     """Return both readings of a sample."""
-    attempt, judged = sample.attempt, sample.judged
-    if judged is None:
-        return sample_result(attempt, sample.executed, sample.apart, sample.not_run, protocol)
+    attempt, found = sample.attempt, sample.readings
+    if found is None:
+        return sample_result(attempt, sample.executed, sample.verdicts, sample.not_run, protocol)
     return SampleResult(
         qid=attempt.task.id,
         sample=attempt.sample,
-        seconds=judged.seconds,
-        official=judged.official,
-        careful=NO_PROGRAM if attempt.program.is_missing else judged.careful,
+        seconds=found.seconds,
+        official=found.official,
+        careful=NO_PROGRAM if attempt.program.is_missing else found.careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        calls=judged.calls,
-        facts=msgspec.UNSET if judged.base is None else write_facts(SampleFacts(base=judged.base)),
+        calls=found.calls,
+        facts=msgspec.UNSET if found.base is None else write_facts(SampleFacts(base=found.base)),
+    )
+
+
+def notes_of(pipeline: Pipeline) -> list[str]:
+    """Return notes on tasks whose verdicts are weaker, or whose samples are unscored, and why."""
+    tested, inputs = pipeline.tested, pipeline.inputs
+    lacking = tested.lacking
+    broken = _without(_without(pipeline.known.broken, lacking), inputs.failed_references)
+    return _notes(
+        [
+            (LACKING, _with_reasons(lacking)),
+            (NOT_JUDGED, _with_reasons(_without(tested.not_judged, lacking))),
+            (BROKEN, _with_reasons(broken)),
+            (WITHOUT, pipeline.without_reference),
+            (f"The checker of {FAILED}", _with_faults(inputs.failed_checkers)),
+            (f"The reference solution of {FAILED}", _with_faults(inputs.failed_references)),
+        ]
     )
 
 

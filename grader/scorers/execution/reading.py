@@ -9,13 +9,13 @@ import msgspec
 
 from grader.results import Calls, Outcome, Reading, SampleResult, write_facts
 from grader.sandbox.answer import Executed
-from grader.scorers.execution.candidate import Confirmed
+from grader.scorers.execution.candidate import Verdict
 from grader.scorers.execution.extraction import MAX_SOURCE, parse
 from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Lint, Split
-    from grader.scorers.execution.candidate import Apart
+    from grader.scorers.execution.candidate import Verdicts
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.jobs import Attempt
 
@@ -86,11 +86,11 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(official: Reading, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
+def careful_reading(official: Reading, verdicts: Verdicts, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return what an attentive person would conclude from the same output."""
-    if apart.not_judged or attempt.program.is_missing:
-        return not_judged(apart.not_judged) if apart.not_judged else NO_PROGRAM
-    confirmed, recovery = apart.completion, apart.written
+    if verdicts.not_judged or attempt.program.is_missing:
+        return not_judged(verdicts.not_judged) if verdicts.not_judged else NO_PROGRAM
+    confirmed, recovery = verdicts.completion, verdicts.whole
     if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
         # One text is one program, never the better of two: if the text as written can run, it is the program.
         return _as_written(official, recovery, attempt)
@@ -121,7 +121,7 @@ _HIDDEN = Reading(
 )
 
 
-def _unfinished_at_start(recovery: Confirmed) -> bool:
+def _unfinished_at_start(recovery: Verdict) -> bool:
     """Whether a text as written fails to load or was stopped: the tests have no influence on either."""
     split = recovery.split
     if split is None or split.confirmed:
@@ -129,19 +129,19 @@ def _unfinished_at_start(recovery: Confirmed) -> bool:
     return split.kind in {"load", "ended"} or (not split.reason and split.evidence.stopped is not None)
 
 
-def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Reading:
+def _as_written(official: Reading, recovery: Verdict, attempt: Attempt) -> Reading:
     if recovery.split is not None and recovery.split.confirmed and official.outcome is not Outcome.PASSED:
         return _recovered(attempt)
     return _confirmed(recovery) if official.outcome is Outcome.PASSED else official
 
 
-def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
+def careful_alone(lint: Lint | None, verdicts: Verdicts, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
     """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
-    if apart.not_judged or attempt.program.is_missing:
-        return not_judged(apart.not_judged) if apart.not_judged else NO_PROGRAM
+    if verdicts.not_judged or attempt.program.is_missing:
+        return not_judged(verdicts.not_judged) if verdicts.not_judged else NO_PROGRAM
     if lint is not None and (lint.messages or lint.broken):
-        return careful_reading(official_reading(Executed(lint=lint), protocol), apart, attempt, protocol)
-    own, written = apart.completion, apart.written
+        return careful_reading(official_reading(Executed(lint=lint), protocol), verdicts, attempt, protocol)
+    own, written = verdicts.completion, verdicts.whole
     if written is not None and (attempt.program.rebinds or not _unfinished_at_start(written)):
         if written.split is not None and written.split.confirmed:
             return _recovered(attempt)
@@ -172,7 +172,7 @@ def _recovered(attempt: Attempt) -> Reading:
     return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
 
 
-def _confirmed(confirmed: Confirmed) -> Reading:
+def _confirmed(confirmed: Verdict) -> Reading:
     split = confirmed.split
     if split is None:
         return unscored(confirmed.lost or "there is no separate run that could confirm it")
@@ -211,19 +211,19 @@ def unscored(reason: str) -> Reading:
 def sample_result(
     attempt: Attempt,
     executed: Executed | None,
-    apart: Apart,
+    verdicts: Verdicts,
     reason: str,
     protocol: ExecutionProtocol,
 ) -> SampleResult:
     """Combine both readings of a sample."""
     if executed is None:
         official, seconds = unscored(reason), 0.0
-        careful = not_judged(apart.not_judged) if apart.not_judged else official
+        careful = not_judged(verdicts.not_judged) if verdicts.not_judged else official
     else:
         official = official_reading(executed, protocol)
         if official.detail == _TEST_FAILED and executed.run is not None and _is_own(executed.run.lines, attempt):
             official = msgspec.structs.replace(official, detail="an assertion of the program itself failed")
-        careful = careful_reading(official, apart, attempt, protocol)
+        careful = careful_reading(official, verdicts, attempt, protocol)
         if len(attempt.head) > MAX_SOURCE:
             official, careful = _as_too_long(official), _as_too_long(careful)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
@@ -236,25 +236,25 @@ def sample_result(
         official=official,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        calls=calls_of(apart),
-        tests=tests_of(apart) or msgspec.UNSET,
+        calls=calls_of(verdicts),
+        tests=tests_of(verdicts) or msgspec.UNSET,
         facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
 
 
-def calls_of(apart: Apart) -> Calls | msgspec.UnsetType:
+def calls_of(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
     """Return how a sample's answers compare with the reference solution's."""
-    for confirmed in (apart.completion, apart.written or Confirmed()):
+    for confirmed in (verdicts.completion, verdicts.whole or Verdict()):
         split = confirmed.split
         if split is not None and split.likeness is not None and split.likeness.calls is not None:
             return split.likeness.calls
-    return Calls(n=apart.calls, same=0) if apart.calls else msgspec.UNSET
+    return Calls(n=verdicts.calls, same=0) if verdicts.calls else msgspec.UNSET
 
 
-def tests_of(apart: Apart) -> list[bool]:
+def tests_of(verdicts: Verdicts) -> list[bool]:
     """Return whether each test of a program that fails is right; nothing if that was not asked or is not known."""
-    verdicts = (apart.completion, apart.written)
-    found = [verdict.split.right for verdict in verdicts if verdict is not None and verdict.split is not None]
+    both = (verdicts.completion, verdicts.whole)
+    found = [verdict.split.right for verdict in both if verdict is not None and verdict.split is not None]
     return next(filter(None, found), [])
 
 

@@ -22,13 +22,13 @@ from grader.sandbox.interface import FEW_LINTS
 from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
-from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import Printed, SampleFacts
-from grader.scorers.execution.inputs.phase import Inputs, References
-from grader.scorers.execution.known import Known, Spool
+from grader.scorers.execution.known import Known
 from grader.scorers.execution.phases import Phases, limits_of, result_of
+from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import calls_of, careful_alone, tests_of, unscored
 from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
 from grader.scorers.oddities import marked
 from grader.scorers.one_by_one import oddities_of
 
@@ -72,7 +72,6 @@ class Rounds:
         }
         # A reference solution may be slow, and nobody's programs should wait for it.
         self._recorder = Settler(slow, Silent(), with_tests=True)
-        self._references = References(self._recorder, self._spool, self._limits)
         self._recording: set[str] = set()
         """The tasks that some thread is recording."""
         self._recorded = threading.Condition()
@@ -96,7 +95,6 @@ class Rounds:
     def forget(self, qid: str) -> None:
         """Forget what is known of a task."""
         self._known.forget(qid)
-        self._references.forget(qid)
 
     @property
     def losses(self) -> tuple[int, int]:
@@ -138,21 +136,15 @@ class Rounds:
         }
 
     def _is_known(self, qid: str) -> bool:
-        cases = self._tasks[qid].cases
-        if self._tasks[qid].broken:
-            return True
-        if cases is None:
-            return qid in self._known.calls
-        return cases.outputs is not None or qid in self._references.candidates
+        task = self._tasks[qid]
+        needs_nothing = task.broken or (task.cases is not None and task.cases.outputs is not None)
+        return bool(needs_nothing) or self._known.is_known(qid)
 
     def _find_out(self, qids: list[str], spool: Spool) -> dict[str, str]:
         """Record calls, and let reference solutions answer, where no model's program runs; return task -> error."""
-        tested = [qid for qid in qids if self._tasks[qid].cases is None]
-        confirmation = Confirmation(self._tasks, self._recorder, spool, self._limits, self._protocol, known=self._known)
-        confirmation.record(tested, refuse_all=False)
-        inputs = Inputs(self._tasks, self._recorder, spool, self._limits, self._protocol, references=self._references)
-        inputs.answer_references(q for q in qids if q not in tested)
-        return dict(confirmation.unrecorded)
+        pipeline = Pipeline(self._tasks, self._recorder, spool, self._limits, self._protocol, known=self._known)
+        pipeline.record(qids, refuse_all=False)
+        return dict(pipeline.tested.unrecorded)
 
     def _refusal(self, request: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
         """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
@@ -160,7 +152,7 @@ class Rounds:
             return f"the task's row is broken: {self._tasks[request.qid].broken}", "task"
         if request.qid in lost:
             return f"the calls of its tests were not recorded: {lost[request.qid]}", "infrastructure"
-        if why := self._references.broken.get(request.qid) or self._known.broken.get(request.qid):
+        if why := self._known.broken.get(request.qid):
             return f"the task's reference solution does not pass, so no verdict would mean anything: {why}", "task"
         return None
 
@@ -169,18 +161,17 @@ class Rounds:
     def _grade(self, requests: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | None]:
         limits = self._short if lane == "quick" else self._limits
         settler = Settler(self._executors[lane], Silent())
-        each = any(request.each for request in requests)
-        confirmation = Confirmation(self._tasks, settler, spool, limits, self._protocol, known=self._known, each=each)
         protocol = self._protocol
         if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")
-        inputs = Inputs(self._tasks, settler, spool, limits, protocol, references=self._references)
-        phases = Phases(confirmation, protocol, limits, settler, inputs)
+        asked = {"each": any(request.each for request in requests), "shown": any(r.printed for r in requests)}
+        pipeline = Pipeline(self._tasks, settler, spool, limits, protocol, known=self._known, **asked)
+        phases = Phases(pipeline, protocol, limits, settler)
         samples = phases.judge(self._attempts(requests))
         phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
         for sample, result in zip(samples, self._marked(results, requests), strict=True):
-            is_open = sample.apart.is_open and result.careful.rule == "infrastructure"
+            is_open = sample.verdicts.is_open and result.careful.rule == "infrastructure"
             yield None if is_open else msgspec.structs.replace(result, sample=0)
 
     def _attempts(self, requests: Sequence[Asked]) -> Iterable[jobs.Attempt]:
@@ -196,23 +187,21 @@ class Rounds:
 
     def _result(self, sample: Sample, request: Asked) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
-        if request.official or sample.judged is not None:
+        if request.official or sample.readings is not None:
             result = msgspec.structs.replace(result_of(sample, self._protocol), tests=_tests_of(sample, request))
-            if request.printed and sample.judged is not None:
-                outputs = [
-                    Printed(text=g.shown_text, outcome=g.outcome.value, why=g.why) for g in sample.judged.outputs
-                ]
+            if request.printed and sample.readings is not None:
+                outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
                 result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=outputs)))
             return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
-        split = sample.apart.completion.split
+        split = sample.verdicts.completion.split
         return SampleResult(
             qid=request.qid,
             sample=sample.attempt.sample,
             seconds=split.evidence.cpu if split is not None else 0.0,
             official=NOT_ASKED,
-            careful=careful_alone(sample.lint, sample.apart, sample.attempt, self._protocol),
+            careful=careful_alone(sample.lint, sample.verdicts, sample.attempt, self._protocol),
             groups=sample.attempt.task.groups or msgspec.UNSET,
-            calls=calls_of(sample.apart),
+            calls=calls_of(sample.verdicts),
             tests=_tests_of(sample, request),
         )
 
@@ -227,7 +216,7 @@ class Rounds:
 
 def _tests_of(sample: Sample, request: Asked) -> list[bool] | msgspec.UnsetType:
     """Return whether each test of a program that fails is right, if that was requested and is known."""
-    right = sample.judged.right if sample.judged is not None else tests_of(sample.apart)
+    right = sample.readings.right if sample.readings is not None else tests_of(sample.verdicts)
     return right if request.each and right else msgspec.UNSET
 
 

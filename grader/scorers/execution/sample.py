@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.sandbox.answer import Executed, Lint
-from grader.scorers.execution.candidate import Apart, Candidate
+from grader.scorers.execution.candidate import Candidate, Verdicts
 
 if TYPE_CHECKING:
-    from grader.scorers.execution.inputs.judging import Judged
+    from grader.scorers.execution.inputs.readings import Readings
     from grader.scorers.execution.jobs import Attempt
 
 
 class Sample:
     """One attempt with its observations."""
 
-    __slots__ = ("apart", "attempt", "judged", "key", "lint", "not_run", "ran")
+    __slots__ = ("attempt", "key", "lint", "not_run", "ran", "verdicts")
 
     def __init__(self, attempt: Attempt) -> None:
         self.attempt = attempt
@@ -23,12 +25,10 @@ class Sample:
         """Key of the job that lints it."""
         self.lint: Lint | None = None
         """The linter's result; None: infrastructure failed."""
-        self.apart = Apart()
+        self.verdicts = Verdicts()
         self.ran: Executed | None = None
         """The result of the official run; None: the program was refused, or infrastructure failed (see `not_run`)."""
         self.not_run = ""
-        self.judged: Judged | None = None
-        """Both readings, if the task has inputs."""
 
     @property
     def completion(self) -> Candidate:
@@ -36,7 +36,7 @@ class Sample:
         return Candidate(qid=self.attempt.task.id, source=self.attempt.program.completion)
 
     @property
-    def written(self) -> Candidate | None:
+    def whole(self) -> Candidate | None:
         """The text as written, if it is a different program."""
         source = self.attempt.program.recovered
         return None if source is None else Candidate(qid=self.attempt.task.id, source=source)
@@ -48,12 +48,20 @@ class Sample:
         program = self.attempt.program
         is_left_out = (program.rebinds or program.is_missing) and not self.has_inputs
         found = [] if self.refused or self.lint is None or is_left_out else [self.completion]
-        return found if self.written is None else [*found, self.written]
+        return found if self.whole is None else [*found, self.whole]
 
     @property
     def has_inputs(self) -> bool:
         """Whether the data has the inputs for its program, and no tests."""
         return self.attempt.task.cases is not None
+
+    @property
+    def readings(self) -> Readings | None:
+        """Both readings, if the task has inputs and they are known: careful is about the text as written."""
+        official, whole = self.verdicts.completion.readings, self.verdicts.whole
+        if official is None or whole is None or whole.readings is None:
+            return official
+        return msgspec.structs.replace(official, careful=whole.readings.careful, calls=whole.readings.calls)
 
     @property
     def refused(self) -> bool:
@@ -63,7 +71,7 @@ class Sample:
     @property
     def seconds(self) -> float:
         """Wall time in which the candidate answered."""
-        split = self.apart.completion.split
+        split = self.verdicts.completion.split
         return split.evidence.wall if split is not None else 0.0
 
     @property

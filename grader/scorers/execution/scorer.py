@@ -16,7 +16,7 @@ from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.facts import facts_of
-from grader.scorers.execution.inputs.judging import RULE
+from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.reading import not_judged, unscored
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits

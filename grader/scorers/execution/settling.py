@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from grader.sandbox.tickets import Verdict
 
     Take = Callable[[str, Executed], bool]
-
-Item = TypeVar("Item")
+    Made = Job | Callable[[], Job]
+    """A job, or what returns it when it is sent."""
 
 KEYS_AT_A_TIME = 16
 """Maximum number of cached results in memory."""
@@ -48,10 +48,6 @@ class Settler:
         self.cached = Counter[str]()
         """Phase -> number of items settled from the cache."""
 
-    def with_tests(self) -> Settler:
-        """Return a settler whose jobs may run where tests do. Never use it for a model's program."""
-        return Settler(self.executor, self._observer, with_tests=True)
-
     def program(
         self, text: str, signature: str, rules: extraction.Rules, tested: tuple[str, ...] = ()
     ) -> assembly.Program:
@@ -66,33 +62,22 @@ class Settler:
         self.executor.cache.put(key, {"computed": msgspec.to_builtins(made)})
         return made
 
-    def settle(
-        self,
-        phase: str,
-        items: Iterable[tuple[str, Item]],
-        job: Callable[[Item], Job],
-        take: Take,
-        *,
-        passed: int = 0,
-        keeps_stopped: bool = False,
-    ) -> dict[str, str]:
-        """Run every item's job; return key -> error for jobs without a result.
+    def settle(self, phase: str, jobs: Iterable[tuple[str, Made]], take: Take, *, passed: int = 0) -> dict[str, str]:
+        """Run jobs, by their keys; return key -> error for jobs without a result.
 
-        `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
-        key's result once, and returns whether it is a success.
-        `passed`: the number of further items of the phase, known to be successes. `keeps_stopped`: whether the cache
-        also gets results of programs that need more than a short time.
+        `take` gets each key's result once, and returns whether it is a success. `passed`: the number of further items
+        of the phase, known to be successes.
         """
-        current = _Phase(phase, items, take, passed, keeps_stopped=keeps_stopped)
+        current = _Phase(phase, jobs, take, passed)
         self._show(current)
         self._take_kept(current)
         if current.todo:
-            new = ((key, job(item)) for key, item in current.todo.items())
+            new = ((key, made() if callable(made) else made) for key, made in current.todo.items())
             for verdict in self.executor.run(new, with_tests=self._with_tests):
                 self._settled(current, verdict)
         return current.lost
 
-    def _take_kept(self, phase: _Phase[Item]) -> None:
+    def _take_kept(self, phase: _Phase) -> None:
         """Take the results of earlier runs."""
         keys = list(phase.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
@@ -101,16 +86,16 @@ class Settler:
                     self.cached[phase.name] += phase.times[key]
                     del phase.todo[key]
 
-    def _settled(self, phase: _Phase[Any], verdict: Verdict) -> None:
+    def _settled(self, phase: _Phase, verdict: Verdict) -> None:
         executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
         if verdict.answer is not None and executed is not None:
-            if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and (phase.keeps_stopped or not executed.is_open):
+            if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and not executed.is_open:
                 self.executor.cache.put(verdict.key, verdict.answer)
         else:
             phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
             self._advance(phase, verdict.key)
 
-    def _take(self, phase: _Phase[Any], key: str, answer: Answer) -> Executed | None:
+    def _take(self, phase: _Phase, key: str, answer: Answer) -> Executed | None:
         """Pass on an answer and return it; None if it is invalid."""
         try:
             executed = understand(answer)
@@ -119,31 +104,23 @@ class Settler:
         self._advance(phase, key, is_success=phase.take(key, executed))
         return executed
 
-    def _show(self, phase: _Phase[Any]) -> None:
+    def _show(self, phase: _Phase) -> None:
         if phase.total:
             self._observer.phase(phase.name, phase.total)
         if phase.passed:
             self._observer.advance(phase.passed, passed=phase.passed)
 
-    def _advance(self, phase: _Phase[Any], key: str, *, is_success: bool = False) -> None:
+    def _advance(self, phase: _Phase, key: str, *, is_success: bool = False) -> None:
         steps = phase.times[key]
         self._observer.advance(steps, passed=steps * is_success)
 
 
-class _Phase(Generic[Item]):
+class _Phase:
     """A phase: its jobs without a result, and its progress."""
 
-    def __init__(
-        self,
-        name: str,
-        items: Iterable[tuple[str, Item]],
-        take: Take,
-        passed: int = 0,
-        *,
-        keeps_stopped: bool = False,
-    ) -> None:
-        pairs = list(items)
-        self.name, self.take, self.keeps_stopped = name, take, keeps_stopped
+    def __init__(self, name: str, jobs: Iterable[tuple[str, Made]], take: Take, passed: int = 0) -> None:
+        pairs = list(jobs)
+        self.name, self.take = name, take
         self.times = Counter(key for key, _ in pairs)
         self.total, self.passed = len(pairs) + passed, passed
         self.todo = dict(pairs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from grade_sandbox.jobs import Request, Task
+    from grade_sandbox.jobs import Compare, Request, Task
     from grade_sandbox.supervise.dialogue import OneResult
     from grade_sandbox.supervise.zygote import Zygotes
 
@@ -94,7 +94,7 @@ class KeptProcess:
 class JudgeProcess(KeptProcess):
     """The process that records and judges. It compiles tests, and forks to run them."""
 
-    _task: Task | None = None
+    _task: Task | Compare | None = None
 
     def ask(self, request: Request) -> None:
         """Run a task's tests once; the task is sent only if it differs from the last one."""

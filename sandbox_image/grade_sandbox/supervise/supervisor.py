@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, Literal
 
-    from grade_sandbox.jobs import Answers, Candidate, Job, Judged, Script, Task, Work
+    from grade_sandbox.jobs import Answers, Candidate, Compare, Job, Judged, Script, Task, Work
     from grade_sandbox.supervise.zygote import End
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
@@ -58,6 +58,7 @@ class Supervisor:
             "record": self._record,
             "answer": self._answer,
             "judge": self._judge,
+            "compare": self._compare,
             "run": self._run,
         }
         # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
@@ -75,7 +76,7 @@ class Supervisor:
         answer: dict[str, Any] = {"id": job["id"]}
         self.watched_memory = job.get("memory", self.settings["memory"])
         # No process with tests is alive while a candidate is.
-        if not (job.get("judge") or job.get("record")):
+        if not (job.get("judge") or job.get("compare") or job.get("record")):
             self.judge.stop()
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
@@ -211,11 +212,15 @@ class Supervisor:
             seen |= {"confirmed": False, "reason": found["doubt"], "kind": "unlike"}
         return seen | {"likeness": found}
 
+    def _compare(self, job: Job) -> dict[str, Any]:
+        """Compare answers with expected ones; see comparing.py."""
+        return self._run_tests(job, "compare", job["compare"], fields={"compared": dict}, limit=MAX_RECORD)
+
     def _run_tests(
         self,
         job: Job,
         work: Work,
-        task: Task | Judged,
+        task: Task | Judged | Compare,
         answers: Answers | None = None,
         *,
         fields: dialogue.Fields,
@@ -225,11 +230,17 @@ class Supervisor:
         """Run a task's tests in a fork of the process that has them. `answers`: to the calls of this task."""
         messages: list[str] = []
         expected: list[str] = []
-        if answers is not None:
-            judged = cast("Judged", task)
-            messages = [*judged["calls"], *answers["replies"]]
-            expected = [text for run in judged.get("expected", ()) for text in run if text is not None]
-        numeric = needs_numpy([task["signature"], task["test"]], [*messages, *expected])
+        if "pairs" in task:
+            compared = cast("Compare", task)
+            messages = [pair.get("given", "") for pair in compared["pairs"]]
+            expected = [pair["expected"] for pair in compared["pairs"]]
+            numeric = "evalplus" in compared or (bool(compared["function"]) and needs_numpy((), [*messages, *expected]))
+        else:
+            tests = cast("Judged", task)
+            if answers is not None:
+                messages = [*tests["calls"], *answers["replies"]]
+                expected = [text for run in tests.get("expected", ()) for text in run if text is not None]
+            numeric = needs_numpy([tests["signature"], tests["test"]], [*messages, *expected])
         pid = self.judge.prepare(numeric=numeric)
         said = dialogue.OneResult(self.judge.result_fd, fields, limit, ends=True)
         said.moved = sum(map(len, messages))

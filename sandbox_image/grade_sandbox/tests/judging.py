@@ -1,7 +1,7 @@
-"""Record calls and judge answers. The tests are compiled once per task, and run in a fork for each set of answers.
+"""Record calls and judge answers: by tests, which are compiled once per task, or by comparisons with expected ones.
 
-No candidate runs here, only its data is used. An answer can still be a bomb, so each fork has its own limits (watch.py)
-and only the supervisor ends it.
+No candidate runs here, only its data is used. An answer can still be a bomb, so each set of answers is judged in a fork
+with its own limits (watch.py), and only the supervisor ends it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 import socket
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import belief, recording
+from grade_sandbox.tests import belief, comparing, recording
 from grade_sandbox.tests.replay import Tests
 from grade_sandbox.tests.tried import as_they_are
 from grade_sandbox.values import wire
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Answers, Request
 
-_RECORDINGS = {"truthy", "falsy"}
+    Prepared = Tests | recording.Recording | comparing.Comparison
+
+_KINDS: dict[str, type[Prepared]] = {
+    "truthy": recording.Recording,
+    "falsy": recording.Recording,
+    "compare": comparing.Comparison,
+}
+"""What is done in a fork -> what is prepared for it, of the task; everything else is done by its tests."""
 
 
 def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
@@ -32,7 +39,7 @@ def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
     This process compiles tests and runs them only in forks, so it can serve one task after another. `spec` is empty.
     """
     channel = socket.socket(fileno=request_fd)
-    prepared: Tests | recording.Recording | None = None
+    prepared: Prepared | None = None
     _tell(result_fd, {"ready": True})
     while True:
         try:
@@ -41,7 +48,7 @@ def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
             return
         if request["task"] is not None:
             task: Any = request["task"]
-            prepared = (recording.Recording if request["work"] in _RECORDINGS else Tests)(task)
+            prepared = _KINDS.get(request["work"], Tests)(task)
         pid = process.fork()
         if pid == 0:
             _run(prepared, request, result_fd, channel)
@@ -62,9 +69,7 @@ def _folder(pid: int) -> str:
     return f"{os.getcwd()}/{pid}"
 
 
-def _run(
-    prepared: Tests | recording.Recording | None, request: Request, result_fd: int, channel: socket.socket
-) -> NoReturn:
+def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: socket.socket) -> NoReturn:
     """Do the work of a request; called in a fork."""
     try:
         channel.close()
@@ -75,6 +80,8 @@ def _run(
         os.chdir(folder)
         if isinstance(prepared, recording.Recording):
             _tell(result_fd, {"recorded": prepared.recorded(truthy=request["work"] == "truthy")})
+        elif isinstance(prepared, comparing.Comparison):
+            _tell(result_fd, {"compared": prepared.made()})
         elif prepared is not None and request["answers"] is not None:
             _tell(result_fd, _judged(prepared, request, request["answers"]))
     finally:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from grader.sandbox.answer import Recorded, Recording
-from grader.scorers.execution.calls import DIFFERENT, Calls, NotJudged, possible, settle
+from grader.scorers.execution.calls import DIFFERENT, CallList, NotJudged, possible, settle
 
 
 def call(number: int, **more: Any) -> str:
@@ -22,7 +22,7 @@ def recording(truthy: list[str] | None, falsy: list[str] | None, refused: str = 
 
 def test_calls_that_both_recordings_agree_on_count() -> None:
     found = settle(recording([call(1)], [call(1)]))
-    assert found == Calls(calls=(call(1),), names=("N",), reads=("x", "y"))
+    assert found == CallList(calls=(call(1),), names=("N",), reads=("x", "y"))
 
 
 def test_without_a_known_solution_two_different_recordings_are_none() -> None:
@@ -36,7 +36,7 @@ def test_without_a_known_solution_the_longer_recording_counts_where_the_tests_en
     ended = recording(None, all_, "ValueError without a candidate: ")
     begun = msgspec.structs.replace(ended, truthy=msgspec.structs.replace(ended.truthy, begun=[call(1)]))
     found = settle(begun)
-    assert isinstance(found, Calls)
+    assert isinstance(found, CallList)
     assert list(found.calls) == all_
     assert isinstance(settle(ended), NotJudged)
 

@@ -7,7 +7,7 @@ import pytest
 from grader.sandbox.answer import Answers, Evidence
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls
+from grader.scorers.execution.calls import CallList
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from tests.scorers.execution.made import make
 
@@ -20,7 +20,7 @@ LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 
 CODE = "def solution(a):\n    return a + 2"
-CALLS = Calls(calls=('{"f": 1}',), names=("N",), reads=("x",))
+CALLS = CallList(calls=('{"f": 1}',), names=("N",), reads=("x",))
 EVIDENCE = Evidence(stopped=None, status=None, cpu=0.1, wall=0.2, waited=0.0, oom=False)
 
 

@@ -13,7 +13,7 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
-from grader.scorers.execution.candidate import Apart, Confirmed
+from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.reading import careful_alone, official_result, sample_result
 from tests.scorers.execution.made import make
@@ -43,12 +43,12 @@ def read(
     executed: Executed | None,
     recovery: Split | None = None,
     code: str | None = None,
-    confirmed: Confirmed | None = None,
+    confirmed: Verdict | None = None,
 ) -> SampleResult:
     made = attempt(code) if code is not None else attempt()
-    recovered = Confirmed(split=recovery) if recovery is not None else None
+    recovered = Verdict(split=recovery) if recovery is not None else None
     return sample_result(
-        made, executed, Apart(completion=confirmed or Confirmed(), written=recovered), "the supervisor was lost", V2
+        made, executed, Verdicts(completion=confirmed or Verdict(), whole=recovered), "the supervisor was lost", V2
     )
 
 
@@ -60,7 +60,7 @@ CONFIRMED = Split(evidence=evidence(), confirmed=True)
 
 
 def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
-    assert read(ran("passed"), confirmed=Confirmed(split=CONFIRMED)) == SampleResult(
+    assert read(ran("passed"), confirmed=Verdict(split=CONFIRMED)) == SampleResult(
         qid="q1",
         sample=0,
         seconds=0.01,
@@ -84,13 +84,13 @@ APART = "passes officially, but not when the tests get only its answers: "
     ],
 )
 def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(split: Split, detail: str) -> None:
-    result = read(ran("passed"), confirmed=Confirmed(split=split))
+    result = read(ran("passed"), confirmed=Verdict(split=split))
     assert result.official == Reading(outcome=Outcome.PASSED, credit=1)
     assert result.careful == failed(Outcome.SUSPECT, detail, "split")
 
 
 def test_a_pass_whose_confirmation_infrastructure_lost_is_unscored() -> None:
-    result = read(ran("passed"), confirmed=Confirmed(lost="the sandbox died"))
+    result = read(ran("passed"), confirmed=Verdict(lost="the sandbox died"))
     assert result.careful == failed(Outcome.UNSCORED, "the sandbox died", "infrastructure")
 
 
@@ -166,7 +166,7 @@ def test_where_dropped_code_rebinds_a_name_only_the_text_as_written_is_judged(
     """Whatever becomes of the completion: the better of two programs is not one program."""
     kind = "" if official == "passed" else "NameError"
     for completion in (CONFIRMED, WRONG):
-        result = read(ran(official, kind), written, REBINDS, Confirmed(split=completion))
+        result = read(ran(official, kind), written, REBINDS, Verdict(split=completion))
         assert result.careful.outcome is outcome
 
 
@@ -178,16 +178,16 @@ def test_a_text_that_runs_as_written_is_no_second_guess(official: str, outcome: 
     """Another answer in code that the official assembly drops earns nothing beside the first."""
     kind = "" if official == "passed" else "NameError"
     written = Split(evidence=evidence(), reason="a test fails", kind="assertion")
-    result = read(ran(official, kind), written, DROPS, Confirmed(split=CONFIRMED))
+    result = read(ran(official, kind), written, DROPS, Verdict(split=CONFIRMED))
     assert result.careful.outcome is outcome
 
 
 @pytest.mark.parametrize("code", [DROPS, REBINDS])
 def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> None:
     written = Split(evidence=evidence(), reason="a test fails", kind="assertion")
-    apart = Apart(completion=Confirmed(split=CONFIRMED), written=Confirmed(split=written))
-    assert careful_alone(Lint(), apart, attempt(code), V2).credit == 0
-    right = Apart(completion=Confirmed(split=written), written=Confirmed(split=CONFIRMED))
+    verdicts = Verdicts(completion=Verdict(split=CONFIRMED), whole=Verdict(split=written))
+    assert careful_alone(Lint(), verdicts, attempt(code), V2).credit == 0
+    right = Verdicts(completion=Verdict(split=written), whole=Verdict(split=CONFIRMED))
     assert careful_alone(Lint(), right, attempt(code), V2).outcome is Outcome.PASSED
 
 
@@ -201,7 +201,7 @@ def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> 
 )
 def test_a_text_that_cannot_be_run_as_written_is_judged_as_it_was_assembled(written: Split) -> None:
     """A demonstration that reads a file nobody has costs no credit."""
-    result = read(ran("passed"), written, DROPS, Confirmed(split=CONFIRMED))
+    result = read(ran("passed"), written, DROPS, Verdict(split=CONFIRMED))
     assert result.careful == Reading(outcome=Outcome.PASSED, credit=1, rule="split")
 
 
@@ -217,9 +217,9 @@ def test_a_program_that_silenced_the_linter_but_does_not_parse_is_carefully_a_li
 def test_no_comment_is_blamed_where_no_linter_ran_or_none_is_there(code: str, lint: bool) -> None:
     words = msgspec.structs.replace(V2, lint=lint)
     seen = ran("invalid syntax", "SyntaxError")
-    result = sample_result(attempt(code), seen, Apart(), "", words)
+    result = sample_result(attempt(code), seen, Verdicts(), "", words)
     assert result.careful == result.official == failed(Outcome.ERROR, "SyntaxError: invalid syntax")
-    alone = Apart(completion=Confirmed(split=Split(evidence=evidence(), reason="SyntaxError", kind="load")))
+    alone = Verdicts(completion=Verdict(split=Split(evidence=evidence(), reason="SyntaxError", kind="load")))
     assert careful_alone(None, alone, attempt(code), words).outcome is Outcome.ERROR
 
 
@@ -297,5 +297,5 @@ def test_both_readings_say_where_a_program_is_too_long_to_be_assembled() -> None
     seen = read(ran("name 'x' is not defined", "NameError"), code=long)
     assert seen.official == failed(Outcome.ERROR, f"NameError: name 'x' is not defined {why}")
     assert seen.careful == seen.official
-    passed = read(ran("passed"), code=long, confirmed=Confirmed(split=Split(confirmed=True, evidence=evidence())))
+    passed = read(ran("passed"), code=long, confirmed=Verdict(split=Split(confirmed=True, evidence=evidence())))
     assert (passed.official.detail, passed.careful.outcome) == ("", Outcome.PASSED)

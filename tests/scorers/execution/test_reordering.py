@@ -1,9 +1,9 @@
-"""Calls of objects in another order: the last one first, as far as objects allow."""
+"""CallList of objects in another order: the last one first, as far as objects allow."""
 
 import json
 from typing import Any
 
-from grader.scorers.execution.calls import Calls, reordered
+from grader.scorers.execution.calls import CallList, reordered
 
 
 def call(target: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
@@ -11,7 +11,7 @@ def call(target: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
 
 
 def ordered(*messages: dict[str, Any]) -> tuple[list[int], list[dict[str, Any]]] | None:
-    found = reordered(Calls(calls=tuple(map(json.dumps, messages)), names=(), reads=()))
+    found = reordered(CallList(calls=tuple(map(json.dumps, messages)), names=(), reads=()))
     return None if found is None else (list(found.order), [json.loads(text) for text in found.calls.calls])
 
 

@@ -21,9 +21,9 @@ from grader.scorers.execution import rounds
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE
-from tests.scorers.execution import test_confirming
+from tests.scorers.execution import test_pipeline
 from tests.scorers.execution.made import make
-from tests.scorers.execution.test_confirming import EVIDENCE, Named, program
+from tests.scorers.execution.test_pipeline import EVIDENCE, Named, program
 
 TASKS = {
     "plain": make("plain", "def solution(a):", "assert solution(1) == 1", {}),
@@ -31,7 +31,7 @@ TASKS = {
 }
 
 
-class Scripted(test_confirming.Scripted):
+class Scripted(test_pipeline.Scripted):
     """Sandboxes that answer each job as the source of its program says."""
 
     workers = 1

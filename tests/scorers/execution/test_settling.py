@@ -8,11 +8,11 @@ import pytest
 from grader.observer import Silent
 from grader.sandbox.tickets import Verdict
 from grader.scorers.execution import jobs
-from grader.scorers.execution.confirming import Confirmation
-from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases
+from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.settling import Settler
-from tests.scorers.execution.test_confirming import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
+from grader.scorers.execution.spool import Spool
+from tests.scorers.execution.test_pipeline import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
 
 Batch = Iterable[tuple[str, dict[str, Any]]]
 
@@ -74,9 +74,9 @@ def graded(
     if observer is not None:
         settling._observer = observer
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
+        phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
-    return phases, [(sample.lint, sample.apart, sample.ran, sample.not_run) for sample in samples]
+    return phases, [(sample.lint, sample.verdicts, sample.ran, sample.not_run) for sample in samples]
 
 
 ENDLESS = "```python\ndef solution(a):\n    while a:\n        a -= 1\n    return 7\n```"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -13,7 +13,7 @@ from grader.files.json_text import kind
 from grader.files.packed import unpacked
 from grader.scorers.execution.extraction import defined
 from grader.scorers.execution.inputs import evalplus
-from grader.scorers.execution.inputs.values import written
+from grader.scorers.execution.inputs.values import source_of
 
 if TYPE_CHECKING:
     from grader.data.tables import Row
@@ -47,7 +47,20 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self, number: int) -> str:
         """Return an input for people: the text, or the call as source."""
         given = self.inputs[number]
-        return f"{self.function}({', '.join(map(written, given))})" if self.function else str(given)
+        return f"{self.function}({', '.join(map(source_of, given))})" if self.function else str(given)
+
+
+class Expected(NamedTuple):
+    """What is expected of a task's programs."""
+
+    answers: tuple[str, ...]
+    """Printed texts, or messages with what a function returns."""
+    seconds: float = 0.0
+    """CPU time that a reference solution needed for all inputs; 0: there is none."""
+    runs: tuple[tuple[str, ...], ...] = ()
+    """What it answered in its other runs, if that is not the same: of each run, the answers to all inputs."""
+    order: str = ""
+    """The form in which its answers have no order, if that differs; see the sandbox's `varying.py`."""
 
 
 def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:

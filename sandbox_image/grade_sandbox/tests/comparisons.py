@@ -1,7 +1,7 @@
-"""The rules by which a printed text is compared with the expected one, by the name in a protocol's `compare`.
+"""The rules by which an answer is compared with the expected one, by the name in a protocol's `compare`.
 
-A rule is a function of the expected and the printed text. `lines` is LiveCodeBench's (`testing_util.py` at 28fef95,
-`grade_stdio`). A package can add rules as entry points of the group `grade.comparisons`.
+A rule is a function of the expected and the given value. To add one, write it here, and its name in the grader's
+`scorers/execution/comparisons.py`. `lines` is LiveCodeBench's (`testing_util.py` at 28fef95, `grade_stdio`).
 """
 
 from __future__ import annotations
@@ -10,42 +10,22 @@ import functools
 import math
 import re
 from collections import deque
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from importlib import metadata
-from typing import Any
 
-from grader.errors import UsageError
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-GROUP = "grade.comparisons"
-Rule = Callable[[str, str], bool]
+    Rule = Callable[[Any, Any], bool]
+
 NEAR = 1e-6
 
 
 def rule(name: str) -> Rule:
-    """Return the rule with this name; raises UsageError."""
-    kind, colon, number = name.partition(":")
-    if colon and kind in _TOLERANT:
-        return _TOLERANT[kind](_tolerance(name, number))
-    if name in _PLAIN:
-        return _PLAIN[name]
-    for point in metadata.entry_points(group=GROUP, name=name):
-        loaded: Rule = point.load()
-        return loaded
-    names = sorted(
-        {*_PLAIN, "evalplus", *(f"{kind}:1e-6" for kind in _TOLERANT), *metadata.entry_points(group=GROUP).names}
-    )
-    raise UsageError(f"compare = {name!r}: unknown comparison; the comparisons are {', '.join(names)}.")
-
-
-def _tolerance(name: str, number: str) -> float:
-    try:
-        tolerance = float(number)
-    except ValueError:
-        tolerance = -1.0
-    if not 0 <= tolerance < math.inf:
-        raise UsageError(f"compare = {name!r}: the largest difference has to follow, as in `float:1e-6`.")
-    return tolerance
+    """Return the rule with this name."""
+    kind, _, tolerance = name.partition(":")
+    return _TOLERANT[kind](float(tolerance)) if tolerance else _PLAIN[kind]
 
 
 def exact(expected: str, printed: str) -> bool:
@@ -178,11 +158,7 @@ _PLAIN: dict[str, Rule] = {
     "numbers": numbers,
     "exact": exact,
     "trimmed": trimmed,
+    "same values": same_values,
+    "near values": near_values,
 }
 _TOLERANT: dict[str, Callable[[float], Rule]] = {"float": _within, "near": functools.partial(_within, needed=".")}
-CAREFUL = {"lines": "numbers", "tokens": "numbers", "exact": "trimmed"}
-"""Comparison -> that of the careful reading, for which blanks make no difference; others are their own.
-
-That a number may differ a little is for the task to say (`compare_careful = "near:1e-6"`): where a benchmark has one
-exact text for it, others are wrong.
-"""

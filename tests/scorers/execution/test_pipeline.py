@@ -14,12 +14,12 @@ from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
-from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
-from grader.scorers.execution.known import Spool
 from grader.scorers.execution.phases import Phases, result_of
+from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_reading, official_result
 from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
 from tests.scorers.execution.made import make
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
@@ -98,16 +98,16 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     answers = {"plain": [program("a"), program("a + 1"), program("a")], "odd": [program("a"), program("2")]}
     settling = settler(pool)
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
+        phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
     order = dict.fromkeys(pool.kinds)
     assert list(order) == ["lint", "record", "answer", "judge", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
     assert pool.kinds.count("answer") == 2
-    splits = {sample.attempt.task.id: sample.apart.completion.split for sample in samples}
+    splits = {sample.attempt.task.id: sample.verdicts.completion.split for sample in samples}
     assert splits["plain"] is not None
     assert splits["odd"] is None
-    assert phases._confirmation.not_judged == {"odd": "the tests pass a function"}
+    assert phases._pipeline.tested.not_judged == {"odd": "the tests pass a function"}
     readings = {result.careful for sample in samples if (result := result_of(sample, PROTOCOL)).qid == "odd"}
     why = "the tests pass a function"
     assert readings == {Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")}
@@ -120,13 +120,13 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
 
 def confirm(
     pool: Scripted, *sources: str, solution: str | None = None, tests: str = "assert solution(1) == 1"
-) -> tuple[Confirmation, Any]:
+) -> tuple[Pipeline, Any]:
     task = make("plain", "def solution(a):", tests, {}, solution)
     with Spool() as spool:
-        confirmation = Confirmation({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
         candidates = [Candidate(qid="plain", source=source) for source in sources]
-        found = confirmation.verdicts(candidates)
-        return confirmation, [found.get(candidate) for candidate in candidates]
+        found = pipeline.verdicts(candidates)
+        return pipeline, [found.get(candidate) for candidate in candidates]
 
 
 REFERENCE = "def solution(a):\n    return a"
@@ -136,16 +136,16 @@ REFERENCE = "def solution(a):\n    return a"
 def test_a_task_whose_reference_solution_passes_only_officially_is_not_judged(pool: Scripted, kind: str) -> None:
     """Its official run comes before any program of a model, and only then."""
     pool.kind = kind
-    confirmation, (found,) = confirm(pool, "aaa", solution=REFERENCE)
+    pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
     why = "the reference solution passes in one process with its tests, but not apart from them: why"
-    assert (confirmation.not_judged, confirmation.known.broken, found) == ({"plain": why}, {}, None)
+    assert (pipeline.tested.not_judged, pipeline.known.broken, found) == ({"plain": why}, {}, None)
     assert pool.kinds == ["record", "answer", "answer", "judge", "run"]
 
 
 def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> None:
     pool.kind, pool.official = "assertion", "failed: no"
-    confirmation, (found,) = confirm(pool, "aaa", solution=REFERENCE)
-    assert (confirmation.not_judged, confirmation.known.broken) == ({}, {"plain": "why"})
+    pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
+    assert (pipeline.tested.not_judged, pipeline.known.broken) == ({}, {"plain": "why"})
     assert found.split.kind == "assertion"
     assert pool.jobs[-1][1]["judge"]["task"]["expected"] == []
 
@@ -153,19 +153,19 @@ def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> No
 def test_a_task_whose_reference_solution_was_lost_is_neither_judged_nor_outside(pool: Scripted) -> None:
     for kind in ("record", "answer", "run"):
         pool.kind, pool.lost = "assertion", {kind}
-        confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
-        assert (confirmation.not_judged, confirmation.unrecorded) == ({}, {"plain": "the sandbox died"})
+        pipeline, _ = confirm(pool, "aaa", solution=REFERENCE)
+        assert (pipeline.tested.not_judged, pipeline.tested.unrecorded) == ({}, {"plain": "the sandbox died"})
 
 
 def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
-    confirmation, _ = confirm(pool, "aaa", "bbbb", solution=REFERENCE)
+    pipeline, _ = confirm(pool, "aaa", "bbbb", solution=REFERENCE)
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge", "judge"]
     assert [job.get("hash_seed", 0) for kind, job in pool.jobs if kind == "answer"] == [0, 1, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
     assert "expected" not in reference["task"]
     said = ["{}", *reference["answers"]["replies"]]
     assert [sample["task"]["expected"] for sample in samples] == [[said, said]] * 2
-    assert confirmation.known.has_reference("plain")
+    assert "plain" in pipeline.known.references
 
 
 def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) -> None:
@@ -192,7 +192,7 @@ def test_only_a_program_whose_tests_arrive_at_the_call_that_used_up_its_time_doe
 ) -> None:
     pool.kind, pool.answered, settling = kind, answered, settler(pool)
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
+        phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         (sample,) = phases.all(jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL))
     assert ("run" in pool.kinds) == is_run
     reading = official_reading(sample.executed, PROTOCOL)

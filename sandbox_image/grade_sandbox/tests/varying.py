@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Any
 
-from grader.scorers.execution.inputs.comparisons import near_values
+from grade_sandbox.tests.comparisons import near_values
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     Form = Callable[[Any], Any]
 
@@ -30,12 +31,18 @@ def is_like(runs: Sequence[Any], given: Any, form: Form | None = None) -> bool:
         return False
 
 
+def variation(answers: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Return whether a reference's runs differ, and the name of the form in which its answers have no order."""
+    form = order_of(answers)
+    return {"varies": differ(answers), "order": next((name for name, one in FORMS.items() if one is form), "")}
+
+
 def order_of(answers: Sequence[Sequence[Any]]) -> Form | None:
     """Return the form in which the answers of a reference have no order; None if their order is always the same.
 
     `answers`: of each call, the answers of all runs.
     """
-    for form in (items, everything):
+    for form in FORMS.values():
         for runs in answers:
             if not _agree(runs) and _agree([form(one) for one in map(_plain, runs)]):
                 return form
@@ -62,6 +69,9 @@ def everything(value: Any) -> Any:
     if isinstance(value, _SEQUENCES):
         return sorted(map(everything, value), key=repr)
     return {key: everything(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+FORMS: dict[str, Form] = {"items": items, "everything": everything}
 
 
 def _is_like(runs: list[Any], given: Any, form: Form | None = None) -> bool:

@@ -1,0 +1,85 @@
+"""Let programs answer. No test and no expected answer is in any job, and no verdict is known yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.scorers.execution.candidate import Candidate, Found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from grade_sandbox.jobs import Job
+
+    from grader.sandbox.answer import Executed
+    from grader.sandbox.interface import Limits
+    from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.known import Known
+    from grader.scorers.execution.settling import Settler
+    from grader.scorers.execution.spool import Kept, Spool
+    from grader.scorers.execution.tasks import CodeTask
+
+
+class Wanted(NamedTuple):
+    """A program, and what it is asked."""
+
+    candidate: Candidate
+    calls: Sequence[str]
+    job: Callable[[Sequence[str]], Job]
+    """Returns the job in which it answers these calls."""
+
+
+class Answering:
+    """Gets the answers of programs, and keeps them until they are judged."""
+
+    def __init__(self, settler: Settler, spool: Spool) -> None:
+        self._settler, self._spool = settler, spool
+        self.found: dict[Candidate, Found] = {}
+
+    def run(self, phase: str, wanted: Iterable[Wanted]) -> None:
+        """Let programs answer that have not answered yet.
+
+        A supervisor that was busy with one for a minute leaves the rest of its calls to another job.
+        """
+        new = {one.candidate: one for one in wanted if one.candidate not in self.found}
+        # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
+        open_ = sorted(new.values(), key=lambda one: "while" not in one.candidate.source)
+        while open_:
+            open_ = self._run(phase, open_)
+
+    def _run(self, phase: str, wanted: list[Wanted]) -> list[Wanted]:
+        """Let programs answer in one job each; return those that have calls left."""
+        jobs = [one.job(one.calls) for one in wanted]
+        items = [(self._settler.key(job), job) for job in jobs]
+        kept: dict[str, Kept] = {}
+
+        def take(key: str, executed: Executed) -> bool:
+            if executed.answer is not None:
+                kept[key] = self._spool.put(key, executed.answer)
+            return False
+
+        lost = self._settler.settle(phase, items, take)
+        rest = []
+        for (key, _), one in zip(items, wanted, strict=True):
+            found = self.found.setdefault(one.candidate, Found())
+            if key not in kept:
+                found.lost = lost.get(key, "it was not run")
+            elif kept[key].evidence.is_open:
+                found.is_open = True
+            else:
+                found.answers.append(kept[key])
+                if 0 < kept[key].replies < len(one.calls) and not kept[key].has_ended:
+                    rest.append(one._replace(calls=one.calls[kept[key].replies :]))
+        return rest
+
+
+class Means(NamedTuple):
+    """What the calls and the judge of every kind of task need."""
+
+    tasks: Mapping[str, CodeTask]
+    settler: Settler
+    spool: Spool
+    limits: Limits
+    protocol: ExecutionProtocol
+    answering: Answering
+    known: Known

@@ -1,0 +1,365 @@
+"""Tasks with inputs: their calls are read from the data, and answers are compared with the expected ones."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from grader.errors import InputError
+from grader.files.json_text import quoted
+from grader.results import Outcome
+from grader.scorers.execution import comparisons, jobs
+from grader.scorers.execution.answering import Wanted
+from grader.scorers.execution.candidate import Candidate, Verdict, hash_seeds
+from grader.scorers.execution.inputs import livecodebench, outputs, values
+from grader.scorers.execution.inputs.cases import Expected
+from grader.scorers.execution.inputs.readings import Output
+from grader.scorers.execution.tasks import MOST_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from grade_sandbox.jobs import Compare, Job, Pair
+
+    from grader.sandbox.answer import Compared, Executed, Shown
+    from grader.scorers.execution.answering import Means
+    from grader.scorers.execution.candidate import Found
+    from grader.scorers.execution.inputs.cases import Cases
+
+MOST_NAMED = 10
+"""Number of broken reference solutions that an error names."""
+REFERENCE_SECONDS = 30.0
+"""CPU time of a reference solution for each input."""
+MOST_CHARACTERS = 8 << 20
+"""Characters of the answers in one job."""
+BY_ARGUMENTS = {"find_zero", "surface_Area", "digit_distance_nums"}
+"""The functions whose arguments EvalPlus looks at when it judges an answer."""
+
+
+class _Plan(NamedTuple):
+    """What is left to compare of a program's answers."""
+
+    outputs: list[Output]
+    right: list[bool]
+    """Which answers are the expected ones, byte for byte."""
+    jobs: dict[str, list[int]]
+    """Key of a job, which is in the spool -> the numbers of the inputs in it."""
+
+
+class Inputs:
+    """The calls and the judge of tasks with inputs."""
+
+    def __init__(self, means: Means, *, shown: bool = False) -> None:
+        """`shown`: the readings have every answer as a text for people."""
+        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._known = means
+        self._shown = shown
+        self._rules = comparisons.readings_of(self._protocol.compare, self._protocol.compare_careful)
+        self._calls, self._expected, self._official = cache(self._calls_of), cache(self._expected_of), cache(self._form)
+        self._compared: dict[str, Compared] = {}
+        self._lost: dict[str, str] = {}
+        self.failed_checkers: dict[str, str] = {}
+        """Task -> the first error of its checker."""
+        self.failed_references: dict[str, str] = {}
+        """Task -> why its reference solution gives no expected answers."""
+
+    def _cases(self, qid: str) -> Cases:
+        cases = self._tasks[qid].cases
+        assert cases is not None
+        return cases
+
+    # --- calls, and expected answers ---
+
+    def _calls_of(self, qid: str) -> tuple[str, ...]:
+        cases = self._cases(qid)
+        return values.calls(cases.function, cases.inputs) if cases.function else cases.inputs
+
+    def _expected_of(self, qid: str) -> Expected:
+        cases = self._cases(qid)
+        if cases.outputs is None:
+            return self._known.expected[qid]
+        return Expected(tuple(map(values.reply, cases.outputs)) if cases.function else cases.outputs)
+
+    def record(self, qids: Iterable[str], *, refuse_all: bool) -> None:
+        """Let the reference solutions answer where the data has no outputs.
+
+        `refuse_all`: if there are some, and none has answers, raise InputError.
+        """
+        every = list(dict.fromkeys(qids))
+        open_ = [qid for qid in every if self._cases(qid).outputs is None and not self._known.is_known(qid)]
+        runs = {qid: self._runs(qid) for qid in open_}
+        every_run = [run for each in runs.values() for run in each]
+        asked = [self._wanted(run, REFERENCE_SECONDS, values.MOST) for run in every_run]
+        self._answering.run("running references", asked)
+        plans = {qid: found for qid, each in runs.items() if (found := self._reference(qid, each)) is not None}
+        self._run("judging references", [key for plan, _ in plans.values() for key in plan.jobs])
+        for qid, (plan, expected) in plans.items():
+            if problem := self._problem(qid, plan):
+                self._known.broken[qid] = problem
+            else:
+                self._known.expected[qid] = self._varying(expected, plan)
+        self.failed_references |= {qid: self._known.broken[qid] for qid in every if qid in self._known.broken}
+        if refuse_all and every and len(self.failed_references) == len(every):
+            raise InputError([self._named(qid) for qid in every[:MOST_NAMED]])
+
+    def _named(self, qid: str) -> str:
+        return f"task {quoted(qid)}: its reference solution {self.failed_references[qid]}"
+
+    def _runs(self, qid: str) -> list[Candidate]:
+        """Return a reference solution, with every hash seed."""
+        source = self._tasks[qid].whole_solution
+        seeds = hash_seeds(source)
+        return [Candidate(qid=qid, source=f"{source}\n# reference", hash_seed=seed) for seed in seeds]
+
+    def _reference(self, qid: str, runs: Sequence[Candidate]) -> tuple[_Plan, Expected] | None:
+        """Return how a reference solution's answers are compared with themselves: some equal nothing, some vary."""
+        found = self._answering.found[runs[0]]
+        if not found.answers:
+            self._known.broken[qid] = f"was not run: {found.lost}"
+            return None
+        given, *others = (self._reference_outputs(run) for run in runs)
+        texts = tuple(output.text for output in given)
+        whole = [tuple(o.text for o in other) for other in others if other and all(o.is_answer for o in other)]
+        seconds = sum(kept.evidence.cpu for kept in found.answers)
+        expected = Expected(texts, seconds, tuple(whole))
+        if not all(output.is_answer for output in given):
+            return _Plan(given, [output.is_answer for output in given], {}), expected
+        pairs = [self._pair(qid, number, expected, given=text) for number, text in enumerate(texts)]
+        return _Plan(given, [False] * len(given), self._jobs(qid, pairs, None)), expected
+
+    def _reference_outputs(self, run: Candidate) -> list[Output]:
+        parts = [self._spool.get(kept) for kept in self._answering.found[run].answers]
+        return outputs.outputs_of(parts, self._cases(run.qid), REFERENCE_SECONDS, self._protocol) if parts else []
+
+    def _varying(self, expected: Expected, plan: _Plan) -> Expected:
+        """Return what is expected, with a reference's other runs only if they differ."""
+        found = [one for key in plan.jobs if (one := self._compared[key].compared) is not None]
+        varies = any(one.varies for one in found)
+        orders = {one.order for one in found}
+        order = next((form for form in ("items", "everything") if form in orders), "")
+        return expected._replace(runs=expected.runs if varies else (), order=order)
+
+    def _problem(self, qid: str, plan: _Plan) -> str:
+        """Return why a reference solution has no answers that others can be compared with; empty if it has them."""
+        right, given, shown = self._rights(plan)
+        if all(right[1]):
+            return ""
+        number = right[1].index(False)
+        why = (
+            given[number].why or f"its answer cannot be compared: {shown[number].returned if number in shown else '?'}"
+        )
+        if given[number].outcome is Outcome.OUT_OF_MEMORY:
+            why += " (give more with --memory)"
+        return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {why:.200}"
+
+    # --- answers ---
+
+    def wanted(self, candidate: Candidate) -> Iterator[Wanted]:
+        """Yield what a candidate is asked, also in the form in which a published harness runs it."""
+        if candidate.qid not in self.failed_references:
+            expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()
+            for form in dict.fromkeys((candidate, self._official(candidate))):
+                yield self._wanted(form, self._seconds(candidate.qid), values.most_bytes(expected), expected)
+
+    def _wanted(self, form: Candidate, seconds: float, most_bytes: int, expected: Sequence[str] = ()) -> Wanted:
+        task, function, source = self._tasks[form.qid], self._cases(form.qid).function, form.source
+        if not form.is_official:
+            source = livecodebench.with_function(source, self._protocol.prelude, function)
+        limits = msgspec.structs.replace(self._limits, cpu_seconds=seconds)
+
+        def job(calls: Sequence[str]) -> Job:
+            if not function:
+                return jobs.reseeded(jobs.script_job(task, source, calls, limits), form.hash_seed)
+            known = values.digests(expected)
+            job = jobs.calls_job(task, source, function, calls, limits, most_bytes=most_bytes, known=known)
+            return jobs.reseeded(job, form.hash_seed)
+
+        return Wanted(form, self._calls(form.qid), job)
+
+    def _seconds(self, qid: str) -> float:
+        own = self._tasks[qid].seconds or self._limits.cpu_seconds
+        return max(own, min(MOST_SECONDS, self._protocol.times_reference * self._expected(qid).seconds))
+
+    def _form(self, candidate: Candidate) -> Candidate:
+        """Return the program in the form in which the harness runs it; the same if there is none."""
+        source, prelude, function = candidate.source, self._protocol.prelude, self._cases(candidate.qid).function
+        if not self._protocol.harness:
+            return candidate
+        if not function:
+            whole = livecodebench.as_function(source, prelude)
+        else:
+            whole = livecodebench.with_function(source, prelude, function, is_official=True)
+            if whole == livecodebench.with_function(source, prelude, function):
+                return candidate
+        return msgspec.structs.replace(candidate, source=whole, is_official=True)
+
+    # --- verdicts ---
+
+    def missing(self, candidate: Candidate) -> Verdict | None:
+        """Return the verdict on a candidate without answers; None if it has all of them."""
+        if candidate.qid in self.failed_references:
+            return Verdict(readings=outputs.unjudged(self._named(candidate.qid)))
+        every = [self._answering.found[form] for form in (candidate, self._official(candidate))]
+        if any(found.is_open for found in every):
+            return Verdict(is_open=True)
+        lost = next((found.lost for found in every if found.lost), "")
+        return Verdict(readings=outputs.unjudged(lost)) if lost else None
+
+    def judge(self, phase: str, found: Mapping[Candidate, Found]) -> dict[Candidate, Verdict]:
+        """Return the verdicts on candidates that have answered."""
+        forms = dict.fromkeys(form for candidate in found for form in (candidate, self._official(candidate)))
+        plans = {form: self._plan(form) for form in forms}
+        passed = sum(not plan.jobs for plan in plans.values())
+        self._run(phase, [key for plan in plans.values() for key in plan.jobs], passed=passed)
+        readings = {form: self._readings(form, plan) for form, plan in plans.items()}
+        return {candidate: _verdict(readings[candidate], readings[self._official(candidate)]) for candidate in found}
+
+    def _plan(self, form: Candidate) -> _Plan:
+        """Return how a program's answers are compared."""
+        qid, cases = form.qid, self._cases(form.qid)
+        parts = [self._spool.get(kept) for kept in self._answering.found[form].answers]
+        given = outputs.outputs_of(parts, cases, self._seconds(qid), self._protocol)
+        expected = self._expected(qid).answers
+        is_same = values.is_same if cases.function else str.__eq__
+        same = [output.is_answer and is_same(text, output.text) for text, output in zip(expected, given, strict=True)]
+        is_over = all(same) and not cases.checker and not (self._shown and cases.function)
+        compared = {} if is_over else self._jobs(qid, list(self._pairs(qid, given, same)), self._expected(qid))
+        # The texts are in the jobs. Those of all programs would fill the memory.
+        light = given if self._shown and not cases.function else [output._replace(text="") for output in given]
+        return _Plan(light, same, compared)
+
+    def _pairs(self, qid: str, given: Sequence[Output], same: Sequence[bool]) -> Iterator[Pair]:
+        """Yield what is to be compared: what differs, and of missing answers only the first.
+
+        EvalPlus needs all expected answers, because a float among them changes how later ones are compared.
+        """
+        cases, expected = self._cases(qid), self._expected(qid)
+        needs_all = self._is_evalplus(qid) or (self._shown and bool(cases.function))
+        is_missing = False
+        for number, output in enumerate(given):
+            if not output.is_answer:
+                if not is_missing:
+                    yield self._pair(qid, number, expected)
+                is_missing = True
+            elif cases.checker or not same[number]:
+                yield self._pair(qid, number, expected, given=output.text)
+            elif needs_all:
+                yield {**self._pair(qid, number, expected), "same": True}
+
+    def _is_evalplus(self, qid: str) -> bool:
+        return self._protocol.compare == comparisons.EVALPLUS and bool(self._cases(qid).function)
+
+    def _pair(self, qid: str, number: int, expected: Expected, given: str | None = None) -> Pair:
+        cases = self._cases(qid)
+        made: Pair = {"number": number, "expected": expected.answers[number]}
+        if given is not None:
+            made["given"] = given
+            if runs := [run[number] for run in expected.runs]:
+                made["runs"] = runs
+        if cases.checker or (cases.function in BY_ARGUMENTS and self._is_evalplus(qid)):
+            made["input"] = self._calls(qid)[number]
+        return made
+
+    def _jobs(self, qid: str, pairs: Sequence[Pair], expected: Expected | None) -> dict[str, list[int]]:
+        """Put the jobs that compare these answers into the spool, where they stay until they are sent.
+
+        `expected`: None for the answers of a reference solution itself.
+        """
+        cases, made = self._cases(qid), dict[str, list[int]]()
+        rules = comparisons.VALUES if cases.function else self._rules
+        for part in _parts(pairs):
+            compare: Compare = {"function": cases.function, "rules": rules, "pairs": part}
+            if cases.checker:
+                compare["checker"] = cases.checker
+            elif self._is_evalplus(qid):
+                is_mbpp = qid.startswith("Mbpp/")
+                compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base}
+            if self._shown and cases.function:
+                compare["shown"] = True
+            if expected is None:
+                compare["finds_order"] = True
+            elif expected.order:
+                compare["order"] = expected.order
+            job = jobs.compare_job(self._tasks[qid], compare, self._limits)
+            key = self._settler.key(job)
+            self._spool.hold(key, job)
+            made[key] = [pair["number"] for pair in part]
+        return made
+
+    def _run(self, phase: str, keys: Sequence[str], *, passed: int = 0) -> None:
+        """Run jobs of the spool."""
+
+        def take(key: str, executed: Executed) -> bool:
+            if executed.compare is not None:
+                self._compared[key] = executed.compare
+            return False
+
+        new = [(key, partial(self._spool.held, key)) for key in keys if key not in self._compared]
+        self._lost = self._settler.settle(phase, new, take, passed=passed) if new or passed else {}
+
+    def _rights(self, plan: _Plan) -> tuple[list[list[bool]], list[Output], dict[int, Shown]]:
+        """Return for each reading which answers are right, the answers, and some of them as texts."""
+        right, given = [list(plan.right), list(plan.right)], list(plan.outputs)
+        shown: dict[int, Shown] = {}
+        for key, numbers in plan.jobs.items():
+            found = self._compared[key].compared
+            verdicts = found.verdicts if found is not None else [(False, False, "")] * len(numbers)
+            for number, (official, careful, error) in zip(numbers, verdicts, strict=True):
+                right[0][number], right[1][number] = official, careful
+                if error:
+                    given[number] = Output("", Outcome.ERROR, error)
+            shown |= {numbers[int(place)]: one for place, one in (found.shown.items() if found is not None else ())}
+        return right, given, shown
+
+    def _readings(self, form: Candidate, plan: _Plan) -> Verdict:
+        every = [self._compared.get(key) for key in plan.jobs]
+        if any(one is None for one in every):
+            why = next((self._lost[key] for key in plan.jobs if key in self._lost), "it was not judged")
+            return Verdict(readings=outputs.unjudged(why))
+        if any(one is not None and one.evidence.is_open for one in every):
+            return Verdict(is_open=True)
+        cases = self._cases(form.qid)
+        if cases.checker and (fault := _fault(every)):
+            self.failed_checkers.setdefault(form.qid, fault)
+            return Verdict(readings=outputs.unjudged(f"task {form.qid}: {fault}", "checker"))
+        right, given, shown = self._rights(plan)
+        made = outputs.readings_of(cases, given, right, shown, self._protocol)
+        if self._shown and cases.function:
+            texts = [given[n]._replace(text=shown[n].whole) if n in shown else given[n] for n in range(len(given))]
+            made = msgspec.structs.replace(made, outputs=texts)
+        seconds = sum(kept.evidence.cpu for kept in self._answering.found[form].answers)
+        return Verdict(readings=msgspec.structs.replace(made, seconds=seconds))
+
+
+def _verdict(own: Verdict, official: Verdict) -> Verdict:
+    """Return the verdict on a program, with the official reading of the form in which the harness runs it."""
+    if own.readings is None or official.readings is None:
+        return Verdict(is_open=True)
+    made = msgspec.structs.replace(own.readings, official=official.readings.official, text=official.readings.text)
+    return Verdict(readings=made)
+
+
+def _fault(compared: Sequence[Compared | None]) -> str:
+    """Return why a checker gives no verdict; empty if it does."""
+    for one in compared:
+        if one is None or one.compared is None:
+            return "the checker does not finish"
+        if one.compared.failed is not None:
+            number, why = one.compared.failed
+            return f"the checker fails with the output for input {number + 1}: {why}"
+    return ""
+
+
+def _parts(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Yield pairs in parts that a message can have."""
+    part, size = list[Any](), 0
+    for pair in pairs:
+        length = sum(len(text) for text in (*pair.values(), *pair.get("runs", ())) if isinstance(text, str))
+        if part and size + length > MOST_CHARACTERS:
+            yield part
+            part, size = [], 0
+        part.append(pair)
+        size += length
+    if part:
+        yield part

@@ -1,0 +1,96 @@
+"""From candidates to verdicts: calls, answers, judge. No test runs while a candidate's verdict is open.
+
+The calls of a task are known without any candidate: its tests are recorded, or its inputs are read. Every candidate
+answers them, without any test or expected answer. Then the judge decides about all answers, without any candidate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.scorers.execution.answering import Answering, Means
+from grader.scorers.execution.calls import CallList
+from grader.scorers.execution.inputs.compared import Inputs
+from grader.scorers.execution.known import Known
+from grader.scorers.execution.tested import Tested
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from grader.sandbox.interface import Limits
+    from grader.scorers.execution.candidate import Candidate, Verdict
+    from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.settling import Settler
+    from grader.scorers.execution.spool import Spool
+    from grader.scorers.execution.tasks import CodeTask
+
+
+class Pipeline:
+    """Finds the verdicts of candidates, phase by phase."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, CodeTask],
+        settler: Settler,
+        spool: Spool,
+        limits: Limits,
+        protocol: ExecutionProtocol,
+        *,
+        known: Known | None = None,
+        each: bool | None = None,
+        shown: bool = False,
+    ) -> None:
+        """`known`: what is already known of tasks. `each`, `shown`: see `Tested` and `Inputs`."""
+        self._tasks = tasks
+        self.known = Known(spool) if known is None else known
+        self._answering = Answering(settler, spool)
+        means = Means(tasks, settler, spool, limits, protocol, self._answering, self.known)
+        self.tested, self.inputs = Tested(means, each=each), Inputs(means, shown=shown)
+        self._wanted: list[str] = []
+        """The tasks of the candidates whose verdicts were asked for."""
+
+    def _of(self, qid: str) -> Tested | Inputs:
+        return self.tested if self._tasks[qid].cases is None else self.inputs
+
+    def record(self, qids: Iterable[str], *, refuse_all: bool = True) -> None:
+        """Find out the calls of these tasks, and let their reference solutions answer, if that is not known.
+
+        `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
+        """
+        every = dict.fromkeys(qids)
+        for kind in (self.tested, self.inputs):
+            kind.record([qid for qid in every if self._of(qid) is kind], refuse_all=refuse_all)
+
+    def answer(self, candidates: Iterable[Candidate]) -> None:
+        """Let candidates answer the calls of their tasks. No outcome is known at this point."""
+        wanted = [one for candidate in candidates for one in self._of(candidate.qid).wanted(candidate)]
+        if wanted:
+            self._answering.run("answering", wanted)
+
+    def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
+        """Return the verdicts of candidates that have been asked, from their answers."""
+        verdicts: dict[Candidate, Verdict] = {}
+        every = list(candidates)
+        for kind in (self.tested, self.inputs):
+            own = [candidate for candidate in every if self._of(candidate.qid) is kind and self._was_asked(candidate)]
+            missing = {candidate: verdict for candidate in own if (verdict := kind.missing(candidate)) is not None}
+            found = {candidate: self._answering.found[candidate] for candidate in own if candidate not in missing}
+            verdicts |= missing | (kind.judge("judging", found) if found else {})
+        return verdicts
+
+    def _was_asked(self, candidate: Candidate) -> bool:
+        return candidate in self._answering.found or candidate.qid in self.inputs.failed_references
+
+    def verdicts(self, candidates: Iterable[Candidate], qids: Iterable[str] = ()) -> dict[Candidate, Verdict]:
+        """Return every candidate's verdict: calls, answers, judge. `qids`: tasks that may have no candidate."""
+        every = list(dict.fromkeys(candidates))
+        self._wanted = list(dict.fromkeys(candidate.qid for candidate in every))
+        self.record([*qids, *self._wanted])
+        self.answer(every)
+        return self.judge(every)
+
+    @property
+    def without_reference(self) -> list[str]:
+        """Tasks with tests and candidates that have no reference solution."""
+        calls = self.known.calls
+        return [q for q in self._wanted if self._tasks[q].solution is None and isinstance(calls.get(q), CallList)]

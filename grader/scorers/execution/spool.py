@@ -1,0 +1,82 @@
+"""Answers, and jobs that were not sent yet, in a private temporary file."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import threading
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from grader.files import compact_json
+from grader.sandbox.answer import Answers, Evidence
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Kept(NamedTuple):
+    """A program's answers in the spool, and what is known of them without reading them."""
+
+    key: str
+    digest: str
+    """Of all its messages: equal ones are the same answers."""
+    evidence: Evidence
+    replies: int
+    """Their number."""
+    has_loaded: bool
+    encoding: bool
+    """See `Answers.encoding`."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program can answer nothing more."""
+        evidence = self.evidence
+        return evidence.stopped is not None or evidence.oom or evidence.status is not None
+
+
+class Spool:
+    """Values of JSON by key, for any number of threads. Use it as a context manager."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="grade-answers-")  # noqa: SIM115 - closed by __exit__
+        self._places: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def put(self, key: str, answers: Answers) -> Kept:
+        """Store answers."""
+        self.hold(key, answers)
+        digest = hashlib.sha256(compact_json.encode(answers.messages)).hexdigest()
+        has_loaded = answers.hello is not None
+        return Kept(key, digest, answers.evidence, len(answers.replies), has_loaded, answers.encoding)
+
+    def get(self, kept: Kept) -> Answers:
+        """Return stored answers."""
+        return msgspec.convert(self.held(kept.key), Answers)
+
+    def hold(self, key: str, value: object) -> None:
+        """Store a value."""
+        data = zlib.compress(compact_json.encode(value), 1)
+        with self._lock:
+            self._places[key] = self._file.seek(0, 2), len(data)
+            self._file.write(data)
+
+    def held(self, key: str) -> Any:
+        """Return a stored value."""
+        with self._lock:
+            start, length = self._places[key]
+            self._file.seek(start)
+            data = self._file.read(length)
+        return compact_json.decode(zlib.decompress(data))
+
+    def forget(self, key: str) -> None:
+        """Forget a value. Its place in the file stays used."""
+        self._places.pop(key, None)

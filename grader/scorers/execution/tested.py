@@ -1,0 +1,335 @@
+"""Tasks with tests: their calls are recorded without any candidate, and answers are judged by replaying the tests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from grader.errors import InputError
+from grader.results.provenance import Calls as Compared
+from grader.sandbox.answer import Executed, Likeness, Recording, Split
+from grader.scorers.execution import jobs
+from grader.scorers.execution.answering import Wanted
+from grader.scorers.execution.assembly import Program
+from grader.scorers.execution.calls import CallList, NotJudged, possible, reordered, settle
+from grader.scorers.execution.candidate import Candidate, Found, Verdict, hash_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from grade_sandbox.jobs import Job
+
+    from grader.sandbox.answer import Answers
+    from grader.scorers.execution.answering import Means
+    from grader.scorers.execution.calls import Reordered
+    from grader.scorers.execution.settling import Made
+    from grader.scorers.execution.spool import Kept
+
+NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
+FEW_ANSWERS = 64
+"""If a program has used up its time after more answers than this, it may have needed it to send them."""
+
+
+class Tried(NamedTuple):
+    """A reference solution's answers to the calls that may be right."""
+
+    verdict: Verdict
+    runs: list[Candidate]
+    other: Reordered | None
+    """The calls in another order, if it answered these as well."""
+
+
+class Tested:
+    """The calls and the judge of tasks with tests."""
+
+    def __init__(self, means: Means, *, each: bool | None = None) -> None:
+        """`each`: of candidates that fail, find out which assertions hold; None: if the tests are a list of them."""
+        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self.known = means
+        self._each = each
+        self.unrecorded: dict[str, str] = {}
+        """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
+        self._judged: dict[str, Split] = {}
+
+    @property
+    def not_judged(self) -> dict[str, str]:
+        """Tasks that are outside the careful reading, and why."""
+        return {qid: calls.why for qid, calls in self.known.calls.items() if isinstance(calls, NotJudged)}
+
+    @property
+    def lacking(self) -> dict[str, str]:
+        """Tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
+        found = {qid: _MISSING.search(why) for qid, why in (self.not_judged | self.known.broken).items()}
+        return {qid: match[1] for qid, match in found.items() if match is not None}
+
+    def compared_calls(self, qid: str) -> int:
+        """Return how many answers are compared with those of a task's reference solution; 0 without one."""
+        calls = self.known.calls.get(qid)
+        return len(calls.calls) if isinstance(calls, CallList) and qid in self.known.references else 0
+
+    # --- calls ---
+
+    def record(self, qids: Iterable[str], *, refuse_all: bool) -> None:
+        """Record the calls of these tasks if they are unknown.
+
+        `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
+        """
+        missing = [qid for qid in dict.fromkeys(qids) if qid not in self.known.calls.keys() | self.unrecorded.keys()]
+        if missing:
+            tried = self._record(missing)
+            if refuse_all:
+                self._check_references(tried)
+
+    def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, CallList], Tried]:
+        recordings: dict[str, Recording | None] = {}
+
+        def take(key: str, executed: Executed) -> bool:
+            recordings[key] = executed.record.recorded if executed.record is not None else None
+            return False
+
+        made = {qid: jobs.record_job(self._tasks[qid], self._limits) for qid in qids}
+        keys = {qid: self._settler.key(job) for qid, job in made.items()}
+        lost = self._settler.settle("recording calls", [(keys[qid], job) for qid, job in made.items()], take)
+        recorded = {qid: recordings.get(key) for qid, key in keys.items()}
+        tried = self._tried({qid: r for qid, r in recorded.items() if r is not None and self._tasks[qid].solution})
+        self.unrecorded |= {qid: lost[key] for qid, key in keys.items() if key in lost}
+        self.unrecorded |= {qid: found.verdict.lost for (qid, _), found in tried.items() if found.verdict.lost}
+        open_: dict[str, Recording] = {}
+        for qid, recording in recorded.items():
+            if qid not in self.unrecorded and not self._settle(qid, recording, tried):
+                assert recording is not None
+                open_[qid] = recording
+        self._settle_failed(open_, tried)
+        return tried
+
+    def _check_references(self, tried: Mapping[tuple[str, CallList], Tried]) -> None:
+        judged = {qid for (qid, _), reference in tried.items() if reference.verdict.split is not None}
+        if len(judged) > 1 and judged <= self.known.broken.keys():
+            first = min(judged)
+            raise InputError(
+                [
+                    f"None of the {len(judged)} reference solutions passes its task's tests. Is the column with the "
+                    f"solutions the right one? The first failure: {first}: {self.known.broken[first]}"
+                ]
+            )
+
+    def _settle(self, qid: str, recording: Recording | None, tried: Mapping[tuple[str, CallList], Tried]) -> bool:
+        """Choose a task's calls, and keep the answers of its reference solution; return whether this is known now."""
+        if recording is None:
+            self.known.calls[qid] = NotJudged(why="recording the calls of its tests did not finish")
+            return True
+        alone = settle(recording)
+        if self._tasks[qid].solution is None:
+            self.known.calls[qid] = alone
+            return True
+        calls = next((c for c in possible(recording) if _passes(tried[qid, c].verdict)), None)
+        if calls is None and isinstance(alone, CallList):
+            return False
+        self.known.calls[qid] = calls or alone
+        if calls is not None:
+            reference = tried[qid, calls]
+            again = None if reference.other is None else self._answers(_again(reference.runs[0]))
+            self.known.keep(qid, [*map(self._answers, reference.runs)], reference.other, again)
+        return True
+
+    def _settle_failed(self, recordings: dict[str, Recording], tried: Mapping[tuple[str, CallList], Tried]) -> None:
+        """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests."""
+        passing: set[str] = set()
+
+        def take(key: str, executed: Executed) -> bool:
+            is_right = executed.run is not None and executed.run.result == "passed"
+            passing.update([key] * is_right)
+            return is_right
+
+        made = {qid: self._official_job(qid) for qid in recordings}
+        keys = {qid: self._settler.key(job) for qid, job in made.items()}
+        jobs_ = [(keys[qid], job) for qid, job in made.items()]
+        lost = self._settler.settle("running references officially", jobs_, take)
+        for qid, key in keys.items():
+            why = _why(tried[qid, possible(recordings[qid])[0]].verdict)
+            if key in lost:
+                self.unrecorded[qid] = lost[key]
+            elif key in passing:
+                self.known.calls[qid] = NotJudged(why=f"{NOT_APART}: {why}")
+            else:
+                self.known.calls[qid], self.known.broken[qid] = settle(recordings[qid]), why
+
+    def _official_job(self, qid: str) -> Job:
+        task = self._tasks[qid]
+        program = Program(completion=task.reference or "", recovered=None, lost="")
+        attempt = jobs.Attempt(task=task, sample=0, program=program)
+        return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
+
+    def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, CallList], Tried]:
+        """Let reference solutions answer the calls that may be right, several times, and judge their answers."""
+        wanted = {
+            (qid, calls): [
+                Candidate(qid=qid, source=f"{source}\n#{number}", hash_seed=seed) for seed in hash_seeds(source)
+            ]
+            for qid, recording in recordings.items()
+            if (source := self._tasks[qid].reference) is not None
+            for number, calls in enumerate(possible(recording))
+        }
+        first = {runs[0]: calls for (_, calls), runs in wanted.items()}
+        others = {run: self._reordered(run.qid, calls) for run, calls in first.items()}
+        asked = [self._wanted(run, calls) for (_, calls), runs in wanted.items() for run in runs]
+        asked += [self._wanted(_again(run), other.calls) for run, other in others.items() if other is not None]
+        self._answering.run("running references", asked)
+        open_ = {run: self._answering.found[run] for run in first}
+        verdicts = {run: _missing(found) for run, found in open_.items() if not found.answers}
+        verdicts |= self.judge("judging references", {r: f for r, f in open_.items() if f.answers}, first)
+        return {key: Tried(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
+
+    def _reordered(self, qid: str, calls: CallList) -> Reordered | None:
+        """Return the calls in another order, if the tests construct objects of a class to be written."""
+        return reordered(calls) if self._tasks[qid].signature.tested_classes else None
+
+    # --- answers ---
+
+    def wanted(self, candidate: Candidate) -> Iterator[Wanted]:
+        """Yield what a candidate is asked: the recorded calls, and perhaps once more in another order."""
+        calls = self.known.calls.get(candidate.qid)
+        if isinstance(calls, CallList):
+            yield self._wanted(candidate, calls)
+            if (other := self.known.other(candidate.qid)) is not None:
+                yield self._wanted(_again(candidate), other.calls)
+
+    def _wanted(self, candidate: Candidate, calls: CallList) -> Wanted:
+        task, limits = self._tasks[candidate.qid], self._limits
+        return Wanted(
+            candidate,
+            calls.calls,
+            lambda _: jobs.reseeded(jobs.answer_job(task, candidate.source, calls, limits), candidate.hash_seed),
+        )
+
+    def _kept(self, candidate: Candidate) -> Kept | None:
+        found = self._answering.found.get(candidate)
+        return found.answers[0] if found is not None and found.answers else None
+
+    def _answers(self, candidate: Candidate) -> Answers | None:
+        """Return what a candidate has answered; None if it was lost."""
+        kept = self._kept(candidate)
+        return None if kept is None else self._spool.get(kept)
+
+    # --- verdicts ---
+
+    def missing(self, candidate: Candidate) -> Verdict | None:
+        """Return the verdict on a candidate without answers; None if it has all of them."""
+        every = (self._answering.found.get(form) for form in (candidate, _again(candidate)))
+        return next((_missing(found) for found in every if found is not None and not found.answers), None)
+
+    def judge(
+        self, phase: str, found: Mapping[Candidate, Found], calls: Mapping[Candidate, CallList] | None = None
+    ) -> dict[Candidate, Verdict]:
+        """Return the verdicts on candidates that have answered. Equal answers are judged once.
+
+        `calls`: those of reference solutions, which the tests alone judge.
+        """
+        verdicts = {} if calls is not None else {c: v for c in found if (v := self._as_reference(c)) is not None}
+
+        def take(key: str, executed: Executed) -> bool:
+            if executed.judge is not None:
+                self._judged[key] = executed.judge
+            return executed.judge is not None and executed.judge.confirmed
+
+        rest = [candidate for candidate in found if candidate not in verdicts]
+        items = [
+            (*self._judging(candidate, None if calls is None else calls[candidate]), candidate) for candidate in rest
+        ]
+        new = [(key, made) for key, made, _ in items if key not in self._judged]
+        lost = self._settler.settle(phase, new, take, passed=len(verdicts)) if new or verdicts else {}
+        for key, _, candidate in items:
+            judged = self._judged.get(key)
+            why = lost.get(key, "it was not judged")
+            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, found[candidate].answers[0])
+        return verdicts
+
+    def _as_reference(self, candidate: Candidate) -> Verdict | None:
+        """Return the verdict on a candidate whose answers are those of the reference solution, byte for byte."""
+        reference, kept = self.known.references.get(candidate.qid), self._kept(candidate)
+        if reference is None or kept is None or kept.digest != reference.runs[0].digest:
+            return None
+        if reference.again is not None:
+            again = self._kept(_again(candidate))
+            if again is None or again.digest != reference.again.digest:
+                return None
+        number = self.compared_calls(candidate.qid)
+        likeness = Likeness(calls=Compared(n=number, same=number))
+        return Verdict(split=Split(evidence=kept.evidence, confirmed=True, likeness=likeness))
+
+    def _judging(self, candidate: Candidate, calls: CallList | None) -> tuple[str, Made]:
+        """Return the job that judges a candidate: its key, and what makes it; see `judge`."""
+        task, kept = self._tasks[candidate.qid], self._kept(candidate)
+        assert kept is not None
+        recorded = calls or self.known.calls[candidate.qid]
+        assert isinstance(recorded, CallList)
+        reference = None if calls is not None else self.known.references.get(candidate.qid)
+        own = None if reference is None or reference.again is None else self._kept(_again(candidate))
+        each = False if calls is not None else task.lists_tests if self._each is None else self._each
+
+        def make() -> Job:
+            again = None
+            if own is not None and reference is not None and reference.again is not None and reference.other:
+                expected = self.known.spool.get(reference.again)
+                again = jobs.Again(reference.other, expected, self._spool.get(own))
+            expected_answers = None if calls is not None else self.known.expected_answers(candidate.qid)
+            answers = self._spool.get(kept)
+            return jobs.judge_job(
+                task, recorded, answers, self._limits, expected=expected_answers, again=again, each=each
+            )
+
+        expected = [] if reference is None else [one.digest for one in filter(None, (*reference.runs, reference.again))]
+        of = {"answers": kept.digest, "expected": expected, "again": own and own.digest, "alone": calls is not None}
+        around = jobs.judge_job(task, recorded, jobs.NO_ANSWERS, self._limits, each=each)
+        return self._settler.key({**around, "of": of}), make
+
+
+def _again(candidate: Candidate) -> Candidate:
+    return msgspec.structs.replace(candidate, again=True)
+
+
+def _missing(found: Found) -> Verdict:
+    """Return the verdict on a candidate that has not answered."""
+    return Verdict(lost=found.lost, is_open=found.is_open)
+
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+
+
+def _why(verdict: Verdict) -> str:
+    """Return why a reference solution does not pass."""
+    split = verdict.split
+    if split is None:
+        return verdict.lost
+    if split.evidence.stopped in {"memory", "shared"} or split.evidence.oom or "MemoryError" in split.reason:
+        return "it needs more memory than the limit, so give more with --memory"
+    return split.reason or f"it was stopped ({split.evidence.stopped or split.evidence.status})"
+
+
+def _passes(verdict: Verdict) -> bool:
+    return verdict.split is not None and verdict.split.confirmed
+
+
+def _verdict(judged: Split, answers: Kept) -> Verdict:
+    """Return the verdict of the tests; none if they need more than the short time that they were given."""
+    if judged.evidence.is_open:
+        return Verdict(is_open=True)
+    return Verdict(split=_with_evidence(judged, answers), is_late=_is_late(judged, answers))
+
+
+def _with_evidence(judged: Split, answers: Kept) -> Split:
+    """Return a verdict with the evidence on the candidate: why its process ended, and its resource use."""
+    if judged.confirmed:
+        return msgspec.structs.replace(judged, evidence=answers.evidence)
+    if judged.evidence.stopped is not None:
+        return msgspec.structs.replace(judged, reason="judging its answers did not finish", kind="unconfirmed")
+    if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "waiting", "diverged", "ended"}:
+        return Split(evidence=answers.evidence, right=judged.right)
+    return msgspec.structs.replace(judged, evidence=answers.evidence)
+
+
+def _is_late(judged: Split, answers: Kept) -> bool:
+    """Whether the tests arrive at the very call in which a program used up its CPU time, and not in encoding it."""
+    is_late = answers.evidence.stopped == "cpu" and not answers.evidence.oom and not answers.encoding
+    return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS

@@ -1,0 +1,212 @@
+"""Judge the answers to inputs in the data: each is compared with the expected one, by a rule or by a checker.
+
+No candidate runs here. An answer may be a bomb: so this runs in a fork with limits, as tests do (judging.py).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from grade_sandbox.confine import process
+from grade_sandbox.tests import comparisons, differences, varying
+from grade_sandbox.tests.evalplus import EvalPlus
+from grade_sandbox.values import receiving, wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from grade_sandbox.jobs import Compare, Pair
+
+    Rights = tuple[bool, bool]
+    """Whether an answer is right, officially and carefully."""
+
+_PLAIN = {
+    "list", "tuple", "set", "frozenset", "deque", "record", "dict", "ordered", "default", "counter", "decimal",
+    "fraction", "bytearray", "range", "scalar", "array",
+}  # fmt: skip
+"""The kinds of values that are compared; objects, functions and iterators are not."""
+_NUMERIC = re.compile(r"[<>|][biufcSUMm]\d+(\[\w+\])?")
+"""The types of NumPy that are plain data, as `dtype.str` says them."""
+
+
+class Opaque:
+    """A value that is not plain data. It equals nothing."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.what}>"
+
+
+class Large(Opaque):
+    """A value of which only a digest was kept."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Large) and self.what == other.what
+
+    def __hash__(self) -> int:
+        return hash(self.what)
+
+
+class Raised(Opaque):
+    """An exception, which the program raised instead of an answer."""
+
+
+def value_of(reply: str) -> Any:
+    """Return what a program answered to a call. Its reply may be any text."""
+    try:
+        message = wire.loads(reply)
+        if "digest" in message:
+            return Large(f"an answer of {message['length']:,} characters, {message['digest']}")
+        if "u" in message:
+            return Opaque(f"a value of type {message['u']}")
+        decoder = receiving.Decoder(message["n"], {})
+        if "e" in message:
+            return _raised(message["n"][message["e"]["r"]])
+        odd = next(filter(None, map(_odd, message["n"])), "")
+        if odd:
+            return Opaque(f"a value of type {odd}")
+        decoder.decode_all()
+        return decoder.value(message["v"])
+    except Exception as error:  # Each part may be missing, or of any type.
+        return Opaque(f"an answer that cannot be read: {type(error).__name__}")
+
+
+def _odd(node: list[Any]) -> str:
+    """Return the type of a value that is not plain data; empty if it is."""
+    kind = node[0]
+    if kind in {"scalar", "array"} and not (isinstance(node[1], str) and _NUMERIC.fullmatch(node[1])):
+        return f"{kind} of {node[1]}"
+    return "" if kind in _PLAIN else str(node[1] if kind in {"instance", "tree", "object"} else kind)
+
+
+def _raised(node: list[Any]) -> Raised:
+    name = node[3] if len(node) > 3 and node[0] == "exception" else node[1]
+    text = ", ".join(str(part) for part in node[2] if isinstance(part, (str, int, float)))
+    return Raised(f"{name}: {text}" if text else str(name))
+
+
+class CheckerError(Exception):
+    """Raised if a checker gives no verdict on an answer."""
+
+
+class Comparison:
+    """The answers of one program, and what is expected of them."""
+
+    def __init__(self, spec: Compare) -> None:
+        self._pairs, self._is_function, self._all = spec["pairs"], bool(spec["function"]), spec.get("shown", False)
+        self._order, self._finds_order = varying.FORMS.get(spec.get("order", "")), spec.get("finds_order", False)
+        self._judge = _judge(spec)
+
+    def made(self) -> dict[str, Any]:
+        """Return the verdicts in the order of the pairs, and texts for people."""
+        verdicts: list[tuple[bool, bool, str]] = []
+        shown: dict[str, dict[str, str]] = {}
+        runs: list[list[Any]] = []
+        open_ = {0, 1}
+        """The readings in which every answer so far is right."""
+        for number, pair in enumerate(self._pairs):
+            values = self._value(pair["expected"]), self._value(pair["given"]) if "given" in pair else None
+            error = differences.printable(repr(values[1]))[1:-1] if isinstance(values[1], Raised) else ""
+            try:
+                rights = self._rights(pair, *values, is_answer="given" in pair and not error)
+            except CheckerError as failed:
+                return {"failed": [pair["number"], wire.clip(str(failed))]}
+            verdicts.append((*rights, wire.clip(error)))
+            if self._finds_order:
+                runs.append(self._runs(pair, values[0]))
+            wrong = {reading for reading in open_ if not rights[reading]}
+            if wrong or self._all:
+                shown[str(number)] = differences.texts(*values, whole=self._all)
+            open_ -= wrong
+        return {"verdicts": verdicts, "shown": shown, **(varying.variation(runs) if self._finds_order else {})}
+
+    def _value(self, text: str) -> Any:
+        return value_of(text) if self._is_function else text
+
+    def _runs(self, pair: Pair, expected: Any) -> list[Any]:
+        """Return what the reference answered in each run, but for values that cannot be compared."""
+        others = map(self._value, pair.get("runs", ()))
+        return [expected, *(one for one in others if not isinstance(one, Opaque) or isinstance(one, Large))]
+
+    def _rights(self, pair: Pair, expected: Any, given: Any, *, is_answer: bool) -> Rights:
+        if pair.get("same"):
+            given = expected
+        elif not is_answer:
+            return False, False
+        try:
+            official, careful = self._judge(pair, expected, given)
+            if not careful and "runs" in pair and not self._finds_order:
+                careful = varying.is_like(self._runs(pair, expected), given, self._order)
+        except CheckerError:
+            raise
+        except BaseException:  # A hostile value can raise anything where it is compared.
+            return False, False
+        return official, careful
+
+
+def _judge(spec: Compare) -> Callable[[Pair, Any, Any], Rights]:
+    """Return the function that judges (pair, expected, given)."""
+    if spec.get("checker"):
+        return _checked(spec["checker"])
+    if "evalplus" in spec:
+        given = spec["evalplus"]
+        parts = [EvalPlus(spec["function"], given["tolerance"], is_mbpp=given["is_mbpp"]) for _ in range(2)]
+
+        def by_evalplus(pair: Pair, expected: Any, value: Any) -> Rights:
+            arguments = _arguments(pair["input"]) if "input" in pair else ()
+            rights = parts[pair["number"] >= given["base"]].rights(arguments, expected, value)
+            return (True, True) if pair.get("same") else rights
+
+        return by_evalplus
+    official, careful = map(comparisons.rule, spec["rules"])
+    return lambda _, expected, value: (official(expected, value), careful(expected, value))
+
+
+def _arguments(call: str) -> list[Any]:
+    message = wire.loads(call)
+    decoder = receiving.Decoder(message["n"], {})
+    decoder.decode_all()
+    return decoder.values(message["v"])
+
+
+def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
+    """Return the function that asks a checker.
+
+    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ).
+    """
+    sys.stdin = sys.stdout = process.Streams()
+    space: dict[str, Any] = {"__name__": "checker"}
+
+    def says(pair: Pair, expected: str, given: str) -> bool:
+        return bool(space["check"](pair["input"], given, expected))
+
+    def check(pair: Pair, expected: str, given: str) -> Rights:
+        try:
+            if "check" not in space:
+                exec(compile(source, "checker", "exec"), space)
+            is_right = says(pair, expected, given)
+        except BaseException as error:
+            is_right = False
+            if not _accepts(lambda: says(pair, expected, expected)):
+                raise CheckerError(f"{type(error).__name__}: {error}") from None
+        return is_right, is_right
+
+    return check
+
+
+def _accepts(check: Callable[[], bool]) -> bool:
+    try:
+        return check()
+    except BaseException:
+        return False

@@ -1,0 +1,71 @@
+"""How two answers differ, in words and as texts for people."""
+
+from __future__ import annotations
+
+from grade_sandbox.tests import comparisons
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_SHOWN, MOST_WHOLE = 1000, 4_000_000
+"""Characters of an answer in the results, and of one that is requested whole."""
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes in place of half characters (lone surrogates), which no file can contain."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def shown(value: Any) -> str:
+    """Return an answer for people: a text, or a value as source."""
+    try:
+        return printable(value if isinstance(value, str) else repr(value))
+    except Exception:  # Python writes no integer of more than 4,300 digits, but its hexadecimal digits.
+        return hex(value) if isinstance(value, int) else "<a value that cannot be shown>"
+
+
+def texts(expected: Any, given: Any, *, whole: bool = False) -> dict[str, str]:
+    """Return both answers around their first difference, and the difference in words; `whole`: also the given one."""
+    first, second = shown(expected), shown(given)
+    around = _around_difference(first, second)
+    made = {"expected": around[0], "returned": around[1], "why": _words(expected, given, first, second)}
+    return made | ({"whole": second[:MOST_WHOLE]} if whole else {})
+
+
+_RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
+"""A line of another value is more to blame than one that writes the same number in another way."""
+
+
+def _words(expected: Any, given: Any, first: str, second: str) -> str:
+    if first == second and type(expected) is not type(given):
+        kinds = type(given).__name__, type(expected).__name__
+        return f"the answer is {_short(second)} of type {kinds[0]}, expected {_short(first)} of type {kinds[1]}"
+    lines = first.strip().split("\n"), second.strip().split("\n")
+    pairs = list(enumerate(zip(*lines, strict=False), 1))
+    number = next((number for rule in _RULES for number, pair in pairs if not rule(*pair)), None)
+    if number is None:
+        counts = len(lines[1]), len(lines[0])
+        return "other blanks or line ends" if counts[0] == counts[1] else f"{counts[0]} lines instead of {counts[1]}"
+    line = "the answer is " if len(lines[0]) == len(lines[1]) == 1 else f"line {number} is "
+    return f"{line}{_short(lines[1][number - 1])}, expected {_short(lines[0][number - 1])}"
+
+
+def _short(text: str, limit: int = 100) -> str:
+    text = text.strip()
+    return f"`{text[:limit]}{'...' if len(text) > limit else ''}`"
+
+
+def _around_difference(expected: str, output: str) -> tuple[str, str]:
+    """Return two texts, without what is equal long before their first difference."""
+    before = 0
+    if max(len(expected), len(output)) > MOST_SHOWN:
+        pairs = enumerate(zip(expected, output, strict=False))
+        least = min(len(expected), len(output))
+        before = max(0, next((number for number, (a, b) in pairs if a != b), least) - MOST_SHOWN // 4)
+    start = f"[{before:,} equal characters] ..." if before else ""
+    return start + _cut(expected[before:]), start + _cut(output[before:])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... [{len(text) - MOST_SHOWN:,} more characters]"

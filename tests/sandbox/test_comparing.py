@@ -1,0 +1,261 @@
+"""Answers to inputs in the data, compared with expected ones: the rules, EvalPlus', checkers, and hostile answers."""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import inside
+import numpy
+import phases
+import pytest
+
+pytestmark = phases.MARKS
+
+comparing = inside.load("tests.comparing")
+comparisons = inside.load("tests.comparisons")
+differences = inside.load("tests.differences")
+evalplus = inside.load("tests.evalplus")
+
+ARRAY = numpy.array
+
+
+def read(value: Any, nodes: list[Any]) -> Any:
+    return comparing.value_of(json.dumps({"v": value, "n": nodes}))
+
+
+# --- rules --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "printed", "is_right"),
+    [
+        ("lines", "1 2\n3\n", " 1.0 2 \n3\n\n", True),
+        ("lines", "1 2\n3\n", "1\n2 3\n", False),
+        ("lines", "1.68040", "1.6804000000000001", False),
+        ("numbers", "1 2\n3\n", "1\n2 3.0\n", True),
+        ("numbers", "12", "١٢", False),
+        ("numbers", "0101", "101", False),
+        ("numbers", "101", "0101", False),
+        ("numbers", "1e2", "100", False),
+        ("numbers", "100", "1e2", False),
+        ("numbers", "-0", "0", True),
+        ("numbers", "5", "5.0", True),
+        ("numbers", "0.00001", "1e-05", True),
+        ("near:1e-6", "007", "7", False),
+        ("float:1e-6", "1e-5", "0.00001", True),
+        ("float:1e-6", "1e400", "1e401", False),
+        ("tokens", "1 2", "1\n2", True),
+        ("exact", "1\n", "1", False),
+        ("trimmed", "1\n", "1", True),
+        ("float:1e-6", "3", "3.0000001", True),
+        ("near:1e-6", "3", "3.0000001", False),
+        ("near:1e-6", "3.0", "3.0000001", True),
+        ("near:1e-6", "3.0", "3.0 4.0", False),
+        ("lines", "NaN", "sNaN", False),
+    ],
+)
+def test_a_comparison(name: str, expected: str, printed: str, is_right: bool) -> None:
+    assert comparisons.rule(name)(expected, printed) is is_right
+
+
+def both(expected: Any, given: Any, *, function: str = "f", is_mbpp: bool = False) -> tuple[bool, bool]:
+    """Return whether an answer is right by EvalPlus' rule (official), and part by part (careful)."""
+    found: tuple[bool, bool] = evalplus.EvalPlus(function, 0.0, is_mbpp=is_mbpp).rights([], expected, given)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param([1.0, 1.0], [[1, 1], [1, 1]], id="rows for numbers"),
+        pytest.param([2.0, 2.0], [[2, 2], [2.0000001, 2]], id="rows that are near"),
+        pytest.param([1.0], ARRAY([[1.0]]), id="an array of another shape"),
+        pytest.param(1.0, ARRAY([1.0]), id="an array for a number"),
+        pytest.param(ARRAY([1.0]), ARRAY([[1.0]]), id="arrays"),
+    ],
+)
+def test_what_only_broadcasting_makes_equal_is_right_officially_and_wrong_carefully(expected: Any, given: Any) -> None:
+    assert both(expected, given) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "right"),
+    [
+        pytest.param([1.0, 1.0], [1.0000001, 1], (True, True), id="near"),
+        pytest.param([[1.0, 2.0]], [[1.0, 2.0000001]], (False, True), id="near, deeper"),
+        pytest.param(ARRAY([[1.0], [2.0]]), ARRAY([[1.0000001], [2.0]]), (False, True), id="arrays of equal shape"),
+        pytest.param([1.0, 2.0], ARRAY([1.0, 2.0]), (False, True), id="an array with the items of a list"),
+        pytest.param(ARRAY([1.0, 1.0]), ARRAY([[1.0, 1.0]] * 3), (False, False), id="arrays of other shapes"),
+        pytest.param([1.0, 2.0], [1.0, 3.0], (False, False), id="another number"),
+    ],
+)
+def test_what_is_near_is_right(expected: Any, given: Any, right: tuple[bool, bool]) -> None:
+    assert both(expected, given) == right
+
+
+def test_what_evalplus_compares_as_sets_is_right_in_both_readings() -> None:
+    assert both([1, 2], (2, 1, 1), function="similar_elements", is_mbpp=True) == (True, True)
+
+
+def test_a_named_tuple_is_a_tuple() -> None:
+    given = read({"r": 0}, [["record", "P", ["x", "y"], [1, {"r": 1}]], ["list", [2]]])
+    assert comparisons.same_values([1, [2]], given)
+    assert comparisons.near_values([1, [2]], given)
+
+
+def test_one_is_true_as_in_python() -> None:
+    assert comparisons.near_values([True, False], [1, 0])
+    assert comparisons.near_values(True, 1)
+    assert not comparisons.near_values(True, 2)
+
+
+@pytest.mark.parametrize(("expected", "given"), [(("a", "b"), ["a", "b"]), ([("a",)], [["a"]])])
+def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: Any) -> None:
+    """As in the tests of HumanEval/148."""
+    assert both(expected, given) == (False, False)
+    assert comparisons.near_values(expected, given)
+
+
+def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
+    given = read({"r": 0}, [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]])
+    assert not comparisons.same_values([1, 2], given)
+    assert comparisons.near_values([1, 2], given)
+
+
+ODD = [
+    1, 1.5, [1, 1], 10**400, Decimal("sNaN"), Decimal("1e999999"), numpy.int64(1), numpy.float64(1), ARRAY([1, 2]),
+    ARRAY(5), float("nan"), {"a": Decimal("sNaN")}, {1: 10**400}, "a", None, 1j,
+]  # fmt: skip
+
+
+def test_values_that_python_cannot_compare_are_not_right_and_end_no_run() -> None:
+    rules = comparisons.same_values, comparisons.near_values
+    for expected in ODD:
+        for given in ODD:
+            assert {type(compare(expected, given)) for compare in rules} == {bool}
+    assert not comparisons.near_values([1, 1], numpy.int64(1))
+
+
+# --- answers ------------------------------------------------------------------------------------------------------
+
+
+def test_plain_answers_are_read() -> None:
+    assert read({"r": 0}, [["set", [-1, -2]]]) == {-1, -2}
+    assert read({"r": 0}, [["fraction", [-3, 4]]]) == Fraction(-3, 4)
+    assert read({"r": 0}, [["list", [float("nan")]]]) != read({"r": 0}, [["list", [float("nan")]]])
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        pytest.param([["scalar", "i8,O", "AAAA"]], id="objects in bytes"),
+        pytest.param([["instance", "P", []]], id="an object"),
+        pytest.param([["list", [{"r": 1}]], ["generator", []]], id="no data"),
+        pytest.param([["fraction", [1, 0]]], id="a fraction by zero"),
+        pytest.param([7], id="no node"),
+    ],
+)
+def test_what_is_no_plain_data_equals_nothing(nodes: list[Any]) -> None:
+    assert isinstance(read({"r": 0}, nodes), comparing.Opaque)
+
+
+def test_large_answers_are_equal_if_their_digests_are() -> None:
+    one, other = (json.dumps({"digest": digest, "length": 9_000_000}) for digest in ("a", "b"))
+    assert comparing.value_of(one) == comparing.value_of(one)
+    assert comparing.value_of(one) != comparing.value_of(other)
+
+
+def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[str, Any]:
+    """Compare answers in a real sandbox."""
+    rules = ["same values", "near values"] if function else ["lines", "numbers"]
+    numbered = [{"number": number, **pair} for number, pair in enumerate(pairs)]
+    spec = {"function": function, "rules": rules, "pairs": numbered, **more}
+    return phases.do("compare", spec, cpu=2.0)
+
+
+def test_answers_are_compared_in_a_process_with_limits() -> None:
+    one, other, error = '{"v":1,"n":[]}', '{"v":2,"n":[]}', '{"e":{"r":0},"n":[["exception","ValueError",["no"]]]}'
+    made = compare(
+        {"expected": one, "given": one},
+        {"expected": one, "given": other},
+        {"expected": one, "given": error},
+        {"expected": one, "given": "not a message"},
+        {"expected": one},
+    )["compared"]
+    assert made["verdicts"] == [
+        [True, True, ""],
+        *([False, False, text] for text in ("", "ValueError: no", "", "")),
+    ]
+    why = "the answer is `2`, expected `1`"
+    assert made["shown"] == {"1": {"expected": "1", "returned": "2", "why": why}}
+
+
+_AGAIN = [["list", [{"r": number + 1}] * 2] for number in range(60)] + [["list", []]]
+_EQUAL_HASHES = [{"i": hex(((1 << 61) - 1) * number)} for number in range(1, 40000)]
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        pytest.param(_AGAIN, id="lists that share their items"),
+        pytest.param([["set", _EQUAL_HASHES]], id="a set of equal hashes"),
+        pytest.param([["list", [{"r": 0}]]], id="a list in itself"),
+        pytest.param([["range", [0, 1 << 62, 1]]], id="a long range"),
+        pytest.param([["bytearray", [1 << 40]]], id="so many bytes"),
+    ],
+)
+def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(nodes: list[Any]) -> None:
+    bomb = json.dumps({"v": {"r": 0}, "n": nodes})
+    made = compare({"expected": bomb, "given": bomb.replace(" ", "")}, {"expected": "[]", "given": bomb})
+    assert made.get("compared", {}).get("verdicts", [[], [False]])[1][0] is False
+    assert compare({"expected": '{"v":1,"n":[]}', "given": '{"v":1.0,"n":[]}'})["compared"]["verdicts"] == [
+        [True, True, ""]
+    ]
+
+
+# --- checkers -----------------------------------------------------------------------------------------------------
+
+CHECKER = """
+def check(given, output, expected):
+    print("noise")
+    if output == "boom":
+        raise ValueError("boom")
+    if output == "exit":
+        raise SystemExit
+    return sorted(output.split()) == sorted(expected.split())
+"""
+
+
+def checked(*answers: str, expected: str = "1 2", checker: str = CHECKER) -> dict[str, Any]:
+    pairs = [{"expected": expected, "given": answer, "input": ""} for answer in answers]
+    return dict(compare(*pairs, function="", checker=checker)["compared"])
+
+
+def test_a_checker_accepts_other_right_outputs_and_one_that_raises_has_found_a_wrong_one() -> None:
+    found = checked("1 2", "2 1", "boom", "exit", "3")["verdicts"]
+    assert [right for right, _, _ in found] == [True, True, False, False, False]
+    assert checked("1", expected="boom")["verdicts"] == [[False, False, ""]]
+    assert checked("boom", expected="boom")["failed"] == [0, "ValueError: boom"]
+    assert checked("1", checker="import none\ndef check(*given): return True")["failed"][0] == 0
+
+
+# --- what people see ----------------------------------------------------------------------------------------------
+
+
+def test_of_long_texts_the_part_around_the_first_difference_is_shown() -> None:
+    found = differences.texts("x\n" * 5000 + "right" + "y" * 9000, "x\n" * 5000 + "wrong")
+    start = "[9,750 equal characters] ..." + "x\n" * 125
+    assert found["returned"] == f"{start}wrong"
+    assert found["expected"].startswith(f"{start}right")
+    assert len(found["expected"]) < 1100
+
+
+def test_a_text_that_looks_like_the_expected_value_is_named_with_its_type() -> None:
+    why = differences.texts(None, "None")["why"]
+    assert why == "the answer is `None` of type str, expected `None` of type NoneType"
+
+
+def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:
+    assert differences.texts("5\n0.5\n7\n", "5.0\n0.5000000001\n8\n")["why"] == "line 3 is `8`, expected `7`"
+    assert differences.texts("5\n6\n", "5\n6.0\n")["why"] == "line 2 is `6.0`, expected `6`"
