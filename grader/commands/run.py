@@ -79,14 +79,15 @@ def _run(predictions: str, wanted: Wanted) -> int:
             stem=graded.stem,
             benchmark=wanted.options.benchmark,
         )
-        document = run.document(graded.report, sources.load, gates.results, reading=wanted.reading)
+        # Made once, and only if somebody sees it.
+        view = functools.cache(lambda: run.document(graded.report, sources.load, gates.results, reading=wanted.reading))
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not wanted.quiet:
-            output_files.show(document, verbose=wanted.verbose)
-        unwritten = run_steps.write_files(graded, document, wanted)
+            output_files.show(view(), verbose=wanted.verbose)
+        unwritten = run_steps.write_files(graded, view, wanted)
         for gap in () if wanted.quiet else dict.fromkeys(gap.in_words() for gap in sources.gaps):
             say(gap)
-        run_steps.summarise(document)
+        run_steps.summarise(view)
         return run_steps.decide(graded.report, gates, unwritten)
 
 

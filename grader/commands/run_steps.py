@@ -15,7 +15,7 @@ from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.decisions.gate import GateResult
     from grader.decisions.thresholds import FailUnder, MaxDrop
@@ -135,11 +135,11 @@ def write_results(graded: Graded) -> list[Path]:
     return written
 
 
-def write_files(graded: Graded, document: Document, wanted: Wanted) -> InfrastructureError | None:
+def write_files(graded: Graded, view: Callable[[], Document], wanted: Wanted) -> InfrastructureError | None:
     """Write all files that can be written, and print their paths; return the first error."""
     steps = [functools.partial(write_results, graded)]
     steps += [
-        functools.partial(output_files.write, (name,), document, again=_report_again(name, graded, wanted))
+        functools.partial(output_files.write, (name,), view(), again=_report_again(name, graded, wanted))
         for name in wanted.outputs
     ]
     failed = None
@@ -171,12 +171,12 @@ def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
 
 
-def summarise(document: Document) -> None:
+def summarise(view: Callable[[], Document]) -> None:
     """Append the report to the step summary, if the CI has one."""
     if os.environ.get("GITHUB_STEP_SUMMARY"):
         from grader.reports.formats import format_of
 
-        github.append("GITHUB_STEP_SUMMARY", format_of("summary.md")(document) + b"\n")
+        github.append("GITHUB_STEP_SUMMARY", format_of("summary.md")(view()) + b"\n")
 
 
 def decide(report: Report, gates: Gates, unwritten: InfrastructureError | None) -> int:
