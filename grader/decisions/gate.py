@@ -20,7 +20,8 @@ from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.results import READINGS, Outcome, other_than
 from grader.scorers.capabilities import Compares, KnowsMetrics
-from grader.scorers.means import values_by_round
+from grader.scorers.interface import in_group
+from grader.scorers.means import is_judged, values_by_round
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
@@ -128,7 +129,7 @@ def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingNa
     metric = _metric(report, scorer, line.name, reading, line.group)
     if metric is None:
         return GateResult(gate=gate, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
-    figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading)}"
+    figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading, line.group)}"
     if 0 < line.value <= 1:
         figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
     if confident:
@@ -244,7 +245,7 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
         return metric if metric.value is not None else None
     if report.metric(name, other_than(reading), group) is not None or not report.metrics:
         return None
-    is_in_data = group is None or any(group in sample.labels() for sample in report.samples)
+    is_in_data = group is None or bool(in_group(report, group))
     if report.unscored and is_in_data and KnowsMetrics.of(scorer).would_have(report, name, group):
         return None  # it would exist if its samples had been scored
     names = list(dict.fromkeys(m.name for m in report.metrics))
@@ -269,11 +270,11 @@ def _interval(metric: Metric) -> str:
     return f" ({inside}n {metric.n})"
 
 
-def _left_out(report: Report, reading: ReadingName) -> str:
-    """Return how many tasks the value says nothing about, because they are not judged."""
-    tasks = {sample.cluster for sample in report.samples}
-    left = {sample.cluster for sample in report.samples if sample.reading(reading).outcome is Outcome.NOT_JUDGED}
-    return f"; {len(left)} of {len(tasks)} tasks are not judged" if left else ""
+def _left_out(report: Report, reading: ReadingName, group: str | None) -> str:
+    """Return how many tasks of the group have no part in the value, because they are not judged."""
+    tasks = in_group(report, group).values()
+    left = sum(not is_judged(members, reading) for members in tasks)
+    return f"; {left} of {len(tasks)} tasks are not judged" if left else ""
 
 
 def _highest(metric: Metric) -> float:

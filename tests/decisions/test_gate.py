@@ -126,6 +126,15 @@ def test_a_gate_says_how_many_tasks_are_not_judged() -> None:
     assert line(made, "accuracy=50").reason.endswith(", n 2); 1 of 3 tasks are not judged")
 
 
+def test_a_gate_on_a_group_counts_the_tasks_of_the_group() -> None:
+    """The group `c=y` has a task that is not judged; the group `c=x` has none."""
+    groups = {"a": ("correct", "c=x"), "b": ("not_judged", "c=y"), "c": ("wrong", "c=y")}
+    samples = [sample(qid, word, group=group) for qid, (word, group) in groups.items()]
+    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    assert line(made, "accuracy:c=y=50").reason.endswith("; 1 of 2 tasks are not judged")
+    assert "not judged" not in line(made, "accuracy:c=x=50").reason
+
+
 def test_a_split_without_public_answers_meets_no_gate_and_says_why() -> None:
     found = line(report([], split="test-en"), "accuracy=0")
     assert (found.state, found.reason[:29]) == ("unscored", "test-en has no public answers")
