@@ -260,5 +260,9 @@ class OpenAIJudge:
 
 
 def _advice(failure: Failure) -> str:
-    more = " of the judge's server, which is too low" if failure.finish_reason == "length" else ""
-    return f"the last time {failure.reason}{more}"
+    said = f"the last time {failure.reason}"
+    if failure.finish_reason != "length":
+        return said
+    if failure.kind == "reasoning_only":
+        return f"{said} of the judge's server, which is too low"
+    return f"{said}, because the token limit of the judge's server is too low"

@@ -66,6 +66,14 @@ class TestVisible:
             "which is too low"
         )
 
+    def test_a_reply_that_is_empty_at_the_token_limit_is_told(self) -> None:
+        with ModelServer.playing(say(None, finish="length")) as server, judge(server) as it:
+            reply = it.ask([question()])["q1"]
+        assert reply.error == (
+            "no readable reply in 3 tries; the last time the reply is empty, because the token limit of the judge's "
+            "server is too low"
+        )
+
 
 class TestHopeless:
     def test_a_judge_that_refuses_its_first_requests_is_asked_no_more(self) -> None:
