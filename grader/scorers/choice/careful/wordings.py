@@ -242,12 +242,6 @@ NONE_FITS = Pattern(
 )
 """A reply in which no option is right."""
 NONE_OPTION = Pattern(r"^\W*(?:none|neither|nothing|no (?:option|answer|choice))\b|\bnone of\b|以上都不|都不是")
-ALL_OF_THEM = Pattern(
-    r"\W*(?:(?:the )?answer(?: is|:)\s*)?all (?:of )?(?:the )?(?:above|them|these|(?:four )?(?:options|choices|"
-    r"answers))"
-    r"(?: (?:are|is|seem|could be))?(?: (?:correct|right|true|valid))?\W*"
-)
-"""A whole reply that names every option at once."""
 VERBS = frozenset(
     "is isn't was are aren't would should must can cannot can't could does doesn't has have seems appears looks "
     "matches match fits fit describes depicts shows represents corresponds because since and or but nor not it "
