@@ -64,8 +64,8 @@ def bundle_command(
 @click.command(
     "verify",
     short_help="Check somebody else's result by grading a part again.",
-    epilog="Exit codes: 0 all drawn verdicts are the same; 1 some are not, or the bundle was changed; 2 bad input, "
-    "such as other data; 3 some samples got no verdict.",
+    epilog="Exit codes: 0 = all drawn verdicts are the same; 1 = some are not, or the bundle was changed; "
+    "2 = bad input, such as other data; 3 = some samples got no verdict.",
 )
 @click.argument("bundle_file", type=_GIVEN, metavar="BUNDLE")
 @click.option("--digest", metavar="D", help="The digest that was published with the result.")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from grader.inference.session import Prepared, Result
 
 EXIT_CODES = (
-    "Exit codes: 0 every sample has a reply; 2 bad input; 3 some samples are missing (the same command asks only for "
-    "those); 130 interrupted (the same command continues). With --grade, the exit codes of `grade` as well."
+    "Exit codes: 0 = every sample has a reply; 2 = bad input; 3 = some samples are missing (the same command asks only "
+    "for those); 130 = interrupted (the same command continues). With --grade, the exit codes of `grade` as well."
 )
 _LISTED = 10
 

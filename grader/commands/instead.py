@@ -1,4 +1,4 @@
-"""Options that are asked for and do not exist: what serves in their place."""
+"""Advice for options that do not exist."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _INSTEAD = {
     "infer --report": "Write the report afterwards: grade report RESULTS -o FILE.",
     "infer --attempts": "--retry-time says how long a failing request is repeated.",
 }
-"""Command and option -> the sentence that follows the error."""
+"""Command and option -> the advice, which is shown after the error."""
 
 
 def instead_of(command: str, option: str, *, grading: Collection[str] = ()) -> str:
-    """Return what to do in place of an option that a command does not have, or an empty text.
+    """Return advice for an option that a command does not have, or an empty text.
 
-    `grading` are the options of `grade run`.
+    `grading`: the names of the options of `grade run`.
     """
     if found := _INSTEAD.get(f"{command} {option}"):
         return found

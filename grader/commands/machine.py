@@ -138,7 +138,7 @@ def completion_command(shell: str) -> None:
     click.echo(kind(root, {}, "grade", "_GRADE_COMPLETE").source())
 
 
-EXIT_CODES = "Exit codes: 0: every outcome is as expected; 2: bad input; 3: an outcome differs, or there is no sandbox."
+EXIT_CODES = "Exit codes: 0 = every outcome is as expected; 2 = bad input; 3 = an outcome differs, or no sandbox works."
 DIFFERS = (
     "This machine does not grade correctly. Stop other load and try again; `grade doctor` examines the sandbox, "
     "`grade image clean --all` and `grade image build` make it anew. If that does not help, install grade again."

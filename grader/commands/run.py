@@ -1,4 +1,4 @@
-"""`grade PREDICTIONS`: read, view, emit."""
+"""`grade PREDICTIONS`: grade files, show the results, and write them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 EXIT_CODES = (
-    "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
-    "4 gate inconclusive; 130 interrupted."
+    "Exit codes: 0 = graded, and every gate met; 1 = a gate not met; 2 = bad input; 3 = no trustworthy result; "
+    "4 = a gate is inconclusive; 130 = interrupted."
 )
 
 UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not finished: grading it again starts over."
@@ -59,7 +59,7 @@ def run_command(predictions: tuple[str, ...], **given: Any) -> int:
 
 
 def _run(predictions: str, wanted: Wanted) -> int:
-    """Read and grade one file, view it, and emit what was seen; return the exit code."""
+    """Read and grade one file, show the results, and write them; return the exit code."""
     from grader.commands.progress import watcher
     from grader.decisions import thresholds
     from grader.grading import grade
@@ -79,7 +79,7 @@ def _run(predictions: str, wanted: Wanted) -> int:
             stem=graded.stem,
             benchmark=wanted.options.benchmark,
         )
-        # Made once, and only if somebody sees it.
+        # The document is made when it is needed first, and kept: a quiet run without reports never needs it.
         view = functools.cache(lambda: run.document(graded.report, sources.load, gates.results, reading=wanted.reading))
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not wanted.quiet:

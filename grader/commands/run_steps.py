@@ -103,7 +103,7 @@ class Gates(NamedTuple):
 
     results: Sequence[GateResult]
     refused: UsageError | None = None
-    """The error of a gate on something that the run does not have; what was graded is saved all the same."""
+    """Why the gates cannot be decided, for example an unknown metric. The results are saved all the same."""
 
 
 def judge_gates(report: Report, wanted: Wanted) -> Gates:

@@ -21,7 +21,7 @@ OK, TOO_MANY, SERVER_ERROR = 200, 429, 500
 
 
 class Connection:
-    """One connection; it knows what HTTP says, for threads and for `asyncio` alike."""
+    """One connection. Threads and `asyncio` both use it: it makes and reads HTTP messages."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock

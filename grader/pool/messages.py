@@ -100,6 +100,9 @@ class PoolState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unscored(request: Asked | Sample, why: str, rule: str = "infrastructure") -> SampleResult:
-    """Return the result of a sample that was not scored. `rule`: whose fault it is; with another, it is final."""
+    """Return the result of a sample that was not scored.
+
+    `rule`: the cause. Only after `infrastructure` can another try score the sample.
+    """
     reading = Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule)
     return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)

@@ -25,16 +25,12 @@ if TYPE_CHECKING:
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
     """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `messages.Sample`."""
 
-OF_A_RUN = (
-    *("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir"),
-    "executor",
-)
+OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "executor")
 """Options for a run over a prediction file; a pool does not accept them."""
 
 
 ROWS = Path(__file__).with_name("rows")
 """The declaration of a benchmark without tasks: every sample brings a row with its task."""
-
 
 RewardName = Literal["passed", "calls_right", "tests_right"]
 
@@ -186,7 +182,7 @@ def _plain(value: Any) -> Any:
 
 
 IDS = ("qid", "task_id", "question_id", "problem_id", "id")
-"""Columns whose value names a sample that brings a row and no id."""
+"""The columns that can have the id of a task, the first one first."""
 
 
 def name_of(data: bytes) -> str:
@@ -195,7 +191,7 @@ def name_of(data: bytes) -> str:
 
 
 def id_of(row: Mapping[str, Any]) -> str:
-    """Return the name of a sample that brings a row and no id."""
+    """Return the id of a sample that has a row and no id of its own."""
     return str(next((row[name] for name in IDS if name in row), "row"))
 
 

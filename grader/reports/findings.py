@@ -1,4 +1,4 @@
-"""What is said of one run, found once: every part of its document, and the page's items, say the same."""
+"""The facts of one run that views show. They are computed once, so that all parts of a document agree."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a scorer may be able to do beside scoring. Each class is one capability: a scorer has it by inheriting from it.
+"""What only some scorers can do. Each class is one capability: a scorer that has it inherits from the class.
 
-The core asks with `of`, for example `HasPrompts.of(scorer).turns(...)`. For a scorer without the capability this is the
-class itself, so its own methods say what happens then.
+The core calls a capability with `of`, for example `HasPrompts.of(scorer).turns(...)`. If the scorer does not have it,
+`of` returns an instance of the class itself: its methods are the defaults.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Capability:
 
     @classmethod
     def of(cls, scorer: object) -> Self:
-        """Return the scorer if it has this capability, else what stands for every scorer without it."""
+        """Return the scorer if it has this capability, else an instance with the defaults."""
         return scorer if isinstance(scorer, cls) else cls()
 
 
@@ -140,7 +140,7 @@ class HasSettings(Capability):
 
 
 class HasOwnFile(Capability):
-    """Writes a file of its own beside the results (`Scored.write_own`), and reads it again."""
+    """Writes an additional file beside the results (`Scored.write_own`), and can read it."""
 
     own_file: ClassVar[str] = ""
     """Ending of that file; empty: no such file."""

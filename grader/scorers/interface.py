@@ -64,7 +64,10 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     """Server failures and truncated answers among the predictions; see `grader.scorers.oddities.marked`."""
 
     def replies(self) -> Iterator[tuple[T, int, str | None]]:
-        """Yield (task, number of the sample, prediction); None as often as other tasks have one, if it is missing."""
+        """Yield (task, number of the sample, prediction).
+
+        A task without predictions has None, as often as the other tasks have a prediction.
+        """
         rounds = max(map(len, self.predictions.values()), default=0) or 1
         for qid, texts in self.predictions.items():
             for number, text in enumerate(texts or [None] * rounds):
@@ -188,7 +191,7 @@ class OwnFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
-    """What reports need to know about the words of a scorer."""
+    """How reports name and explain the metrics, rules and outcomes of a scorer."""
 
     glossary: Mapping[str, str] = {}
     """Metric or rule -> its explanation, one sentence."""

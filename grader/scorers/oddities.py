@@ -63,9 +63,9 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
 
 
 def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
-    """Return the sample outside of the careful reading; without a gold answer, nothing is right officially.
+    """Return a sample whose careful reading is not judged; without a gold answer, it is wrong in the official reading.
 
-    A published scorer runs a program with whatever tests there are, so nobody knows what it would find: unscored.
+    A program is unscored instead: a published scorer runs it with the tests that there are, with an unknown result.
     """
     unscored = Reading(outcome=Outcome.UNSCORED, credit=0, detail=broken.reason, rule=BROKEN_ROW)
     official = sample.official

@@ -30,7 +30,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     reading: ReadingName
-    """That of the second side."""
+    """The reading of the second side."""
     group: str | None
     before: float
     """In percent, over the pairs that are scored in both runs."""

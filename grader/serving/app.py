@@ -52,7 +52,7 @@ MOST_RETRY_SECONDS = 60
 CLIENT_HAS_GONE = 499
 CLOSE = {"Connection": "close"}
 OTHER_PATH = "other"
-"""The path of requests for unknown paths and of invalid requests, in the metrics."""
+"""In the metrics, this stands for all unknown paths, and for requests that are not valid HTTP."""
 
 
 class Grading:
@@ -156,7 +156,7 @@ def make_app(
 ) -> ASGIApp:
     """Return the application. `token`: required in every request; `hosts`: allowed Host headers (None: any).
 
-    `end` ends the server, when its last client leaves; None: it stays.
+    `end` is called to end the server when its last client leaves; None: the server does not end then.
     """
     server = _Server(grading, limits, token, end)
     fusion = partial(server.guarded, again=sandbox_fusion.AGAIN)
@@ -200,7 +200,7 @@ class _Lines(Response):
 
 
 class _Counting:
-    """Counts every answer, whoever gives it, and refuses bodies in chunks: a small one costs as much as a long one."""
+    """Counts all answers, and refuses bodies in chunks: a small chunk costs as much as a long one."""
 
     def __init__(self, app: ASGIApp, requests: Requests, paths: set[str]) -> None:
         self._app, self._requests, self._paths = app, requests, paths
@@ -232,7 +232,7 @@ class _Server:
     def guarded(self, handler: Handler, again: int | None = None) -> Handler:
         """Return a handler that checks the token and answers errors as JSON.
 
-        `again`: the only status after which the clients of this path try again, instead of those of HTTP.
+        `again`: the status for "try again later", if the clients of this path know only this one.
         """
 
         async def handle(request: Request) -> Response:

@@ -33,10 +33,10 @@ UNREAD_SECONDS = 30.0
 """Maximum time in which a client reads nothing of a long answer."""
 MOST_CONNECTIONS = 4096
 BACKLOG = 256
-"""Connections that are accepted at a time, and so above the limit for a moment."""
+"""Connections that are accepted at a time. For a moment, there can be so many above the limit."""
 SPARE_DESCRIPTORS = 64
 CLIENT_SHARE = 4
-"""One other machine may have one in so many of the connections."""
+"""Another machine may have at most this part of all connections: one in four."""
 LOG_SECONDS = 10.0
 REFUSED = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -44,7 +44,7 @@ INTERIM_SECONDS = 1.0
 
 
 def most_connections() -> int:
-    """Raise the limit of descriptors, and return how many connections fit below it. Half of it is for sandboxes."""
+    """Raise the limit of descriptors, and return how many connections it allows. Sandboxes need half of it."""
     wanted = 2 * MOST_CONNECTIONS + BACKLOG + SPARE_DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = max(soft, wanted if hard == resource.RLIM_INFINITY else min(hard, wanted))
@@ -139,7 +139,7 @@ class Connection(H11Protocol):
         self._note()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer a whole request of a client that sends no more. Interim answers show if it does not read any more."""
+        """Answer the last request of a client that sends no more. Interim answers fail if it does not read any more."""
         if not self._is_busy or self.conn.their_state not in {h11.DONE, h11.MUST_CLOSE, h11.CLOSED}:
             return False
         if self.cycle.response_started:

@@ -30,9 +30,9 @@ LOCK_SECONDS = 5.0
 LEAST_LINGER = 2.0
 """Seconds that the first client has to connect, even if `linger` is shorter."""
 STOP_SECONDS = 1
-"""Open requests have so long at the end; their clients then ask another process."""
+"""Time for open requests when the process ends. Clients without an answer then ask another process."""
 FOR_EVER = 10**9
-"""Seconds: an idle connection says that its client is there."""
+"""Seconds. Idle connections are not closed, because they show that their clients are still there."""
 LISTENING = b"listening\n"
 """The message on standard output, to the process that started it, when clients can connect."""
 
@@ -65,9 +65,8 @@ def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     path = starting.socket_path(pool_settings.name)
     with Samples(load(pool_settings.options)) as samples, grading_with(samples, whole=pool_settings.rounds) as grading:
-        with contextlib.suppress(FileNotFoundError):
-            # The process that started this one holds the lock, so no other server uses the path.
-            path.unlink()
+        # The process that started this one holds the lock, so no other server uses the path.
+        path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as sock:
             sock.bind(str(path))
             asyncio.run(_Daemon(pool_settings, grading, lambda: say(LISTENING)).serve(sockets=[sock]))
