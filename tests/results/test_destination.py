@@ -31,9 +31,8 @@ def test_a_run_does_not_replace_the_results_of_another_file(tmp_path: Path) -> N
         pytest.raises(UsageError, match=r"a_results.json has the results of a.csv, and would be replaced by those of"),
     ):
         refused.begin(stem, "a.json", judged=True)
-    for destination, source in ((Destination(), "a.csv"),):
-        with destination:
-            destination.begin(stem, source, judged=True)
+    with Destination() as allowed:
+        allowed.begin(stem, "a.csv", judged=True)
 
 
 def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -> None:
