@@ -29,6 +29,9 @@ OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "out
 """Options for a run over a prediction file; a pool does not accept them."""
 
 
+PACKAGE = Path(__file__).resolve().parent.parent
+"""The installation of grade. Two of them can have the same version and different code, so they share no process."""
+
 ROWS = Path(__file__).with_name("rows")
 """The declaration of a benchmark without tasks: every sample brings a row with its task."""
 
@@ -48,9 +51,9 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """A hash of all settings: the name of the socket."""
+        """A hash of all settings and of the installation of grade: the name of the socket."""
         encoded = msgspec.json.encode(self, enc_hook=str, order="deterministic")
-        return hashlib.sha256(version().encode() + encoded).hexdigest()[:20]
+        return hashlib.sha256(f"{version()} {PACKAGE}".encode(errors="surrogateescape") + encoded).hexdigest()[:20]
 
 
 def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:

@@ -8,7 +8,7 @@ import pytest
 
 import grader
 from grader.errors import InfrastructureError, UsageError
-from grader.pool import starting
+from grader.pool import settings, starting
 from grader.pool.settings import PoolSettings, given_of, settings_of
 
 
@@ -20,6 +20,12 @@ def made(**given: Any) -> PoolSettings:
 def test_pools_with_the_same_settings_have_the_same_name(tmp_path: Path) -> None:
     assert made(benchmark="vstar", memory="1g").name == made(memory=1 << 30, benchmark="vstar").name
     assert made(benchmark="vstar").name != made(benchmark="mmbench").name
+
+
+def test_another_installation_of_the_same_version_has_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = made(benchmark="vstar").name
+    monkeypatch.setattr(settings, "PACKAGE", Path("/elsewhere/grader"))
+    assert made(benchmark="vstar").name != here
 
 
 def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
