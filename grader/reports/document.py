@@ -152,6 +152,15 @@ class Section:
         return [part if isinstance(part, str) else part.on(medium) for part in shown]
 
 
+def has_title(parts: Sequence[Part], at: int) -> bool:
+    """Return whether a text shows the title of this table. The section's title says what the first one is.
+
+    It does not say so of a list among other parts, such as the items that rose, before those that fell.
+    """
+    part = parts[at]
+    return at > 0 or (isinstance(part, Table) and part.is_list and len(parts) > 1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What became of one item, for readers of test results."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from grader.reports.document import Table
+from grader.reports.document import Table, has_title
 from grader.reports.formats.markdown_text import code, prose
 from grader.reports.text import cut
 
@@ -99,7 +99,7 @@ def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
         yield from [_Block(rows=sentences)] if sentences else []
         sentences = []
         if isinstance(part, Table):
-            yield _table(part, has_title=at > 0)
+            yield _table(part, has_title=has_title(parts, at))
     yield from [_Block(rows=sentences)] if sentences else []
     yield from [_Block(before=[Markup("</details>")])] if section.is_folded else []
 

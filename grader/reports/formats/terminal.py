@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as Drawn
 from rich.text import Text
 
-from grader.reports.document import Table
+from grader.reports.document import Table, has_title
 from grader.reports.text import clean, folded
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
                 lines.append(clean(part))
             elif isinstance(part, Table) and not (hidden and part.groups):
                 lines += [""] if lines[-1] and not (at == 0 and heads) else []
-                lines += _table(part, width, colour=colour, title=bold.format(clean(part.title)) if at else "")
+                title = bold.format(clean(part.title)) if has_title(parts, at) else ""
+                lines += _table(part, width, colour=colour, title=title)
         lines += hidden
     return "\n".join(lines).rstrip() + "\n"
 

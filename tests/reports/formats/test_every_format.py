@@ -17,7 +17,7 @@ from grader.decisions.comparison import Compared, Comparison, Flip, RunName, com
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports.document import Column, Document, Table, cells
-from grader.reports.formats import FORMATS, format_of, html, terminal
+from grader.reports.formats import FORMATS, format_of, html, markdown, terminal
 from grader.reports.formats.csv import guarded
 from grader.reports.views import comparison as of_comparison
 from grader.reports.views import leaderboard as of_leaderboard
@@ -252,6 +252,9 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
     assert f"accuracy (careful): exact McNemar test, paired by item; {power}." in text
     assert "Higher in B (careful): none." in text
+    risen = of_comparison.document(comparison(risen=flips, fallen=flips))
+    for both in (terminal.render(risen), markdown.make(risen).decode()):
+        assert re.search(r"Higher in B \\?\(careful\\?\): 13", both)
     assert re.search(r"Lower in B \(careful\): 13", text)
     assert re.search(r"q9 +40 % \(2 passed, failed, timeout, lint failed\) +failed", text)
     assert "q10" not in text
