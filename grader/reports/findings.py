@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from grader.results import by_observation, by_task
+from grader.scorers.capabilities import HasUnits
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -41,3 +44,9 @@ class Findings:
     def overall(self) -> dict[str, Pair]:
         """Metric -> its value over all samples, in both readings."""
         return {name: pair for (name, group), pair in self.pairs.items() if group is None}
+
+    @property
+    def items(self) -> dict[str, list[SampleResult]]:
+        """Name of an item -> its samples. An item is a task, or several tasks that are judged together, as one unit."""
+        group = by_observation if isinstance(self.scorer, HasUnits) else by_task
+        return group(self.report.samples)

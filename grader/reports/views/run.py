@@ -34,6 +34,7 @@ from grader.reports.views.cases import suites
 from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import READINGS, Outcome, change, excluded_from, is_same, observations
 from grader.scorers import declarations
+from grader.scorers.capabilities import HasUnits
 from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
@@ -104,7 +105,7 @@ def document(
     return Document(
         names=[run.report.benchmark, run.report.split, run.report.protocol],
         heading=run.name,
-        facts=_facts(run.report),
+        facts=_facts(run),
         lead=about_readings([run.report.benchmark]),
         brief=_brief(run),
         sections=[
@@ -128,15 +129,16 @@ def document(
     )
 
 
-def _facts(report: Report) -> list[str]:
-    samples, tasks = len(report.samples), len({sample.qid for sample in report.samples})
+def _facts(run: Findings) -> list[str]:
+    report = run.report
+    samples, items = len(report.samples), len(run.items)
     return [
         *([f"model {report.model}"] if report.model else []),
         *([report.provenance.predictions] if report.provenance.predictions else []),
         f"split {report.split}",
         f"protocol {report.protocol}",
-        counted(tasks, "task"),
-        *([counted(samples, "sample")] if samples != tasks else []),
+        counted(items, "item" if isinstance(run.scorer, HasUnits) else "task"),
+        *([counted(samples, "sample")] if samples != items else []),
     ]
 
 

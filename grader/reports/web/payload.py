@@ -12,7 +12,7 @@ from grader.reports.web import images
 from grader.reports.web.items import BLURB, Lines, Page, Texts, blurb, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, chunked, finite, pack, thumbnails_of
 from grader.reports.why import about_official
-from grader.results import READINGS, SampleResult, by_observation, by_round, by_task
+from grader.results import READINGS, SampleResult, by_round, by_task
 from grader.scorers.capabilities import HasUnits
 
 if TYPE_CHECKING:
@@ -36,18 +36,16 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     samples: list[SampleResult]
 
 
-def items_of(report: Report, material: Material) -> list[Item]:
-    """Group the samples by task, or by unit if the tasks of a unit form one item."""
-    groups = by_observation(report.samples) if material.whole_units else by_task(report.samples)
+def _items(run: Findings) -> list[Item]:
     return [
         Item(name=name, qids=list(dict.fromkeys(s.qid for s in members)), samples=members)
-        for name, members in groups.items()
+        for name, members in run.items.items()
     ]
 
 
 def build(run: Findings, material: Material) -> Items:
     """Pack a report."""
-    items = items_of(run.report, material)
+    items = _items(run)
     gaps = [msgspec.structs.asdict(gap) for gap in material.gaps]
     texts = Texts(material)
     if texts.cut:

@@ -20,7 +20,7 @@ from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts
 from grader.scorers.execution.metrics import curve
 from grader.task import Block, Task
 from tests.conftest import cases
-from tests.made_runs import tasks
+from tests.made_runs import circular, tasks
 from tests.reports.browser import big
 from tests.reports.made_reports import hostile_report
 from tests.reports.shown import as_page
@@ -71,6 +71,12 @@ class _Page(HTMLParser):
 
 def _only_item(data: bytes) -> dict[str, Any]:
     return _Page(data).packed("chunk-0")[0]
+
+
+def test_the_head_counts_a_question_with_several_passes_once_as_the_list_does() -> None:
+    page = as_page(circular([[True, True], [True, False]]), Material())
+    assert "<span>2 items</span><span>4 samples</span>" in page.decode()
+    assert len(_Page(page).packed("index")["items"]) == 2
 
 
 def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
