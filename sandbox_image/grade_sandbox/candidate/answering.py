@@ -97,24 +97,6 @@ class _Channel:
         self.flush()
 
 
-class _Decoder(receiving.Decoder):
-    """Builds the values of a call; `evaluate` returns the value of an expression."""
-
-    def __init__(
-        self,
-        nodes: "Any",
-        classes: "dict[str, type[Any]]",
-        evaluate: "Callable[..., Any]",
-        helpers: "dict[str, Any]",
-    ) -> None:
-        super().__init__(nodes, classes)
-        self._helpers = helpers
-        self.evaluate = evaluate  # type: ignore[method-assign]
-
-    def helper(self, name: "Any") -> "Any":
-        return self._helpers[name]
-
-
 class _Answerer:
     """The state of a candidate's process between calls."""
 
@@ -189,10 +171,8 @@ class _Answerer:
         number, self._next = self._next, self._next + 1
         outcome: dict[str, Any] = {}
         try:
-            decoder = _Decoder(call["n"], self._classes, self._value_of, self._helpers)
-            decoder.decode_all()
-            kwargs = {key: decoder.value(atom) for key, atom in call["k"]}
-            target, args = decoder.value(call["f"]), decoder.values(call["v"])
+            decoder = receiving.CallDecoder(call["n"], self._classes, self._helpers, self._value_of)
+            target, (args, kwargs) = decoder.value(call["f"]), decoder.arguments(call)
         except Exception as error:
             return wire.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
         passed = None

@@ -71,11 +71,13 @@ class Reader:
         """Return a reader of the answers to other calls of the same task."""
         return Reader(self._spec, self._signature, calls)
 
-    def arguments(self, call: dict[str, Any]) -> Any:
-        """Return a decoder of the arguments of a call; answers in them are None."""
-        decoder = _Arguments(call["n"], self._replies.classes, self._names)
-        decoder.decode_all()
-        return decoder
+    def decoder(self, call: dict[str, Any], value_of: Callable[[Any], Any]) -> receiving.CallDecoder:
+        """Return a decoder of the arguments of a call; `value_of` returns the value of an expression in them."""
+        return receiving.CallDecoder(call["n"], self._replies.classes, self._names, value_of)
+
+    def arguments(self, call: dict[str, Any]) -> receiving.CallDecoder:
+        """Return a decoder of the arguments of a call; expressions in them are None."""
+        return self.decoder(call, lambda expression: None)
 
     def _given(self, call: dict[str, Any]) -> list[Any]:
         decoder = self.arguments(call)
@@ -108,10 +110,8 @@ class _Reading:
     def next(self, call: dict[str, Any], text: str | None) -> None:
         """Read an answer."""
         reply = wire.loads(text or '{"u":""}')
-        arguments = _Arguments(call["n"], self._replies.classes, self._reader._names, self._value_of)
-        arguments.decode_all()
-        named = {key: arguments.value(atom) for key, atom in call["k"]}
-        given = arguments.values(call["v"])
+        decoder = self._reader.decoder(call, self._value_of)
+        given, named = decoder.arguments(call)
         self._arguments.append({**dict(enumerate(given)), **named})
         if "u" in reply:
             self._answers.append(None)
@@ -119,7 +119,7 @@ class _Reading:
             return
         if any(isinstance(number, list) for number, _ in reply.get("m", ())):
             self._keep_apart(call)
-        passed = Passed(call, arguments.built, self._replies.labels, self._value_of)
+        passed = Passed(call, decoder.built, self._replies.labels, self._value_of)
         how, value = self._replies.take(reply, passed)
         self._answers.append(value)
         atom = reply[how]
@@ -163,26 +163,6 @@ def root_of(expression: Any) -> int | None:
     while expression[0] in {"item", "nth", "attr"}:
         expression = expression[1]
     return expression[1] if expression[0] in {"ans", "arg"} else None
-
-
-class _Arguments(receiving.Decoder):
-    """Builds the arguments of a call."""
-
-    def __init__(
-        self,
-        nodes: Any,
-        classes: dict[str, type[Any]],
-        names: dict[str, Any],
-        value_of: Callable[[Any], Any] = lambda expression: None,
-    ) -> None:
-        super().__init__(nodes, classes)
-        self._names, self._value_of = names, value_of
-
-    def evaluate(self, expression: Any) -> Any:
-        return self._value_of(expression)
-
-    def helper(self, name: Any) -> Any:
-        return self._names[name]
 
 
 def _call_nothing(*given: Any) -> Any:

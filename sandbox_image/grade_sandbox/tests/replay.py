@@ -99,10 +99,8 @@ class Replay(TestRun):
             wanted: list[Any] = [call["v"], call["k"], call["n"]]
             earlier = [self.value_of(expression) for expression in expressions(wanted)]
             if earlier:
-                decoder = _Decoder(call["n"], self)
-                decoder.decode_all()
-                named = {key: decoder.value(atom) for key, atom in call["k"]}
-                wanted = self._contents(decoder.values(call["v"]), named, earlier)
+                decoder = receiving.CallDecoder(call["n"], self.replies.classes, self.names, self.value_of)
+                wanted = self._contents(*decoder.arguments(call), earlier)
             return wire.encode(wanted) == wire.encode(self._contents(args, kwargs, earlier))
         except (LookupError, AttributeError, TypeError, ValueError, wire.UncrossableError, wire.MalformedError):
             return False
@@ -164,7 +162,7 @@ class Replay(TestRun):
 
     def _is_of_object(self, call: dict[str, Any]) -> bool:
         """Whether a recorded call is an operation on an object, or on a class: then the tests must make it."""
-        target = call["f"]["x"] if call["f"]["x"][0] != "op" else next(iter(_expressions(call["v"])), ["op"])
+        target = call["f"]["x"] if call["f"]["x"][0] != "op" else next(expressions(call["v"]), ["op"])
         try:
             value = self.value_of(target) if target[0] != "op" else None
         except (LookupError, AttributeError, TypeError, ValueError):
@@ -183,11 +181,6 @@ class Replay(TestRun):
         if kind == "op":
             return remote_objects.OPERATORS[rest[0]]
         return standing_in.part(kind, self.value_of(rest[0]), rest[1])
-
-
-def _expressions(atoms: list[Any]) -> list[Any]:
-    """Return the expressions among atoms."""
-    return [atom["x"] for atom in atoms if isinstance(atom, dict) and "x" in atom]
 
 
 class _Held(NamedTuple):
@@ -216,20 +209,6 @@ class _Comparing(sending.Encoder):
         if is_theirs or (id(value) in self._earlier and hasattr(type(value), "__next__")):
             return {"x": id(value)}
         return super().atom(value)
-
-
-class _Decoder(receiving.Decoder):
-    """Builds the arguments of a recorded call."""
-
-    def __init__(self, nodes: Any, replay: Replay) -> None:
-        super().__init__(nodes, replay.replies.classes)
-        self._replay = replay
-
-    def evaluate(self, expression: Any) -> Any:
-        return self._replay.value_of(expression)
-
-    def helper(self, name: Any) -> Any:
-        return self._replay.names[name]
 
 
 class Tests:

@@ -219,6 +219,34 @@ class Decoder:
         return error
 
 
+class CallDecoder(Decoder):
+    """Builds the arguments of a call.
+
+    `helpers`: the functions and classes of the signature. `value_of` returns the value of an expression.
+    """
+
+    def __init__(
+        self,
+        nodes: Any,
+        classes: Mapping[str, type[Any]],
+        helpers: Mapping[str, Any],
+        value_of: Callable[[Any], Any],
+    ) -> None:
+        super().__init__(nodes, classes)
+        self._helpers, self._value_of = helpers, value_of
+        self.decode_all()
+
+    def evaluate(self, expression: Any) -> Any:
+        return self._value_of(expression)
+
+    def helper(self, name: Any) -> Any:
+        return self._helpers[name]
+
+    def arguments(self, call: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments of the call, and its named ones."""
+        return self.values(call["v"]), {key: self.value(atom) for key, atom in call["k"]}
+
+
 def _flag(kind: Any, value: Any) -> enum.Flag:
     if not (isinstance(kind, type) and issubclass(kind, enum.Flag) and type(value) is int):
         raise MalformedError("a flag that is none")
