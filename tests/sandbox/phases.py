@@ -2,7 +2,6 @@
 
 import atexit
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -28,8 +27,6 @@ MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
 PROTOCOL = ExecutionProtocol().limited(10.0)
 SIGNATURE = "def solution(a):\n    pass\n"
 CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
-Way = Callable[..., dict[str, Any]]
-"""One of the ways to grade a candidate: (source, tests, signature) -> the tests' verdict."""
 
 
 @functools.cache

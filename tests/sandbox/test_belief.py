@@ -151,7 +151,6 @@ COUNTED = Task(
     "import collections\nassert collections.Counter(solution('aab')) == collections.Counter(a=2, b=1)",
 )
 
-SQUARE = Task(returning("math.sqrt(a)"), "for n in (1, 2, 4):\n    assert abs(solution(n) ** 2 - n) < 1e-3")
 PAIR = Task(
     returning("next([i, j] for i in range(len(a)) for j in range(i + 1, len(a)) if a[i] + a[j] == 5)"),
     "for a in ([1, 2, 3, 4], [2, 2, 3, 3]):\n    i, j = solution(a)\n    assert i != j and a[i] + a[j] == 5",
@@ -177,12 +176,6 @@ STARS = Task(
     "def solution(a):\n    for n in range(a):\n        print('*' * (n + 1))\n",
     "import contextlib, io\nfor n in (2, 0):\n    with contextlib.redirect_stdout(io.StringIO()) as out:\n"
     "        solution(n)\n    assert out.getvalue().strip() == '*\\n**' * (n > 0)",
-)
-QUEUE = Task(
-    "class Queue:\n    def __init__(self):\n        self.items = []\n    def add(self, x):\n        self.items.append(x)\n"
-    "    def take(self):\n        return self.items.pop(0)\n    def size(self):\n        return len(self.items)\n    def is_empty(self):\n        return not self.items\n",
-    "q, found = Queue(), []\nfor n in range(3):\n    q.add(n)\nwhile q.size():\n    found.append(q.take())\nassert found == [0, 1, 2]",
-    "class Queue:\n    def add(self, x): pass\n    def take(self): pass\n    def size(self): pass\n    def is_empty(self): pass\n",
 )
 SORTED_BAG = Task(
     "class Bag:\n    def __init__(self, items):\n        self.items = items\n    def ordered(self):\n        return sorted(self.items)\n",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LIMITS = Limits()
 SOURCE = "def solution(a):\n    return a\n"
 TASK = make("secret", "def solution(a):\n    pass\n", "assert solution(4711) == 4711\n", {})
-CALLS = CallList(calls=('{"f":{"x":["name","solution"]},"m":[],"v":[4711],"k":[],"n":[],"d":[]}',), names=(), reads=())
+CALLS = CallList(calls=('{"f":{"x":["name","solution"]},"v":[4711],"k":[],"n":[]}',), names=(), reads=())
 ANSWERS = Answers(
     evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
     hello='{"functions":["solution"],"imported":[],"errors":{},"values":{},"n":[]}',

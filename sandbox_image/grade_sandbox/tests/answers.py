@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from grade_sandbox.tests import test_run, views
 from grade_sandbox.values import receiving, standing_in, wire
-from grade_sandbox.values.passed import Passed, expressions, key_of
+from grade_sandbox.values.passed import Passed, call_of, expressions, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class _Reading:
     def _keep_apart(self, call: dict[str, Any]) -> None:
         """Copy the earlier answers that a call changes: an answer is judged as it was given."""
         for expression in expressions([call["v"], call["k"], call["n"]]):
-            number = root_of(expression)
+            number = call_of(expression, "ans", "arg")
             if number is not None:
                 one = self.found[number]
                 value, arguments = views.copied((one.value, one.arguments))
@@ -156,13 +156,6 @@ class _Reading:
             return standing_in.part(kind, self._value_of(rest[0]), rest[1])
         except (LookupError, AttributeError, TypeError, ValueError):
             return None
-
-
-def root_of(expression: Any) -> int | None:
-    """Return the call that an expression names; None if it names none."""
-    while expression[0] in {"item", "nth", "attr"}:
-        expression = expression[1]
-    return expression[1] if expression[0] in {"ans", "arg"} else None
 
 
 def _call_nothing(*given: Any) -> Any:

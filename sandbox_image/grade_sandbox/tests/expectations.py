@@ -17,7 +17,7 @@ from grade_sandbox.tests.tried import Change, Reply
 from grade_sandbox.tests.views import CONTAINERS, every, is_finite, view
 from grade_sandbox.values import sending, wire
 from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, TEXT
-from grade_sandbox.values.passed import expressions
+from grade_sandbox.values.passed import call_of, expressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def about(calls: Sequence[dict[str, Any]], recorder: Expecting) -> list[Any]:
     """
     pairs = zip(map(_outline, calls), map(_outline, map(json.loads, recorder.begun())), strict=False)
     count = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return [one for one in recorder.expected if (number := _root(one[0])) is not None and number < count]
+    return [one for one in recorder.expected if (number := call_of(one[0], "ans")) is not None and number < count]
 
 
 def _outline(call: dict[str, Any]) -> list[Any]:
@@ -77,7 +77,7 @@ class Expectations:
         back = passed_on(reader.calls)
         self._of: dict[int, dict[str, list[Any]]] = {}
         for expression, atom, nodes in found:
-            number = _root(expression)
+            number = call_of(expression, "ans")
             if number is not None and number not in back:
                 value = reader.arguments({"n": nodes}).value(atom)
                 self._of.setdefault(number, {}).setdefault(json.dumps(expression), []).append(value)
@@ -111,14 +111,8 @@ class Expectations:
 
 def passed_on(calls: Sequence[dict[str, Any]]) -> set[int]:
     """Return the calls whose answers, or parts of them, go back into other calls."""
-    found = (_root(one) for call in calls for one in expressions([call["v"], call["k"], call["n"]]))
+    found = (call_of(one, "ans") for call in calls for one in expressions([call["v"], call["k"], call["n"]]))
     return {number for number in found if number is not None}
-
-
-def _root(expression: Any) -> int | None:
-    while expression[0] in {"item", "nth", "attr"}:
-        expression = expression[1]
-    return expression[1] if expression[0] == "ans" else None
 
 
 def _resolved(answer: Any, expression: Any) -> tuple[Any, Way | None]:
@@ -167,7 +161,7 @@ def is_comparison_of_two(calls: Sequence[dict[str, Any]], number: int) -> bool:
     call = calls[number]
     if call["f"]["x"] != ["op", "eq"]:
         return False
-    made = [calls[root] for atom in call["v"] if (root := _root(atom.get("x", ["op"]))) is not None]
+    made = [calls[root] for atom in call["v"] if (root := call_of(atom.get("x", ["op"]), "ans")) is not None]
     given = [[one["f"], one["v"], one["k"], one["n"]] for one in made if one["f"]["x"][0] == "name"]
     return len(given) == len(call["v"]) and given[0] != given[1]
 

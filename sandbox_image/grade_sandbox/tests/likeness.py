@@ -17,6 +17,7 @@ from grade_sandbox.tests.sameness import Comparison, Place
 from grade_sandbox.tests.tried import Change, Reply, as_they_are, exchanged
 from grade_sandbox.tests.views import CONTAINERS, every, view
 from grade_sandbox.values.constructed import FUNCTION, NONE, OBJECT
+from grade_sandbox.values.passed import expressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Likeness:
     def _is_of_data(self, number: int) -> bool:
         """Whether a call is an operation on answers that are data, and changes nothing. The tests do it themselves."""
         call, other = self._calls[number], self._returned.answers[number]
-        operands = [atom["x"] for atom in call["v"] if isinstance(atom, dict) and "x" in atom]
+        operands = [*expressions(call["v"])]
         sides = self._expected.answers, self._returned.answers
         has_effect = any(side[number].how == ENDED for side in sides) or other.changed or other.printed
         if call["f"]["x"][0] != "op" or not operands or has_effect:

@@ -42,7 +42,7 @@ class Place(NamedTuple):
     expected: Any
     returned: Any
     root: Any = "v"
-    """What the value is a part of; see `answers.Change`."""
+    """What the value is a part of; see `tried.Change`."""
     ways: tuple[Way, Way] = ((), ())
     """The steps to the part of the reference's value, and of the sample's."""
 

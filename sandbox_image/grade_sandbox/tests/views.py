@@ -67,7 +67,7 @@ class View(NamedTuple):
         if self.family == OBJECT:
             return str(self.value)
         known = TYPES.get(self.name)
-        return known.shown or self.name if known is not None else _SHOWN.get(self.name, self.name)
+        return known.shown or self.name if known is not None else self.name
 
 
 def view(value: Any) -> View:
@@ -281,4 +281,3 @@ def as_number(text: Any) -> float | None:
 _ATOMS: dict[type[Any], str] = {
     type(None): NONE, bool: NUMBER, int: NUMBER, float: NUMBER, complex: NUMBER, str: TEXT, bytes: TEXT,
 }  # fmt: skip
-_SHOWN = {"remote": "object"}

@@ -132,12 +132,19 @@ def key_of(number: Any) -> Any:
 
 
 def expressions(value: Any) -> Iterator[Any]:
-    """Yield the expressions in parts of a call, in the order in which they stand there."""
+    """Yield the expressions in parts of a call, from left to right."""
     for part in value:
         if isinstance(part, list):
             yield from expressions(part)
         elif isinstance(part, dict) and "x" in part:
             yield part["x"]
+
+
+def call_of(expression: Any, *kinds: str) -> int | None:
+    """Return the number of the call to which an expression refers; None if it is not of these kinds (`ans`, `arg`)."""
+    while expression[0] in {"item", "nth", "attr"}:
+        expression = expression[1]
+    return expression[1] if expression[0] in kinds else None
 
 
 def _contents(name: str, value: Any) -> list[Any]:
