@@ -41,10 +41,10 @@ class Candidate(Declared):
     reads: Sequence[str]
     """Attributes that the tests read."""
     each: NotRequired[int]
-    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and what
-    becomes of its arguments is not told."""
+    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and changes
+    of its arguments are not reported."""
     kept: NotRequired[Sequence[int]]
-    """The calls whose answers or arguments later calls name; the supervisor adds them."""
+    """The calls to whose answers or arguments later calls refer. The supervisor adds this list."""
 
 
 class Answer(TypedDict):
@@ -112,7 +112,7 @@ class Pair(TypedDict):
     """The number of the input."""
     expected: str
     given: NotRequired[str]
-    """Missing: the program gave no answer, or it is the `same`."""
+    """Missing if the program gave no answer, or if `same` is set."""
     same: NotRequired[bool]
     """Whether the answer is the expected one, byte for byte."""
     runs: NotRequired[Sequence[str]]
@@ -143,7 +143,7 @@ class Compare(TypedDict):
     order: NotRequired[str]
     """The form in which the reference's answers have no order; see varying.py."""
     finds_order: NotRequired[bool]
-    """Whether the pairs are a reference's own, and it is to be found out how its runs differ."""
+    """Whether the pairs are answers of the reference itself, and the job finds out how its runs differ."""
     shown: NotRequired[bool]
     """Whether every answer is to be returned as a text for people."""
 

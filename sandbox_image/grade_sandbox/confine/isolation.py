@@ -44,7 +44,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
 
 def here(memory_bytes: int, first_uid: int) -> Uids | Namespaces:
-    """Return the way that this supervisor has."""
+    """Return the isolation that this supervisor can use: by user ids if it is root, else by namespaces."""
     return Uids(first_uid, memory_bytes) if os.getuid() == 0 else Namespaces(memory_bytes)
 
 

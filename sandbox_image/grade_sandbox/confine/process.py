@@ -233,7 +233,7 @@ def restrict(*, memory_bytes: int, address_space: bool) -> None:
 
 
 def seed() -> None:
-    """Seed the random numbers of a program, so that no verdict depends on chance; by its hash seed, which is fixed."""
+    """Seed the random numbers of a program from its hash seed, which is fixed: so no verdict depends on chance."""
     number = abs(hash("seed"))
     random.seed(number)
     numpy = sys.modules.get("numpy")

@@ -154,9 +154,9 @@ MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
 _BATCH_BYTES = 64 << 10
 _NAMED = '{"f":{"x":["name",'
 _OF_ANSWERS = re.compile(r'\{"x":\["(?!name"|arg")')
-"""An expression over answers; of the others, the values are known before."""
+"""An expression over answers. The values of other expressions are known before the call is sent."""
 _EARLIER = re.compile(r'\["(?:ans|arg)",(\d+)')
-"""An expression that names an earlier call. In a text, its quotes would be escaped."""
+"""An expression that refers to an earlier call. A text cannot contain it, because its quotes would be escaped."""
 MOST_SECONDS = 60.0
 """Maximum time of calls that have limits of their own, all together."""
 MOST_BYTES = 8 << 20
@@ -164,7 +164,7 @@ MOST_BYTES = 8 << 20
 
 
 def kept(calls: Iterable[str]) -> list[int]:
-    """Return the calls whose answers or arguments other calls name."""
+    """Return the calls to whose answers or arguments other calls refer."""
     return sorted({int(number) for call in calls for number in _EARLIER.findall(call)})
 
 

@@ -154,7 +154,7 @@ class Zygotes:
         self._settings = settings
         started = {(numeric, 0): _started(way, numeric=numeric) for numeric in (False, True)}
         self._pids = {key: pid for key, (pid, _) in started.items()}
-        """The pids of the zygotes themselves, by whether they have NumPy, and by hash seed."""
+        """(whether it has NumPy, hash seed) -> the pid of a zygote."""
         self._channels = dict(started.values())
         self._origins: dict[int, int] = {}
         """Process -> the pid of its zygote."""
@@ -244,7 +244,7 @@ def _executed(settings: Mapping[str, Any], hash_seed: int, *, numeric: bool) -> 
 
 
 def executed() -> None:
-    """Serve as such a new interpreter, if this is one; then it never returns."""
+    """Serve as a zygote, and never return, if this interpreter was started as one; else do nothing."""
     text = os.environ.pop("GRADE_ZYGOTE", "")
     if text:
         given = json.loads(text)

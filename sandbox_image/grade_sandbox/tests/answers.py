@@ -22,9 +22,9 @@ class Answer(NamedTuple):
     """What a program answered to a call."""
 
     how: str
-    """`v`: a value; `e`: an exception; `u`: neither can be sent; `ended`: its process ended."""
+    """`v`: a value; `e`: an exception; `u`: something that cannot be sent; `ended`: nothing, its process ended."""
     value: Any = None
-    """The value or the exception; of `u` why."""
+    """The value or the exception; for `u`, the reason as a text."""
     changed: frozenset[Any] = frozenset()
     """The numbers of the objects of the call that it changed."""
     objects: Any = None
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
     """The arguments of the call, as it left them."""
     printed: str = ""
     returned: Any = None
-    """The number of the object of the call that is the answer itself, if it is one."""
+    """The number of an object of the call, if the answer is that object itself."""
 
     @property
     def is_given(self) -> bool:
@@ -65,7 +65,7 @@ class Reader:
         self._replies = test_run.Replies(classes, lambda error: error, _call_nothing)
         self._replies.tested |= test_run.stand_ins(stubs, _call_nothing, _Nothing())
         self.given = [self._given(call) for call in calls]
-        """The arguments of each call that are no answers, as they were passed."""
+        """The arguments of each call as they were passed, without expressions (see placeholder.py)."""
 
     def of(self, calls: Sequence[dict[str, Any]]) -> Reader:
         """Return a reader of the answers to other calls of the same task."""

@@ -82,7 +82,7 @@ def _compare_tokens(expected: str, printed: str, is_token: Rule) -> bool:
 
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
-"""Without what only Python reads as a number: underscores, digits of other scripts, `inf`."""
+"""A number, without what only Python reads as one: underscores, digits of other scripts, `inf`."""
 
 
 def _are_numbers(*texts: str) -> bool:
@@ -90,7 +90,7 @@ def _are_numbers(*texts: str) -> bool:
 
 
 _CODE = re.compile(r"[+-]?0[0-9]|.*[eE]")
-"""What may be a text of digits, and no number: a leading zero (a PIN), an exponent (hexadecimal)."""
+"""What may be a text of digits and not a number: a leading zero (a PIN), an exponent (hexadecimal)."""
 
 
 def _is_equal(expected: str, printed: str) -> bool:
@@ -135,7 +135,7 @@ def near_values(expected: Any, given: Any) -> Any:
 
 @_false_if_raising
 def near_values_of_kind(expected: Any, given: Any) -> Any:
-    """Compare likewise, but a list is no tuple, as in tests that compare by `==`."""
+    """Compare in the same way, but a list never equals a tuple, as in tests that compare by `==`."""
     return _are_near(expected, given, ())
 
 

@@ -34,7 +34,7 @@ def texts(expected: Any, given: Any, *, whole: bool = False) -> dict[str, str]:
 
 
 _RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
-"""A line of another value is more to blame than one that writes the same number in another way."""
+"""From tolerant to strict: a line with another value is shown before one that writes the same number differently."""
 
 
 def _words(expected: Any, given: Any, first: str, second: str) -> str:

@@ -1,6 +1,7 @@
-"""How EvalPlus 0.3.1 compares answers (`eval/__init__.py`, `_special_oracle.py`), and how a careful person does.
+"""How EvalPlus 0.3.1 compares answers (`eval/__init__.py`, `_special_oracle.py`), and how the careful reading does.
 
-The tolerance that a float answer switches on stays on for the inputs after it, as there.
+If no tolerance is given, the first expected answer of floats sets one. It also holds for all later inputs, as in
+EvalPlus.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _KINDS: dict[str, type[Prepared]] = {
     "falsy": recording.Recording,
     "compare": comparing.Comparison,
 }
-"""What is done in a fork -> what is prepared for it, of the task; everything else is done by its tests."""
+"""Work -> what is prepared for it from the task. For all other work, the tests are compiled."""
 
 
 def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:

@@ -222,7 +222,7 @@ class Likeness:
         self._note(number, problem, places[0])
 
     def _undone(self, place: Place) -> str:
-        """Return why a program whose answer is a change of its argument gives none; empty if it does."""
+        """Return why a program that should change its argument gives no answer; empty if it changes it."""
         if place.path[0] != "argument" or self._returned.answers[place.call].changed:
             return ""
         return "the program does not change its argument there, and the reference solution does"

@@ -31,9 +31,9 @@ class Reply(NamedTuple):
     is_apart: bool = False
     """Whether the answer has copies of the arguments, so that these stay as they are."""
     left: str = ""
-    """The message by which the arguments are changed, if the answer is apart."""
+    """If the answer is apart: another message, by which the arguments are changed."""
     returned: Any = None
-    """The number of an object of the call that is the answer itself, also apart."""
+    """The number of an object of the call, if the answer is that object itself although it is apart."""
 
 
 Tried = list[Reply]

@@ -105,7 +105,10 @@ def _parts(value: Any) -> dict[Any, Any] | None:
 
 
 def _is_of_kind(expected: Any, given: Any) -> bool:
-    """Whether both are numbers, texts, sequences, mappings, or of one other type; empty only if the expected one is."""
+    """Whether both are numbers, texts, sequences, mappings, or of one other type.
+
+    A given value may be empty only if the expected one is, and a given number has to be finite.
+    """
     if isinstance(expected, bool) or not isinstance(expected, (int, float)):
         kind = next((kind for kind in (str, _SEQUENCES, dict) if isinstance(expected, kind)), type(expected))
         return isinstance(given, kind) and (not hasattr(given, "__len__") or bool(given) or not expected)

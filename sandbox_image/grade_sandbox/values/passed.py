@@ -1,8 +1,9 @@
 """The objects that a call passes and that can change: both sides number them in the same way, for this call only.
 
-Objects that the call brings have the numbers of their nodes. If the call names an earlier answer or argument by its
-`j`-th expression, the objects in that have the numbers `[j, n]`, in the order in which they would be sent. An answer
-refers to them as `{"t": number}`, and has the new contents of those that the call has changed.
+An object in the call's own nodes has the number of its node. An object in an earlier answer or argument has the number
+`[j, n]`: `j` is the position of the expression in the call that refers to this answer or argument, and `n` counts the
+objects in it, in the order in which they would be sent. The reply refers to an object as `{"t": number}`, and has the
+new contents of each object that the call has changed.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class Passed:
         """`built`: the objects of the call's nodes; `labels` and `tested`: as for the Encoder."""
         self._objects: dict[Number, Any] = {}
         self._kinds: dict[Number, list[Any]] = {}
-        """The first parts of the node (kind, class)."""
+        """Number -> the first parts of the node: its kind, and the class of an instance."""
         self._numbers: dict[int, Number] = {}
         self._before: dict[Number, list[Any]] = {}
         self._mentioned: set[Number] = set()
-        """Those that have changed, and those of expressions to which the answer refers."""
+        """The objects that have changed, and those in earlier answers to which this answer refers."""
         for number, node in enumerate(call["n"]):
             self._add(number, built[number], node)
         for position, expression in enumerate(expressions([call["v"], call["k"], call["n"]])):
@@ -84,7 +85,7 @@ class Passed:
         return self._objects[key_of(number)]
 
     def changes(self, encoder: sending.Encoder) -> list[Any]:
-        """Return the new contents of the objects that have changed, and of those in earlier answers that are named."""
+        """Return the new contents of objects that changed, and of those in earlier answers that the reply refers to."""
         told: dict[Number, Any] = {}
         self._mentioned |= {number for number in self._objects if not self._is_as_before(number)}
         while wanted := sorted(self._mentioned - told.keys(), key=str):
@@ -158,5 +159,8 @@ def _contents(name: str, value: Any) -> list[Any]:
 
 
 def _is_same(before: Any, now: Any) -> bool:
-    """Whether an item is the one of before; equal texts and integers may be other objects, as this Python likes."""
+    """Whether an item is the same as before: the same object, or an equal text, bytes object or integer.
+
+    Python decides whether two equal ones of these types are one object, and this says nothing about a change.
+    """
     return before is now or (type(before) is type(now) and type(now) in (str, bytes, int) and before == now)

@@ -114,9 +114,10 @@ class Encoder:
         return self.node(item)
 
     def asks(self, value: Any) -> bool:
-        """Whether an object of a class that the other side has not is asked for what its class computes.
+        """Whether to read what the class of an object computes, for a side that does not have this class.
 
-        None: for its length and its items. An object of the tests themselves is not asked for more.
+        With an object, this is about its properties. The call's own objects are not asked: the tests have their class.
+        With None, this is about the length and the items of any object.
         """
         return not any(type((table.get(id(value)) or {}).get("t")) is int for table in self.known)
 
@@ -167,7 +168,7 @@ class Encoder:
             return ["type", value.__name__]  # type: ignore[union-attr]
         if isinstance(value, BaseException):
             return self.exception(value)
-        if kind is re.Match:  # of a match, programs ask whether there is one
+        if kind is re.Match:  # tests mostly ask whether there is a match
             return ["tree", "Match", self.pairs({"string": value.string}), []]
         numpy = sys.modules.get("numpy")
         if numpy is not None:

@@ -162,7 +162,8 @@ _ITERATED: dict[int, _Iterated] = {}
 def iterator(items: list[Any], kind: str = "iterator", end: Any = None, note: Note = lambda error: error) -> Any:
     """Return an iterator of known items.
 
-    `kind`: `generator`, whose `end` is what it returns; `begun`, with its exception, or without an end.
+    `kind` is `iterator`; or `generator`, and `end` is what it returns; or `begun`, and `end` is the exception after the
+    items, or None if it does not end.
     """
     makers: dict[str, Callable[[], Any]] = {
         "iterator": lambda: iter(items),
