@@ -27,6 +27,7 @@ from tests.conftest import cases
 
 pytestmark = phases.MARKS
 
+constructed = inside.load("values.constructed")
 passed = inside.load("values.passed")
 wire = inside.load("values.wire")
 receiving = inside.load("values.receiving")
@@ -534,14 +535,11 @@ def receive(nodes: Any, known: Any = ()) -> Any:
     return decoder.built
 
 
-NODE_KINDS = """
-list tuple set frozenset dict deque counter ordered default bytearray range timedelta view array scalar
-instance enum named exception datetime date time decimal fraction type iterator generator nonsense
-"""
+NODE_KINDS = sorted({*constructed.TYPES, *constructed.MUTABLE, *receiving._OTHERS, "nonsense"})
 NODE_WORDS = """
 Node Point Pair Colour Slotted RED keys items int SystemExit ExceptionGroup print <f8 O <U0 i4,i4 AAAA 1/0 2024-01-01
 """
-KINDS, WORDS = st.sampled_from(NODE_KINDS.split()), st.sampled_from(NODE_WORDS.split())
+KINDS, WORDS = st.sampled_from(NODE_KINDS), st.sampled_from(NODE_WORDS.split())
 ATOMS = (
     st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats() | WORDS | st.text(max_size=3)
     | st.dictionaries(st.sampled_from(list("rtixcbsz")), st.integers(-2, 6) | WORDS, max_size=2)
