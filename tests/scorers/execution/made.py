@@ -1,7 +1,8 @@
 """Code tasks for tests."""
 
 from grader.scorers.execution.assembly import read_signature
-from grader.scorers.execution.tasks import CodeTask, completed, open_names
+from grader.scorers.execution.tasks import CodeTask
+from grader.scorers.execution.undeclared import completed, open_names
 
 
 def make(

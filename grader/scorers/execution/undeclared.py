@@ -1,0 +1,119 @@
+"""What a program has to define if the signature does not say it: found in the reference solution, or in the tests."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import textwrap
+from typing import TYPE_CHECKING
+
+from grader.scorers.execution.assembly import Signature, read_signature
+from grader.scorers.execution.careful_program import says_nothing
+from grader.scorers.execution.extraction import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def _tested_names(tests: str, signature: str) -> tuple[str, ...]:
+    """Return the names that tests use, and neither they nor the signature define. They include built-in names."""
+    tree = parse(f"{signature}\n{tests}")
+    nodes = [] if tree is None else list(ast.walk(tree))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    known = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    known |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    known |= {(node.asname or node.name).split(".")[0] for node in nodes if isinstance(node, ast.alias)}
+    return tuple(dict.fromkeys(node.id for node in names if node.id not in known))
+
+
+def open_names(tests: str, signature: str) -> tuple[str, ...]:
+    """Return the names of which the candidate must write some; empty if the signature says what to write."""
+    if read_signature(signature).written:
+        return ()
+    used = _tested_names(tests, signature)
+    return tuple(name for name in used if not hasattr(builtins, name)) or used
+
+
+def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
+    """Return a signature that says what to write, from the reference solution, else from the tests."""
+    bare = _bare(declared)
+    if declared.written and not bare:
+        return declared
+    used, open_ = (*_tested_names(tests, signature), *bare), open_names(tests, signature)
+    tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
+    stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
+    if not any(stubs):
+        stubs = _constructed(tests, open_ or bare) or ([_function(open_[0])] if len(open_) == 1 else [])
+    return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
+
+
+def _bare(declared: Signature) -> tuple[str, ...]:
+    """Return the classes of which a signature says only the name and the purpose: it does not say their methods."""
+    tree = parse(declared.source) or ast.Module(body=[], type_ignores=[])
+    return tuple(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name in declared.tested_classes and all(map(says_nothing, node.body))
+    )
+
+
+def _stub(node: ast.stmt) -> str:
+    """Return a function or a class of a solution without its code."""
+    if isinstance(node, ast.ClassDef):
+        return _class(node.name, [part.name for part in node.body if isinstance(part, ast.FunctionDef)])
+    return _function(node.name) if isinstance(node, ast.FunctionDef) else ""
+
+
+_LIBRARY = (
+    "abc", "bisect", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
+    "functools", "heapq", "itertools", "math", "numbers", "operator", "os", "queue", "random", "re", "statistics",
+    "string", "sys", "textwrap", "time", "typing",
+)  # fmt: skip
+"""Modules whose names programs use without writing them themselves."""
+
+
+def _constructed(tests: str, names: Sequence[str]) -> list[str]:
+    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests.
+
+    One of several names may be the standard library's, which the tests do not import.
+    """
+    nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    owners = [(call.func.value, call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
+    assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+    modules = [importlib.import_module(module) for module in _LIBRARY] if len(names) > 1 else []
+    stubs = []
+    for name in names:
+        if name in called and name[0].isupper() and not any(hasattr(module, name) for module in modules):
+            objects = {_name(target) for target, value in assigned if _constructs(value, name)} - {""}
+            methods = [method for owner, method in owners if _constructs(owner, name) or _name(owner) in objects]
+            stubs.append(_class(name, dict.fromkeys(["__init__", *methods])))
+    return stubs
+
+
+def _constructs(value: ast.expr, name: str) -> bool:
+    """Whether an expression begins with a call of this name: `Stack()`, `Stack().push(1)`."""
+    while isinstance(value, (ast.Call, ast.Attribute)):
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            return value.func.id == name
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return False
+
+
+def _name(target: ast.expr) -> str:
+    """Return a variable, or an attribute of one, as it is written; empty for anything else."""
+    if isinstance(target, ast.Attribute) and (owner := _name(target.value)):
+        return f"{owner}.{target.attr}"
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _class(name: str, methods: Iterable[str]) -> str:
+    functions = "".join(_function(method, "self, ") for method in methods) or "pass\n"
+    return f"class {name}:\n{textwrap.indent(functions, '    ')}"
+
+
+def _function(name: str, first: str = "") -> str:
+    return f"def {name}({first}*args, **kwargs):\n    pass\n"
