@@ -17,10 +17,10 @@ from grader.scorers.execution.careful_program import (
     is_kept,
     prose,
     says_nothing,
-    unframed,
     unparsed,
 )
 from grader.scorers.execution.extraction import NOTHING, Rules, defined, extract, extract_plain, parse, tree_of
+from grader.scorers.execution.reply_forms import unframed
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 

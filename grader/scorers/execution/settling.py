@@ -11,7 +11,7 @@ import msgspec
 from grader import resources
 from grader.sandbox.answer import Executed, understand
 from grader.sandbox.interface import length_of
-from grader.scorers.execution import assembly, careful_program, extraction, regions
+from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +31,9 @@ KEYS_AT_A_TIME = 16
 """Maximum number of cached results in memory."""
 MAX_CACHED_CHARACTERS = 8 << 20
 """Larger results are not cached."""
-_ASSEMBLY = resources.digest_of(*(module.__name__ for module in (assembly, careful_program, extraction, regions)))
+ASSEMBLING = assembly, careful_program, extraction, regions, reply_forms
+"""The modules that decide what `assemble` returns."""
+_ASSEMBLY = resources.digest_of(*(module.__name__ for module in ASSEMBLING))
 """Read at once: the files may change while this process runs."""
 MAX_CHARACTERS = 32 << 10
 """Programs of longer texts are not cached."""
