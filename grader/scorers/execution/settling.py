@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
+from grader.predictions import reasoning
 from grader.sandbox.answer import Executed, understand
 from grader.sandbox.interface import length_of
 from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms
@@ -31,7 +32,7 @@ KEYS_AT_A_TIME = 16
 """Maximum number of cached results in memory."""
 MAX_CACHED_CHARACTERS = 8 << 20
 """Larger results are not cached."""
-ASSEMBLING = assembly, careful_program, extraction, regions, reply_forms
+ASSEMBLING = assembly, careful_program, extraction, reasoning, regions, reply_forms
 """The modules that decide what `assemble` returns."""
 _ASSEMBLY = resources.digest_of(*(module.__name__ for module in ASSEMBLING))
 """Read at once: the files may change while this process runs."""

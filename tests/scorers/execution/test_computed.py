@@ -1,5 +1,6 @@
 """What the grader computes from texts is computed once, and its cached results are those of the functions."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,3 +60,14 @@ def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.Mo
     known.program("", SIGNATURE, "plain")
     cache.flush()
     assert cache.size() == 2
+
+
+def test_code_that_changes_a_program_is_in_the_key_of_its_cached_result() -> None:
+    """Every function and class of grade that these modules use is in one of them."""
+    used = {
+        sys.modules[value.__module__]
+        for module in settling.ASSEMBLING
+        for value in vars(module).values()
+        if getattr(value, "__module__", "").startswith("grader.")
+    }
+    assert used <= {*settling.ASSEMBLING}
