@@ -104,6 +104,9 @@ def test_programs_run_as_scripts_and_wrong_ones_earn_nothing(tmp_path: Path) -> 
     for reading in ("official", "careful"):
         assert dict(zip(wanted, (s[reading]["outcome"] for s in samples), strict=True)) == wanted
     assert [metric for metric in done.stderr.splitlines() if "calls_right" in metric]
+    endless = samples[list(wanted).index("endless")]
+    # Its other two inputs would take 3 s more.
+    assert endless["seconds"] < 3
     partly = samples[len(HONEST)]
     first = {"call": "10\n2\n", "expected": "12\n", "returned": "1\n"}
     assert partly["calls"] == {"n": 3, "same": 2, "first": first}
