@@ -43,7 +43,7 @@ class Sample:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """The candidates to confirm."""
+        """The candidates whose verdicts are wanted."""
         # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
         program = self.attempt.program
         is_left_out = (program.rebinds or program.is_missing) and not self.has_inputs

@@ -26,7 +26,6 @@ class Kept(NamedTuple):
     evidence: Evidence
     replies: int
     """Their number."""
-    has_loaded: bool
     encoding: bool
     """See `Answers.encoding`."""
 
@@ -55,8 +54,7 @@ class Spool:
         """Store answers."""
         self.hold(key, answers)
         digest = hashlib.sha256(compact_json.encode(answers.messages)).hexdigest()
-        has_loaded = answers.hello is not None
-        return Kept(key, digest, answers.evidence, len(answers.replies), has_loaded, answers.encoding)
+        return Kept(key, digest, answers.evidence, len(answers.replies), answers.encoding)
 
     def get(self, kept: Kept) -> Answers:
         """Return stored answers."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.errors import InputError
-from grader.results.provenance import Calls as Compared
+from grader.results import Calls
 from grader.sandbox.answer import Executed, Likeness, Recording, Split
 from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import Wanted
@@ -255,7 +255,7 @@ class Tested:
             if again is None or again.digest != reference.again.digest:
                 return None
         number = self.compared_calls(candidate.qid)
-        likeness = Likeness(calls=Compared(n=number, same=number))
+        likeness = Likeness(calls=Calls(n=number, same=number))
         return Verdict(split=Split(evidence=kept.evidence, confirmed=True, likeness=likeness))
 
     def _judging(self, candidate: Candidate, calls: CallList | None) -> tuple[str, Made]:

@@ -1,7 +1,6 @@
 """Which calls of a task count: where both recordings agree, or where a known solution decides."""
 
 import json
-from typing import Any
 
 import msgspec
 
@@ -9,8 +8,8 @@ from grader.sandbox.answer import Recorded, Recording
 from grader.scorers.execution.calls import DIFFERENT, CallList, NotJudged, possible, settle
 
 
-def call(number: int, **more: Any) -> str:
-    return json.dumps({"f": {"x": ["name", "solution"]}, "v": [number], **more}, separators=(",", ":"))
+def call(number: int) -> str:
+    return json.dumps({"f": {"x": ["name", "solution"]}, "v": [number]}, separators=(",", ":"))
 
 
 def recording(truthy: list[str] | None, falsy: list[str] | None, refused: str = "") -> Recording:

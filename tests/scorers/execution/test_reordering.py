@@ -1,4 +1,4 @@
-"""CallList of objects in another order: the last one first, as far as objects allow."""
+"""Calls of objects in another order: the last one first, as far as objects allow."""
 
 import json
 from typing import Any

@@ -110,6 +110,7 @@ class Inputs:
         """Return a reference solution, with every hash seed."""
         source = self._tasks[qid].whole_solution
         seeds = hash_seeds(source)
+        # The comment tells it from an equal program of a model, which has other limits, so that each answers by itself.
         return [Candidate(qid=qid, source=f"{source}\n# reference", hash_seed=seed) for seed in seeds]
 
     def _reference(self, qid: str, runs: Sequence[Candidate]) -> tuple[_Plan, Expected] | None:
