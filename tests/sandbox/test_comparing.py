@@ -98,6 +98,13 @@ def test_what_evalplus_compares_as_sets_is_right_in_both_readings() -> None:
     assert both([1, 2], (2, 1, 1), function="similar_elements", is_mbpp=True) == (True, True)
 
 
+def test_a_scalar_of_numpy_is_compared_as_a_number_in_evalplus_special_cases() -> None:
+    """Comparisons with it give NumPy's `True`, which no message can have: then the other verdicts were lost too."""
+    for function in ("sum_div", "digit_distance_nums"):
+        found = evalplus.EvalPlus(function, 0.0, is_mbpp=True).rights([1, 1], 7, numpy.int64(0))
+        assert json.dumps(found) == "[true, true]"
+
+
 def test_a_named_tuple_is_a_tuple() -> None:
     given = read({"r": 0}, [["record", "P", ["x", "y"], [1, {"r": 1}]], ["list", [2]]])
     assert comparisons.same_values([1, [2]], given)

@@ -39,7 +39,7 @@ class EvalPlus:
         """
         self._is_broadcast = False
         try:
-            official = self._compare(arguments, expected, given)
+            official = bool(self._compare(arguments, expected, given))
         except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
             official = False
         return official, (official and not self._is_broadcast) or near_values_of_kind(expected, given)
