@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
+from grader.errors import InputError
 from grader.executors.local import Local
 from grader.observer import Silent
 from grader.results import Outcome, Reading
@@ -15,6 +17,7 @@ from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.phases import Phases, result_of
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_reading, official_result
@@ -48,7 +51,7 @@ class Scripted:
 
     def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
         for key, job in batch:
-            kind = next(name for name in ("lint", "record", "answer", "judge", "run") if job.get(name))
+            kind = next(name for name in ("lint", "record", "answer", "judge", "compare", "run") if job.get(name))
             self.jobs.append((kind, job))
             answer = None if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
             yield Verdict(key=key, answer=answer, reason="the sandbox died")
@@ -64,7 +67,7 @@ class Scripted:
         if kind == "answer":
             replies = [json.dumps(len(job["answer"]["candidate"]["source"]))]
             evidence = EVIDENCE | {name: value for name, value in self.answered.items() if name in EVIDENCE}
-            return {**self.answered, "evidence": evidence, "hello": "{}", "replies": replies}
+            return {"hello": "{}", "replies": replies, **self.answered, "evidence": evidence}
         if kind == "run":
             return {"evidence": EVIDENCE, "result": self.official}
         return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
@@ -207,3 +210,12 @@ def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: s
     pool.lost = {kind}
     _, (found,) = confirm(pool, "aaa")
     assert (found.split, found.lost) == (None, "the sandbox died")
+
+
+def test_a_reference_solution_whose_own_comparison_was_lost_is_named_with_the_reason(pool: Scripted) -> None:
+    """Its answers may be more than a message can have."""
+    pool.lost, pool.answered = {"compare"}, {"hello": '{"functions": ["solution"]}', "replies": ['{"v": 1, "n": []}']}
+    cases = Cases(inputs=([1],), outputs=None, function="solution")
+    task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
+    with Spool() as spool, pytest.raises(InputError, match="was not judged: the sandbox died"):
+        Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL).record(["plain"])

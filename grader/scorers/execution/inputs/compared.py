@@ -147,6 +147,8 @@ class Inputs:
 
     def _problem(self, qid: str, plan: _Plan) -> str:
         """Return why a reference solution has no answers that others can be compared with; empty if it has them."""
+        if lost := self._why_lost(plan):
+            return f"was not judged: {lost}"
         right, given, shown = self._rights(plan)
         if all(right[1]):
             return ""
@@ -303,6 +305,10 @@ class Inputs:
         new = [(key, partial(self._spool.held, key)) for key in keys if key not in self._compared]
         self._lost = self._settler.settle(phase, new, take, passed=passed) if new or passed else {}
 
+    def _why_lost(self, plan: _Plan) -> str:
+        """Return why a job of a plan has no result; empty if all have one."""
+        return next((self._lost.get(key, "it was not judged") for key in plan.jobs if key not in self._compared), "")
+
     def _rights(self, plan: _Plan) -> tuple[list[list[bool]], list[Output], dict[int, Shown]]:
         """Return for each reading which answers are right, the answers, and some of them as texts."""
         right, given = [list(plan.right), list(plan.right)], list(plan.outputs)
@@ -318,11 +324,10 @@ class Inputs:
         return right, given, shown
 
     def _readings(self, form: Candidate, plan: _Plan) -> Verdict:
-        every = [self._compared.get(key) for key in plan.jobs]
-        if any(one is None for one in every):
-            why = next((self._lost[key] for key in plan.jobs if key in self._lost), "it was not judged")
+        if why := self._why_lost(plan):
             return Verdict(readings=outputs.unjudged(why))
-        if any(one is not None and one.evidence.is_open for one in every):
+        every = [self._compared[key] for key in plan.jobs]
+        if any(one.evidence.is_open for one in every):
             return Verdict(is_open=True)
         cases = self._cases(form.qid)
         if cases.checker and (fault := _fault(every)):
@@ -345,10 +350,10 @@ def _verdict(own: Verdict, official: Verdict) -> Verdict:
     return Verdict(readings=made)
 
 
-def _fault(compared: Sequence[Compared | None]) -> str:
+def _fault(compared: Sequence[Compared]) -> str:
     """Return why a checker gives no verdict; empty if it does."""
     for one in compared:
-        if one is None or one.compared is None:
+        if one.compared is None:
             return "the checker does not finish"
         if one.compared.failed is not None:
             number, why = one.compared.failed
