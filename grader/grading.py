@@ -295,12 +295,12 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
 
 
 def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) -> list[str]:
-    """Return a note on the replies that no careful rule reads, with the advice to name a judge if there is none."""
+    """Return a note on the replies that no careful rule reads; it advises a judge to a scorer that takes one."""
     number = sum(sample.careful.rule_name in scorer.words.unread for sample in samples)
     if not number:
         return []
-    named = " Name one with `--judge-model`." if "judge_model" in HasSettings.of(scorer).options else ""
-    advice = "" if has_judge else f" A judge model can read prose.{named}"
+    advised = not has_judge and "judge_model" in HasSettings.of(scorer).options
+    advice = " A judge model can read prose. Name one with `--judge-model`." if advised else ""
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
         f"They are prose, and count as not answered in the careful reading.{advice}"

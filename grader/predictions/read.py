@@ -33,6 +33,7 @@ from grader.predictions.file import Format, PredictionFile, PredictionRecord
 from grader.predictions.merging import Merger
 from grader.predictions.record import (
     EXPECTED,
+    RECORD,
     Row,
     convert_own,
     counted,
@@ -290,7 +291,7 @@ class _Reading:
             if self._format == "bigcode":
                 entry = Entry(published.of_programs(entry.value, number), entry.line)  # noqa: PLW2901
             if not isinstance(entry.value, dict):
-                found = f'expected a record {{"qid": "...", "predictions": ["..."]}}, found {kind(entry.value)}'
+                found = f"expected a record {RECORD}, found {kind(entry.value)}"
                 self._add_flaws(entry, [Flaw(path=(), message=found)])
                 continue
             self._convert = self._convert or self._converter(entry.value)

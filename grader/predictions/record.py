@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, object]
 
-EXPECTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
+RECORD = '{"qid": "...", "predictions": ["..."]}'
+EXPECTED = f"expected a JSON array, or JSON Lines, of {RECORD}"
 _EXECUTED_FIELDS = ("processed_predictions", "concatenated_predictions", "results")
 _NAMES_SHOWN = 8
 
@@ -53,13 +54,11 @@ def _prompts(fields: Row, count: int) -> list[object] | None:
 
 
 def _missing(row: Row) -> Iterator[Flaw]:
-    """Yield what to rename in a record without one of the two fields."""
-    asked = {"qid": "the id of the task", "predictions": 'the answer, as a list ["..."],'}
-    missing = {name: what for name, what in asked.items() if name not in row}
+    """Yield which of the two fields a record does not have."""
+    missing = [quoted(name) for name in ("qid", "predictions") if name not in row]
     if missing:
-        fields = " and ".join(f'no "{name}"' for name in missing)
-        renamed = " and ".join(f'{what} to "{name}"' for name, what in missing.items())
-        yield Flaw(path=(), message=f"{fields}; the fields are {names(row)}: rename {renamed}")
+        fields = f"field {missing[0]} is" if len(missing) == 1 else f"fields {' and '.join(missing)} are"
+        yield Flaw(path=(), message=f"the {fields} missing; the record has {names(row)}; expected {RECORD}")
 
 
 def _qid_flaws(row: Row) -> Iterator[Flaw]:

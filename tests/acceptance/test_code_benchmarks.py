@@ -226,7 +226,7 @@ def test_tasks_whose_tests_cannot_judge_a_program_apart_from_them_are_outside_th
     done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=99", "-o", tmp_path / "p.html", *BUBBLEWRAP)
     assert done.returncode == 0, done.stderr
     assert "2 tasks not judged" in done.stderr
-    assert "mocked (the tests pass a unittest.mock" in done.stderr
+    assert "mocked (the tests pass a value that cannot be serialized: unittest.mock" in done.stderr
     assert "folder (" in done.stderr
     assert "Official over the 1 judged task: pass@1 100.0" in done.stderr
     assert "2 tasks not judged" in (tmp_path / "p.html").read_text()

@@ -21,7 +21,8 @@ from grader.predictions.select import check_against, missing_problem, unknown_pr
 from tests.files.made import JSON
 from tests.observers import Noting
 
-WANTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
+RECORD = '{"qid": "...", "predictions": ["..."]}'
+WANTED = f"expected a JSON array, or JSON Lines, of {RECORD}"
 ONE = b'[{"qid": "q1", "predictions": ["a"]}]'
 
 
@@ -147,13 +148,12 @@ def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
         "preds.json:3: $[1].qid: the qid is empty",
         'preds.json:3: $[1].predictions[0]: expected a string, found null; write "" if the model returned nothing',
         "preds.json:3: $[1].predictions[1]: expected a string, found the integer 3",
-        'preds.json:5: $[2]: no "qid"; the fields are "predictions": rename the id of the task to "qid"',
+        'preds.json:5: $[2]: the field "qid" is missing; the record has "predictions"; expected ' + RECORD,
         "preds.json:5: $[2].predictions: the list is empty; a record needs at least one prediction, so leave this record out",
-        'preds.json:6: $[3]: no "predictions"; the fields are "qid": rename the answer, as a list ["..."], to '
-        '"predictions"',
+        'preds.json:6: $[3]: the field "predictions" is missing; the record has "qid"; expected ' + RECORD,
         'preds.json:6: $[4]: expected a record {"qid": "...", "predictions": ["..."]}, found the integer 3',
-        'preds.json:7: $[5]: no "qid" and no "predictions"; the fields are "id", "prediction": rename the id of the '
-        'task to "qid" and the answer, as a list ["..."], to "predictions"',
+        'preds.json:7: $[5]: the fields "qid" and "predictions" are missing; the record has "id", "prediction"; '
+        "expected " + RECORD,
     ]
 
 
@@ -231,7 +231,7 @@ def test_reading_stops_after_a_thousand_problems_and_says_so() -> None:
     lines = refusal(json.dumps([*wrong, {"predictions": ["a"]}, 3, {"qid": 4}]).encode()).splitlines()
     assert lines[0].endswith(" and 996 more places)")
     assert lines[1:] == [
-        'preds.json:1: $[999]: no "qid"; the fields are "predictions": rename the id of the task to "qid"',
+        'preds.json:1: $[999]: the field "qid" is missing; the record has "predictions"; expected ' + RECORD,
         "preds.json: reading stopped after 1,000 problems; there may be more",
     ]
 

@@ -50,7 +50,7 @@ def test_a_helper_of_the_signature_is_the_signatures_whatever_the_program_define
 )
 def test_the_calls_of_tests_that_pass_code_of_their_own_are_not_recorded(test: str, what: str) -> None:
     said = phases.record(phases.task(test, SIGNATURE))["truthy"]["refused"]
-    assert said == f"the tests pass a {what}, which cannot be serialized"
+    assert said == f"the tests pass a value that cannot be serialized: {what}"
 
 
 def test_an_object_of_the_tests_that_is_only_attributes_is_sent() -> None:

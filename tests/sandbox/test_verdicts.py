@@ -257,7 +257,7 @@ def test_an_answer_that_tests_change_is_not_passed_on(change: str) -> None:
 
 def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None:
     test = "import threading\nassert solution(threading.Event()) == 1"
-    why = "the tests pass a threading.Event, which cannot be serialized"
+    why = "the tests pass a value that cannot be serialized: threading.Event"
     assert phases.record(phases.task(test))["truthy"]["refused"] == why
 
 

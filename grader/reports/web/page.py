@@ -43,7 +43,7 @@ def breakable(text: str) -> Markup:
     """Return a name with possible line breaks after the characters that join its words."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[_/-])", clean(text))
+    parts = re.split(r"(?<=[_/-])", _unbroken(text))
     return Markup("<wbr>").join(map(escape, parts))
 
 
@@ -51,10 +51,15 @@ def quoted(text: str) -> Markup:
     """Return a sentence whose parts between back-ticks are code."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"`([^`]+)`", clean(text))
+    parts = re.split(r"`([^`]+)`", _unbroken(text))
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
     )
+
+
+def _unbroken(text: str) -> str:
+    """Return a text without line breaks between a number and its percent sign."""
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", clean(text))
 
 
 def policy(style: str, script: str) -> str:

@@ -180,7 +180,7 @@ def _confirmed(confirmed: Verdict) -> Reading:
         return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
     if split.kind == "unlike":
         return _unlike(split)
-    reason = split.reason or f"the confirming run did not finish ({_unfinished(split.evidence)})"
+    reason = split.reason or f"that run did not finish ({_unfinished(split.evidence)})"
     reason = f"the tests end with {reason}" if split.kind == "error" else reason
     return _reading(
         Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"

@@ -330,7 +330,7 @@ class Recorder:
             encoder = _Encoder(self._labels, self.passed)
             call = encoder.call({"x": target}, args, kwargs) | self._context.now()
         except wire.UncrossableError as error:
-            self.refuse(f"the tests pass a {error}, which cannot be serialized")
+            self.refuse(f"the tests pass a value that cannot be serialized: {error}")
         except UnrecordableError as error:
             self.refuse(str(error))
         text = wire.encode(call)

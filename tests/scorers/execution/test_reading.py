@@ -79,7 +79,7 @@ APART = "passes officially, but not when the tests get only its answers: "
         (Split(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
         (
             Split(evidence=evidence(status=-11)),
-            f"{APART}the confirming run did not finish (the process was ended by SIGSEGV)",
+            f"{APART}that run did not finish (the process was ended by SIGSEGV)",
         ),
     ],
 )
