@@ -45,8 +45,7 @@ class Pool:
     The keywords are those of `grader.grade` that say what is graded and how (`benchmark`, `data`, `protocol`,
     `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is the maximum number of seconds of a call. Pools with the
     same keywords share one process on a node (`shared=False`: this pool has its own). `linger`: seconds that the
-    process stays after the last pool has closed. `rounds=True`: no program of any call is alive while a test runs, so
-    a slow program delays all others. `reward`: what rewards are, `passed`, `calls_right` or `tests_right`.
+    process stays after its last user has died. `reward`: what rewards are, `passed`, `calls_right` or `tests_right`.
 
     Raises UsageError. The process starts with the first call, with `start`, or at the beginning of a `with` block.
     """
@@ -57,13 +56,12 @@ class Pool:
         wait: float = 600.0,
         shared: bool = True,
         linger: float = 10.0,
-        rounds: bool = False,
         reward: RewardName = "passed",
         **options: Any,
     ) -> None:
         self.reward = reward_name(reward)
         """What results are worth as rewards; `grader.integrations` read it."""
-        own: dict[str, Any] = {"linger": linger, "rounds": rounds}
+        own: dict[str, Any] = {"linger": linger}
         self._given = {"wait": wait, "shared": shared, "reward": reward, **own, **options}
         self._wait = _seconds(wait)
         self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), **own)

@@ -62,41 +62,42 @@ class Leaving(msgspec.Struct, frozen=True):
     """The process that ends because it has no other client; 0: it goes on."""
 
 
-class PoolState(msgspec.Struct, frozen=True, kw_only=True):
+class PoolState(msgspec.Struct, kw_only=True):
     """The state of a pool, with counts since its process started."""
 
     pid: int
     benchmark: str
-    seconds: float
+    seconds: float = 0.0
     """Time since the process started."""
-    waiting: int
+    waiting: int = 0
     """Samples that wait for a round or are in one."""
-    lanes: dict[str, int]
-    """Lane -> number of samples that wait in it."""
-    oldest_seconds: float
-    """How long the oldest of the waiting samples has waited."""
-    rate: float
-    """Results per second, averaged over about the last ten seconds with results."""
-    clients: int
+    queued: dict[str, int] = {}
+    """Lane -> number of samples that wait in it for a round."""
+    clients: int = 0
     """Number of connections."""
-    rounds: int
-    busy_seconds: float
-    """Total time of all rounds."""
-    outcomes: dict[str, int]
+    outcomes: dict[str, int] = {}
     """Careful outcome -> number of samples."""
-    flagged: dict[str, int]
+    flagged: dict[str, int] = {}
     """Flag -> number of samples."""
-    expired: int
+    expired: int = 0
     """Samples whose time was over before they were scored, or whose client had gone."""
-    repeated: int
+    repeated: int = 0
     """Samples that were scored again because infrastructure failed, and jobs that were because a sandbox was lost."""
-    lost_sandboxes: int
-    failures: int
+    lost_sandboxes: int = 0
+    failures: int = 0
     """Rounds that found no sandbox."""
-    problem: str
+    problem: str = ""
     """Why the last round failed; empty if it did not."""
-    memory_bytes: int
+    memory_bytes: int = 0
     """Resident memory of the process, without its sandboxes."""
+
+    def note(self, result: SampleResult) -> None:
+        """Count a result."""
+        self.waiting -= 1
+        outcome = result.careful.outcome.value
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+        for flag in result.flags if isinstance(result.flags, list) else ():
+            self.flagged[flag] = self.flagged.get(flag, 0) + 1
 
 
 def unscored(request: Asked | Sample, why: str, rule: str = "infrastructure") -> SampleResult:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.options import Options
     from grader.results import SampleResult
-    from grader.scorers.asking import Asked, Lane, SampleScorer
+    from grader.scorers.asking import Asked, Lane, LaneSize, SampleScorer
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 
@@ -152,7 +152,7 @@ class Samples:
         self._book = Book(run.benchmark, scorer, run.split, tasks)
         self._book.on_forget = self._scorer.forget
         self.benchmark = run.benchmark.id
-        self.threads: Mapping[Lane, int] = self._scorer.threads
+        self.lanes: Mapping[Lane, LaneSize] = self._scorer.lanes
 
     def __enter__(self) -> Self:
         self._scorer.__enter__()

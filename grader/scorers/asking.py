@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self
 
 import msgspec
 
@@ -45,17 +45,23 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum duration of a run in seconds; 0: as its task says."""
 
 
-Lane = Literal["whole", "quick", "slow"]
-"""How samples are scored. `whole`: all together, as in a run. In the other lanes, several threads score a few each:
-`quick` gives every program a short time, and those that need more are scored again, from the beginning, in `slow`."""
+Lane = Literal["quick", "slow"]
+"""`quick` gives every program a short time; those that need more are scored again, from the beginning, in `slow`."""
+
+
+class LaneSize(NamedTuple):
+    """How many threads may score in a lane, and the maximum number of samples that each scores at a time."""
+
+    threads: int
+    samples: int
 
 
 class SampleScorer(Protocol):
     """A scorer of batches of samples, and a context manager."""
 
     @property
-    def threads(self) -> Mapping[Lane, int]:
-        """Lane -> number of threads that may score in it. Samples begin in the first lane."""
+    def lanes(self) -> Mapping[Lane, LaneSize]:
+        """The lanes of this scorer. Samples begin in the first one."""
 
     def __enter__(self) -> Self:
         """Prepare for scoring, and start in the background what takes long to start; raises a GradeError."""
@@ -63,7 +69,7 @@ class SampleScorer(Protocol):
     def __exit__(self, *_: object) -> None:
         """Release all resources."""
 
-    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> Sequence[SampleResult | None]:
+    def score(self, asked: Sequence[Asked], lane: Lane) -> Sequence[SampleResult | None]:
         """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.
 
         None, only in the lane `quick`: it has to be scored again in the lane `slow`.

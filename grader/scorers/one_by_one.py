@@ -9,6 +9,7 @@ import msgspec
 
 from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
+from grader.scorers.asking import LaneSize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
 class Scoring:
     """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
 
-    threads: ClassVar[Mapping[Lane, int]] = {"whole": 1}
+    lanes: ClassVar[Mapping[Lane, LaneSize]] = {"quick": LaneSize(threads=1, samples=64)}
     losses = 0, 0
 
     def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
@@ -44,7 +45,7 @@ class Scoring:
     def forget(self, qid: str) -> None:
         """Do nothing: nothing is known of a task."""
 
-    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult]:
+    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult]:
         """Return one result per sample."""
         found: dict[int, SampleResult] = {}
         for layer in _layers(asked):

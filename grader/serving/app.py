@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import math
 import os
 import time
 from functools import partial
@@ -23,7 +22,7 @@ from starlette.routing import Route
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
 from grader.pool.messages import Batch, Found, Leaving, PoolState, Sample, unscored
-from grader.pool.rounds import Waiting
+from grader.pool.scheduler import Waiting
 from grader.results import Outcome
 from grader.serving import sandbox_fusion
 from grader.serving.metrics import text_of
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from grader.pool.rounds import Rounds
     from grader.pool.samples import Samples
+    from grader.pool.scheduler import Scheduler
     from grader.results import SampleResult
     from grader.serving.connection import Connections
     from grader.serving.metrics import Requests
@@ -44,11 +43,8 @@ if TYPE_CHECKING:
     Handler = Callable[[Request], Awaitable[Response]]
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
-HOLD_TICK = 0.1
-"""Seconds between two tries of a request that waits for room."""
 LEAVE_TICK = 0.1
 """In this time, a client that leaves closes its other connections."""
-MOST_RETRY_SECONDS = 60
 CLIENT_HAS_GONE = 499
 CLOSE = {"Connection": "close"}
 OTHER_PATH = "other"
@@ -58,32 +54,19 @@ OTHER_PATH = "other"
 class Grading:
     """What a server grades with, and who is connected."""
 
-    def __init__(self, samples: Samples, rounds: Rounds, everyone: Connections, requests: Requests) -> None:
-        self.samples, self.rounds, self.everyone, self.requests = samples, rounds, everyone, requests
+    def __init__(self, samples: Samples, scheduler: Scheduler, everyone: Connections, requests: Requests) -> None:
+        self.samples, self.scheduler, self.everyone, self.requests = samples, scheduler, everyone, requests
         self._began = time.monotonic()
 
     def state(self) -> PoolState:
         """Return the state of the pool."""
-        counts, (lanes, oldest) = self.rounds.counts, self.rounds.queued()
-        sandboxes, jobs = self.samples.losses
-        return PoolState(
-            pid=os.getpid(),
-            benchmark=self.samples.benchmark,
+        state, (sandboxes, jobs) = self.scheduler.state(), self.samples.losses
+        return msgspec.structs.replace(
+            state,
             seconds=time.monotonic() - self._began,
-            waiting=self.rounds.waiting,
-            lanes=lanes,
-            oldest_seconds=oldest,
-            rate=counts.rate.value,
             clients=self.everyone.count,
-            rounds=counts.rounds,
-            busy_seconds=counts.busy_seconds,
-            outcomes=dict(counts.outcomes),
-            flagged=dict(counts.flagged),
-            expired=counts.expired,
-            repeated=counts.repeated + jobs,
+            repeated=state.repeated + jobs,
             lost_sandboxes=sandboxes,
-            failures=counts.failures,
-            problem=counts.problem,
             memory_bytes=_resident_bytes(),
         )
 
@@ -105,7 +88,7 @@ class Grading:
         open_ = dict.fromkeys(sorted(range(len(items)), key=work.waits.__getitem__))
         gone = asyncio.ensure_future(_gone(request))
         gone.add_done_callback(lambda _: found.put_nowait(None))
-        self.rounds.submit(items)
+        self.scheduler.submit(items)
         try:
             while open_:
                 first = next(iter(open_))
@@ -114,7 +97,7 @@ class Grading:
                         ready = [await found.get()]
                 except TimeoutError:
                     items[first].gone = True
-                    why = _late(work.waits[first], self.rounds.counts.problem)
+                    why = _late(work.waits[first], self.scheduler.problem)
                     ready = [Found(place=first, result=unscored(work.asked[first], why))]
                 while not found.empty():
                     ready.append(found.get_nowait())
@@ -291,7 +274,7 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
             if problem := asked.problem:
                 return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
+            (result,) = await self._results(request, self._work([asked.sample]))
             return _json(200, sandbox_fusion.ran(_scored(result)))
 
     async def submit(self, request: Request) -> Response:
@@ -299,19 +282,10 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
             if problem := asked.problem:
                 raise RejectedError(422, problem)
-            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
+            (result,) = await self._results(request, self._work([asked.sample]))
             return _json(200, sandbox_fusion.judged(asked, _scored(result)))
 
-    async def _results(self, request: Request, work: Work, *, holds: bool = False) -> list[SampleResult]:
-        """Return the results. `holds`: samples above the limit wait for room, and are not refused at once."""
-        end = time.monotonic() + max(work.waits, default=0.0)
-        while holds and self._grading.requests.samples + len(work.asked) > self._limits.waiting:
-            if time.monotonic() >= end:
-                break
-            await asyncio.sleep(HOLD_TICK)
-            if await request.is_disconnected():
-                raise ClientDisconnect
-            work = work._replace(waits=[max(HOLD_TICK, end - time.monotonic())] * len(work.waits))
+    async def _results(self, request: Request, work: Work) -> list[SampleResult]:
         with self._admitted(len(work.asked)):
             async with contextlib.aclosing(self._grading.results(request, work)) as parts:
                 found = {one.place: one.result async for part in parts for one in part}
@@ -323,9 +297,8 @@ class _Server:
         self._check_count(count)
         requests = self._grading.requests
         if requests.samples + count > self._limits.waiting:
-            seconds = math.ceil(requests.samples / max(self._grading.rounds.counts.rate.value, 0.1))
-            headers = {"Retry-After": str(min(MOST_RETRY_SECONDS, max(1, seconds)))}
-            raise RejectedError(429, f"{requests.samples} samples are being graded; try again later", headers)
+            text = f"{requests.samples} samples are being graded; try again later"
+            raise RejectedError(429, text, {"Retry-After": "1"})
         requests.samples += count
         try:
             yield
@@ -350,7 +323,7 @@ class _Server:
     async def health(self, request: Request) -> Response:
         """Say whether samples would be graded. It needs no token, and says nothing else."""
         del request
-        has_sandbox = not self._grading.rounds.counts.problem
+        has_sandbox = not self._grading.scheduler.problem
         return _json(200 if has_sandbox else 503, {"status": "ok" if has_sandbox else "no sandbox"})
 
     async def leave(self, request: Request) -> Response:

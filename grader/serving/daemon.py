@@ -64,7 +64,7 @@ def _say(fd: int, line: bytes) -> None:
 def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     path = starting.socket_path(pool_settings.name)
-    with Samples(load(pool_settings.options)) as samples, grading_with(samples, whole=pool_settings.rounds) as grading:
+    with Samples(load(pool_settings.options)) as samples, grading_with(samples) as grading:
         # The process that started this one holds the lock, so no other server uses the path.
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as sock:

@@ -12,15 +12,11 @@ if TYPE_CHECKING:
 
 BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
 OF_STATE = (
-    ("grade_rounds_total", "Rounds of grading.", "rounds"),
-    ("grade_rounds_seconds_total", "Time that rounds took.", "busy_seconds"),
     ("grade_samples_expired_total", "Samples whose client did not wait any more.", "expired"),
     ("grade_samples_repeated_total", "Samples and jobs done again after infrastructure failed.", "repeated"),
     ("grade_sandboxes_lost_total", "Sandboxes that were lost, and replaced.", "lost_sandboxes"),
     ("grade_sandbox_failures_total", "Rounds that found no sandbox.", "failures"),
     ("grade_pool_waiting", "Samples in the pool's queue or in a round.", "waiting"),
-    ("grade_pool_oldest_seconds", "How long the oldest sample waits for a round.", "oldest_seconds"),
-    ("grade_pool_rate", "Results per second, recently.", "rate"),
     ("grade_pool_clients", "Connections to the pool.", "clients"),
     ("grade_pool_memory_bytes", "Resident memory of the pool's process.", "memory_bytes"),
     ("grade_pool_seconds", "Time since the pool's process started.", "seconds"),
@@ -60,7 +56,7 @@ def text_of(state: PoolState, requests: Requests) -> str:
         _family("grade_pool_up", "Whether the pool finds its sandboxes.", {"": not state.problem}),
         _family("grade_samples_total", "Samples graded, by careful outcome.", _by("outcome", state.outcomes)),
         _family("grade_samples_flagged_total", "Samples graded, by flag.", _by("flag", state.flagged)),
-        _family("grade_pool_queued", "Samples that wait for a round, by lane.", _by("lane", state.lanes)),
+        _family("grade_pool_queued", "Samples that wait for a round, by lane.", _by("lane", state.queued)),
         *(_family(name, meaning, {"": getattr(state, field)}) for name, meaning, field in OF_STATE),
     ]
     return "".join(parts)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from grader.errors import InfrastructureError, UsageError
-from grader.pool.rounds import Rounds
+from grader.pool.scheduler import Scheduler
 from grader.serving.app import LOOPBACK, OTHER_PATH, Grading, make_app
 from grader.serving.connection import (
     BACKLOG,
@@ -68,17 +68,17 @@ def serve(samples: Samples, host: str, port: int, *, limits: Limits, token: str,
 
 
 @contextlib.contextmanager
-def grading_with(samples: Samples, *, whole: bool = False) -> Iterator[Grading]:
+def grading_with(samples: Samples) -> Iterator[Grading]:
     """Score samples in rounds as long as the context is open."""
     requests = Requests()
     everyone = Connections(most_connections(), lambda status: requests.note(OTHER_PATH, status))
-    rounds = Rounds(samples, whole=whole)
-    rounds.start()
+    scheduler = Scheduler(samples)
+    scheduler.start()
     try:
-        yield Grading(samples, rounds, everyone, requests)
+        yield Grading(samples, scheduler, everyone, requests)
     finally:
         # Nobody waits any more, and a program may run for a minute.
-        rounds.stop(samples.abort)
+        scheduler.stop(samples.abort)
 
 
 class Server(uvicorn.Server):

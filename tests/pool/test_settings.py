@@ -13,8 +13,7 @@ from grader.pool.settings import PoolSettings, given_of, settings_of
 
 
 def made(**given: Any) -> PoolSettings:
-    own = {"shared": "", "linger": 1.0, "rounds": given.pop("rounds", False)}
-    return settings_of(given, **own)
+    return settings_of(given, shared="", linger=1.0)
 
 
 def test_pools_with_the_same_settings_have_the_same_name(tmp_path: Path) -> None:
@@ -49,7 +48,7 @@ def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) ->
         made(**given)
 
 
-@pytest.mark.parametrize("own", [{"linger": -1}, {"rounds": "yes"}, {"reward": "all"}])
+@pytest.mark.parametrize("own", [{"linger": -1}, {"linger": "yes"}, {"reward": "all"}])
 def test_a_keyword_of_the_wrong_type_is_refused_before_the_process_starts(own: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(own))):
         grader.Pool(benchmark="rows", **own)

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -11,12 +10,12 @@ import pytest
 from tests.serving.test_serve import Served, served
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "docker"]
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    command = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "docker"]
-    with served(command=command) as made:
+    with served(command=COMMAND) as made:
         yield made
 
 
@@ -82,12 +81,6 @@ ENDLESS = "import time\nwhile True: time.sleep(1)  # {}"
 BUSY = {"run_timeout": 50, "language": "python", "code": ""}
 
 
-def full(*options: str) -> AbstractContextManager[Served]:
-    """A server with room for one sample."""
-    command = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "docker"]
-    return served("--max-waiting", "1", *options, command=command)
-
-
 def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_try_again() -> None:
     """After 429 or 503 the reward would be 0. A program that is late may be the machine's fault, too."""
     test = {"input": {"stdin": ""}, "output": {"stdout": "1"}}
@@ -96,7 +89,9 @@ def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_tr
     requests += [
         ("/submit", submission | {"completion": f"```python\n{ENDLESS.format(number)}\n```"}) for number in (3, 4)
     ]
-    with full("--wait", "1", "--max-body", "1k") as server, ThreadPoolExecutor(5) as threads:
+    # There is room for one sample.
+    options = ["--max-waiting", "1", "--wait", "1", "--max-body", "1k"]
+    with served(*options, command=COMMAND) as server, ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda request: server.ask("POST", *request), requests))
         # No second try would change this one.
         assert server.ask("POST", "/run_code", BUSY | {"code": "x" * 2000}).status == 413
@@ -105,10 +100,3 @@ def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_tr
     errors = {answer.body["error"] for answer in answers}
     assert any("not scored within" in error for error in errors)
     assert any("being graded" in error for error in errors)
-
-
-def test_a_request_above_the_limit_waits_for_room() -> None:
-    with full() as server, ThreadPoolExecutor(4) as threads:
-        asked = [BUSY | {"code": f"print({number})"} for number in range(4)]
-        answers = list(threads.map(lambda body: server.ask("POST", "/run_code", body), asked))
-    assert [answer.body["run_result"]["stdout"] for answer in answers] == [f"{number}\n" for number in range(4)]

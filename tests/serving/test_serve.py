@@ -341,11 +341,12 @@ def test_a_port_that_is_taken_is_said(server: Served) -> None:
 SLOW = """
 import sys, threading
 from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.asking import LaneSize
 from grader.serving.requests import Limits
 from grader.serving.server import serve
 
 class Slow:
-    benchmark, losses, threads = "slow", (0, 0), {"quick": 1}
+    benchmark, losses, lanes = "slow", (0, 0), {"quick": LaneSize(threads=1, samples=4)}
 
     def __init__(self):
         self.over = threading.Event()

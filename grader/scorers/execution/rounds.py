@@ -1,10 +1,8 @@
 """Scoring by execution without an end, in sandboxes where programs and tests never meet.
 
 Any number of threads score a few samples each. Every program gets a short time first. One that needs more is stopped
-without a verdict; it runs again, from the beginning and up to its limits, in sandboxes that only slow programs use. In
-the lane `whole`, a round is like a run: all programs answer, then all answers are judged, so that no program with an
-open verdict is alive while a test runs. In every lane, sandboxes that run programs never get a test
-(`grader/executors/apart.py`).
+without a verdict; it runs again, from the beginning and up to its limits, in sandboxes that only slow programs use.
+Sandboxes that run programs never get a test (`grader/executors/apart.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from grader.executors.local import open_local
 from grader.observer import Silent
 from grader.results import SampleResult, write_facts
 from grader.sandbox.interface import FEW_LINTS
-from grader.scorers.asking import NOT_ASKED
+from grader.scorers.asking import NOT_ASKED, LaneSize
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import Printed, SampleFacts
@@ -53,9 +51,9 @@ class Rounds:
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         workers = run.options.worker_count
         # Some rounds run programs while others judge answers, so there are more rounds than either would need.
-        self.threads: Mapping[Lane, int] = {
-            "quick": 2 + workers,
-            "slow": workers + 1,
+        self.lanes: Mapping[Lane, LaneSize] = {
+            "quick": LaneSize(threads=workers + 2, samples=4),
+            "slow": LaneSize(threads=workers + 1, samples=1),
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
@@ -66,7 +64,6 @@ class Rounds:
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None, apart=True)
         slow = self._executor.patient()
         self._executors: dict[Lane, Local] = {
-            "whole": self._executor,
             "quick": self._executor,
             "slow": slow,
         }
@@ -101,7 +98,7 @@ class Rounds:
         """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
         return self._executor.losses
 
-    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult | None]:
+    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | None]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
             lost = self._record({request.qid for request in asked}, spool)

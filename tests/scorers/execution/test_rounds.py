@@ -12,7 +12,7 @@ from grader.benchmark import Columns
 from grader.executors.local import Local
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import Outcome, Reading
+from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
@@ -90,8 +90,14 @@ def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[rounds.R
         yield made
 
 
+def score(graded: rounds.Rounds, asked: list[Asked]) -> list[SampleResult]:
+    """Score samples with their full time."""
+    results = graded.score(asked, "slow")
+    return [result for result in results if result is not None]
+
+
 def test_a_careful_reading_needs_no_official_run(graded: rounds.Rounds, pool: Scripted) -> None:
-    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
     assert (result.careful.outcome, result.careful.credit) == (Outcome.PASSED, 1)
     assert (result.official.outcome, result.official.rule) == (Outcome.UNSCORED, "not_asked")
     assert result.seconds == EVIDENCE["cpu"]
@@ -100,7 +106,7 @@ def test_a_careful_reading_needs_no_official_run(graded: rounds.Rounds, pool: Sc
 
 def test_official_runs_are_those_asked_for_and_come_last(graded: rounds.Rounds, pool: Scripted) -> None:
     asked = [Asked(qid="plain", text=program("a"), official=True), Asked(qid="plain", text=program("a + 0"))]
-    first, second = graded.score(asked)
+    first, second = score(graded, asked)
     assert pool.kinds.count("run") == 1
     assert pool.kinds[-1] == "run"
     assert (first.official.outcome, second.official.outcome) == (Outcome.PASSED, Outcome.UNSCORED)
@@ -109,7 +115,7 @@ def test_official_runs_are_those_asked_for_and_come_last(graded: rounds.Rounds, 
 def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
     graded: rounds.Rounds, pool: Scripted
 ) -> None:
-    graded.score([Asked(qid=qid, text=program(f"a + {n}")) for n in range(4) for qid in ("plain", "odd")])
+    score(graded, [Asked(qid=qid, text=program(f"a + {n}")) for n in range(4) for qid in ("plain", "odd")])
     order = list(dict.fromkeys(pool.kinds))
     assert [kind for kind in pool.kinds if kind != "record"] == sorted(
         (kind for kind in pool.kinds if kind != "record"), key=order.index
@@ -119,7 +125,7 @@ def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
 
 def test_calls_are_recorded_once_for_all_rounds(graded: rounds.Rounds, pool: Scripted) -> None:
     for number in range(3):
-        graded.score([Asked(qid="plain", text=program(f"a + {number}"))])
+        score(graded, [Asked(qid="plain", text=program(f"a + {number}"))])
     assert pool.kinds.count("record") == 1
 
 
@@ -127,21 +133,21 @@ def test_a_recording_that_was_lost_is_made_again_and_its_samples_never_meet_thei
     graded: rounds.Rounds, pool: Scripted
 ) -> None:
     pool.lost = {"record"}
-    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
     assert result.careful.outcome is Outcome.UNSCORED
     assert "the sandbox died" in result.careful.detail
     pool.lost = set()
-    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
     assert result.careful.outcome is Outcome.PASSED
 
 
 def test_a_task_whose_calls_are_unknown_is_not_judged(graded: rounds.Rounds, pool: Scripted) -> None:
     careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail="the tests pass a function", rule="apart")
     for text in (program("a"), "no program"):
-        (result,) = graded.score([Asked(qid="odd", text=text)])
+        (result,) = score(graded, [Asked(qid="odd", text=text)])
         assert result.careful == careful
     assert "answer" not in pool.kinds
-    (result,) = graded.score([Asked(qid="odd", text=program("a"), official=True)])
+    (result,) = score(graded, [Asked(qid="odd", text=program("a"), official=True)])
     assert (result.official.outcome, result.careful) == (Outcome.PASSED, careful)
 
 
@@ -166,7 +172,7 @@ def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
 ) -> None:
     pool.verdict = {"confirmed": False, "reason": verdict[0], "kind": verdict[1]}
     pool.answered = EVIDENCE | answered
-    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
     assert (result.careful.outcome, result.careful.credit) == (outcome, 0)
     assert detail in result.careful.detail
 
@@ -174,5 +180,5 @@ def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
 def test_what_infrastructure_lost_is_unscored(graded: rounds.Rounds, pool: Scripted) -> None:
     for kind in ("lint", "answer", "judge"):
         pool.lost = {kind}
-        (result,) = graded.score([Asked(qid="plain", text=program(f"a + len('{kind}')"))])
+        (result,) = score(graded, [Asked(qid="plain", text=program(f"a + len('{kind}')"))])
         assert result.careful.outcome is Outcome.UNSCORED, kind

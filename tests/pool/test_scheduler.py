@@ -1,4 +1,4 @@
-"""Rounds: who is scored with whom, what is tried again, and what nobody waits for any more."""
+"""The scheduler: who is scored with whom, what is tried again, and what nobody waits for any more."""
 
 import contextlib
 import threading
@@ -9,11 +9,11 @@ from typing import ClassVar
 import pytest
 
 from grader.errors import InfrastructureError, UsageError
-from grader.pool import rounds
+from grader.pool import scheduler
 from grader.pool.messages import unscored
-from grader.pool.rounds import Rounds, Waiting
+from grader.pool.scheduler import Scheduler, Waiting
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asking import Asked
+from grader.scorers.asking import Asked, LaneSize
 
 PASSED = Reading(outcome=Outcome.PASSED, credit=1)
 
@@ -25,7 +25,8 @@ def passed(one: Asked) -> SampleResult:
 class Scripted:
     """Scores what it is given with `how`, and notes every batch."""
 
-    threads: ClassVar[dict[str, int]] = {"whole": 1}
+    benchmark = "scripted"
+    lanes: ClassVar[dict[str, LaneSize]] = {"quick": LaneSize(threads=1, samples=64)}
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
@@ -42,14 +43,16 @@ def scores() -> Scripted:
 
 
 @pytest.fixture
-def running(scores: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rounds]:
-    monkeypatch.setattr(rounds, "BACKOFF_SECONDS", (0.01, 0.01))
-    made = Rounds(scores)
+def running(scores: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scheduler]:
+    monkeypatch.setattr(scheduler, "BACKOFF_SECONDS", (0.01, 0.01))
+    made = Scheduler(scores)
     yield made
     made.stop()
 
 
-def ask(running: Rounds, *qids: str, seconds: float = 60.0) -> tuple[list[Waiting], Callable[[], list[SampleResult]]]:
+def ask(
+    running: Scheduler, *qids: str, seconds: float = 60.0
+) -> tuple[list[Waiting], Callable[[], list[SampleResult]]]:
     found: dict[int, SampleResult] = {}
     done = threading.Event()
 
@@ -72,7 +75,7 @@ def ask(running: Rounds, *qids: str, seconds: float = 60.0) -> tuple[list[Waitin
     return items, results
 
 
-def test_a_small_request_does_not_wait_for_a_large_one(running: Rounds, scores: Scripted) -> None:
+def test_a_small_request_does_not_wait_for_a_large_one(running: Scheduler, scores: Scripted) -> None:
     """One client with thousands of samples would keep all others from being graded in their time."""
     _, large = ask(running, *(f"large {number}" for number in range(1000)))
     _, small = ask(running, "small")
@@ -82,17 +85,17 @@ def test_a_small_request_does_not_wait_for_a_large_one(running: Rounds, scores: 
     assert len(scores.batches) > 1
 
 
-def test_what_waits_is_scored_together(running: Rounds, scores: Scripted) -> None:
+def test_what_waits_is_scored_together(running: Scheduler, scores: Scripted) -> None:
     _, first = ask(running, "a", "b")
     _, second = ask(running, "c")
     running.start()
     assert [result.qid for result in first() + second()] == ["a", "b", "c"]
     assert [sorted(batch) for batch in scores.batches] == [["a", "b", "c"]]
-    assert running.counts.outcomes == {"passed": 3}
+    assert running.state().outcomes == {"passed": 3}
 
 
 def test_a_sample_that_infrastructure_lost_is_scored_again_without_its_caller_noticing(
-    running: Rounds, scores: Scripted
+    running: Scheduler, scores: Scripted
 ) -> None:
     def lose_once(asked: Sequence[Asked]) -> list[SampleResult]:
         first = len(scores.batches) == 1
@@ -103,18 +106,18 @@ def test_a_sample_that_infrastructure_lost_is_scored_again_without_its_caller_no
     running.start()
     assert [result.careful.outcome for result in results()] == [Outcome.PASSED, Outcome.PASSED]
     assert scores.batches == [["a", "b"], ["b"]]
-    assert running.counts.repeated == 1
+    assert running.state().repeated == 1
 
 
-def test_a_sample_that_is_lost_every_time_is_unscored_in_the_end(running: Rounds, scores: Scripted) -> None:
+def test_a_sample_that_is_lost_every_time_is_unscored_in_the_end(running: Scheduler, scores: Scripted) -> None:
     scores.how = lambda asked: [unscored(one, "the sandbox died") for one in asked]
     _, results = ask(running, "a")
     running.start()
     assert results()[0].careful.detail == "the sandbox died"
-    assert len(scores.batches) == rounds.MAX_ATTEMPTS
+    assert len(scores.batches) == scheduler.MAX_ATTEMPTS
 
 
-def test_while_there_is_no_sandbox_samples_wait_for_it(running: Rounds, scores: Scripted) -> None:
+def test_while_there_is_no_sandbox_samples_wait_for_it(running: Scheduler, scores: Scripted) -> None:
     def fail_often(asked: Sequence[Asked]) -> list[SampleResult]:
         if len(scores.batches) < 6:
             raise InfrastructureError("the engine has stopped")
@@ -124,12 +127,12 @@ def test_while_there_is_no_sandbox_samples_wait_for_it(running: Rounds, scores: 
     _, results = ask(running, "a")
     running.start()
     assert results()[0].careful.outcome is Outcome.PASSED
-    assert running.counts.failures == 5
-    assert running.counts.problem == ""
+    assert running.state().failures == 5
+    assert running.state().problem == ""
 
 
 def test_on_a_full_disk_samples_wait_for_room_and_no_thread_ends(
-    running: Rounds, scores: Scripted, monkeypatch: pytest.MonkeyPatch
+    running: Scheduler, scores: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log of the process may be on that disk, too."""
 
@@ -151,13 +154,13 @@ def test_on_a_full_disk_samples_wait_for_room_and_no_thread_ends(
         monkeypatch.undo()
         with contextlib.suppress(OSError):
             log.close()
-    assert running.counts.failures == 1
+    assert running.state().failures == 1
 
 
 def test_an_engine_that_stays_away_leaves_samples_unscored_with_its_reason(
-    running: Rounds, scores: Scripted, monkeypatch: pytest.MonkeyPatch
+    running: Scheduler, scores: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "GIVE_UP_SECONDS", 0.05)
+    monkeypatch.setattr(scheduler, "GIVE_UP_SECONDS", 0.05)
 
     def fail(asked: Sequence[Asked]) -> list[SampleResult]:
         raise InfrastructureError("the engine has stopped")
@@ -166,12 +169,12 @@ def test_an_engine_that_stays_away_leaves_samples_unscored_with_its_reason(
     _, results = ask(running, "a")
     running.start()
     assert results()[0].careful.detail == "the engine has stopped"
-    assert running.counts.problem == "the engine has stopped"
+    assert running.state().problem == "the engine has stopped"
 
 
 @pytest.mark.parametrize("error", [UsageError("no such thing"), RecursionError("too deep")])
 def test_a_sample_that_cannot_be_scored_costs_no_other_its_result(
-    running: Rounds, scores: Scripted, error: Exception
+    running: Scheduler, scores: Scripted, error: Exception
 ) -> None:
     def refuse_bad(asked: Sequence[Asked]) -> list[SampleResult]:
         if any(one.qid == "bad" for one in asked):
@@ -186,7 +189,7 @@ def test_a_sample_that_cannot_be_scored_costs_no_other_its_result(
     assert str(error) in outcomes["bad"].detail
 
 
-def test_what_nobody_waits_for_is_not_scored(running: Rounds, scores: Scripted) -> None:
+def test_what_nobody_waits_for_is_not_scored(running: Scheduler, scores: Scripted) -> None:
     late, _ = ask(running, "late", seconds=-1)
     gone, _ = ask(running, "gone")
     gone[0].gone = True
@@ -194,13 +197,17 @@ def test_what_nobody_waits_for_is_not_scored(running: Rounds, scores: Scripted) 
     running.start()
     results()
     assert scores.batches == [["a"]]
-    assert running.counts.expired == len(late + gone)
+    assert running.state().expired == len(late + gone)
 
 
 class InLanes:
     """Programs with a text use up their short time; those in the lane `slow` wait for `go`."""
 
-    threads: ClassVar[dict[str, int]] = {"quick": 2, "slow": 2}
+    benchmark = "scripted"
+    lanes: ClassVar[dict[str, LaneSize]] = {
+        "quick": LaneSize(threads=2, samples=4),
+        "slow": LaneSize(threads=2, samples=1),
+    }
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -215,7 +222,7 @@ class InLanes:
         return [SampleResult(qid=one.qid, sample=0, official=reading, careful=reading) for one in asked]
 
 
-def order_of(running: Rounds, scores: InLanes, samples: Sequence[tuple[str, str]], quick: int) -> list[SampleResult]:
+def order_of(running: Scheduler, scores: InLanes, samples: Sequence[tuple[str, str]], quick: int) -> list[SampleResult]:
     """Return the results in the order in which they come; slow programs continue when `quick` results are there."""
     found: list[SampleResult] = []
     changed = threading.Condition()
@@ -242,7 +249,7 @@ def test_quick_programs_do_not_wait_for_slow_ones_however_many_there_are() -> No
     scores = InLanes()
     slow = [(f"slow {number}", f"{number}") for number in range(40)]
     quick = [(f"quick {number}", "") for number in range(40)]
-    found = order_of(Rounds(scores), scores, [*slow, *quick], len(quick))
+    found = order_of(Scheduler(scores), scores, [*slow, *quick], len(quick))
     assert {result.qid for result in found[:40]} == {qid for qid, _ in quick}
     assert {tuple(qids) for lane, qids in scores.scored if lane != "quick"} == {(qid,) for qid, _ in slow}
 
@@ -254,22 +261,14 @@ def test_a_program_without_a_verdict_after_its_whole_time_is_unscored() -> None:
             return [None for _ in asked]
 
     scores = NeverDone()
-    (result,) = order_of(Rounds(scores), scores, [("a", "slow")], 0)
-    assert (result.careful.outcome, len(scores.scored)) == (Outcome.UNSCORED, 1 + rounds.MAX_ATTEMPTS)
-
-
-def test_equal_slow_programs_run_once() -> None:
-    scores = InLanes()
-    found = order_of(Rounds(scores), scores, [("a", "slow")] * 9, 0)
-    assert len(found) == 9
-    # Two threads may have begun before the others had used up their short time.
-    assert len([lane for lane, _ in scores.scored if lane == "slow"]) <= 3
+    (result,) = order_of(Scheduler(scores), scores, [("a", "slow")], 0)
+    assert (result.careful.outcome, len(scores.scored)) == (Outcome.UNSCORED, 1 + scheduler.MAX_ATTEMPTS)
 
 
 def test_of_one_request_those_that_may_never_end_go_last() -> None:
     scores = InLanes()
     scores.go.set()
     loops, others = [(f"loop {n}", f"while {n}") for n in range(20)], [(f"quick {n}", "") for n in range(20)]
-    order_of(Rounds(scores), scores, [*loops, *others], 0)
+    order_of(Scheduler(scores), scores, [*loops, *others], 0)
     first = [qids for lane, qids in scores.scored if lane == "quick"][:5]
     assert {qid.split()[0] for qids in first for qid in qids} == {"quick"}

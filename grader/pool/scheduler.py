@@ -1,0 +1,207 @@
+"""The scheduler: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
+
+A round in the lane `quick` gives every program a short time. Those that need more are scored again, from the beginning,
+in the lane `slow`, so quick programs never wait for them.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import sys
+import threading
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import GradeError, InfrastructureError
+from grader.pool.messages import PoolState, unscored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from grader.pool.samples import Samples
+    from grader.results import SampleResult
+    from grader.scorers.asking import Asked, Lane
+
+MAX_ATTEMPTS = 3
+"""Maximum number of attempts for a sample if infrastructure fails."""
+GIVE_UP_SECONDS = 60.0
+"""How long to wait for an engine to come back. After that, its samples are unscored."""
+BACKOFF_SECONDS = 0.5, 30.0
+"""The shortest and the longest pause after a round without a sandbox: about as long as there has been none."""
+
+
+class Waiting:
+    """One sample that waits for its result."""
+
+    __slots__ = ("_give", "asked", "attempts", "deadline", "gone")
+
+    def __init__(self, asked: Asked, deadline: float, give: Callable[[SampleResult], None]) -> None:
+        """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
+        self.asked, self.deadline, self._give = asked, deadline, give
+        self.attempts = 0
+        self.gone = False
+        """Whether its client has stopped waiting."""
+
+    def give(self, result: SampleResult) -> None:
+        """Deliver the result, unless the client has stopped waiting."""
+        if not self.gone:
+            self._give(result)
+
+
+class Scheduler:
+    """Threads that score waiting samples, round after round."""
+
+    def __init__(self, samples: Samples) -> None:
+        self._samples = samples
+        self._queues = {lane: collections.deque[collections.deque[Waiting]]() for lane in samples.lanes}
+        """Lane -> the samples that wait, by request."""
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._failing_since = 0.0
+        """When the last sandbox was found to be missing; 0.0: there is one."""
+        self._state = PoolState(pid=os.getpid(), benchmark=samples.benchmark)
+        self._threads = [
+            threading.Thread(target=self._loop, args=(lane,), name=lane, daemon=True)
+            for lane, size in samples.lanes.items()
+            for _ in range(size.threads)
+        ]
+
+    def start(self) -> None:
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, abort: Callable[[], None] = lambda: None) -> None:
+        """End after the current rounds, which `abort` makes fail; waiting samples are not scored."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        abort()
+        for thread in self._threads:
+            thread.join()
+
+    def state(self) -> PoolState:
+        """Return the counts since the start."""
+        with self._changed:
+            queued = {str(lane): sum(map(len, queue)) for lane, queue in self._queues.items()}
+            return msgspec.structs.replace(self._state, queued=queued)
+
+    @property
+    def problem(self) -> str:
+        """Why the last round failed; empty if it did not."""
+        return self._state.problem
+
+    def submit(self, items: Iterable[Waiting]) -> None:
+        """Add the samples of one request to the queue."""
+        # Most programs that never end have a `while` loop.
+        items = sorted(items, key=lambda item: "while" in item.asked.text)
+        with self._changed:
+            self._state.waiting += len(items)
+            self._queue(next(iter(self._queues)), items)
+
+    def _queue(self, lane: Lane, items: Iterable[Waiting], *, at_front: bool = False) -> None:
+        request = collections.deque(items)
+        if request:
+            (self._queues[lane].appendleft if at_front else self._queues[lane].append)(request)
+            self._changed.notify_all()
+
+    def _loop(self, lane: Lane) -> None:
+        while (items := self._next(lane)) is not None:
+            if items:
+                self._round(lane, items)
+
+    def _next(self, lane: Lane) -> list[Waiting] | None:
+        """Wait for samples and return those of a round; None if it is time to end."""
+        queue = self._queues[lane]
+        with self._changed:
+            self._changed.wait_for(lambda: queue or self._stopping)
+            if self._stopping:
+                return None
+            taken, now = _taken(queue, self._samples.lanes[lane].samples), time.monotonic()
+            items = [item for item in taken if not item.gone and item.deadline > now]
+            self._state.expired += len(taken) - len(items)
+            self._state.waiting -= len(taken) - len(items)
+            return items
+
+    def _round(self, lane: Lane, items: list[Waiting]) -> None:
+        try:
+            results = self._score(items, lane)
+        except InfrastructureError as error:
+            self._fail(lane, items, str(error))
+        else:
+            self._hand_over(lane, items, results)
+
+    def _score(self, items: list[Waiting], lane: Lane) -> Sequence[SampleResult | None]:
+        """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
+        try:
+            return self._samples.score([item.asked for item in items], lane)
+        except InfrastructureError:
+            raise
+        except OSError as error:
+            # For example, the disk is full: it may have space later.
+            raise InfrastructureError(f"{type(error).__name__}: {error}") from error
+        except Exception as error:
+            if len(items) > 1:
+                middle = len(items) // 2
+                return [*self._score(items[:middle], lane), *self._score(items[middle:], lane)]
+            if not isinstance(error, GradeError):
+                with contextlib.suppress(OSError):  # the log's disk may be full
+                    traceback.print_exc(file=sys.stderr)
+            return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
+
+    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult | None]) -> None:
+        with self._changed:
+            self._failing_since, self._state.problem = 0.0, ""
+            again = []
+            for item, result in zip(items, results, strict=True):
+                if result is None:
+                    if lane == "quick":
+                        self._queue("slow", [item])
+                        continue
+                    # This is an error of a scorer. Put off once more, the sample would come back for ever.
+                    result = unscored(item.asked, "it has no verdict although it had its whole time")  # noqa: PLW2901
+                item.attempts += 1
+                if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
+                    again.append(item)
+                else:
+                    self._finish(item, result)
+            self._repeat(lane, again)
+
+    def _finish(self, item: Waiting, result: SampleResult) -> None:
+        self._state.note(result)
+        item.give(result)
+
+    def _fail(self, lane: Lane, items: list[Waiting], why: str) -> None:
+        """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""
+        with self._changed:
+            self._state.failures += 1
+            self._state.problem = why
+            self._failing_since = self._failing_since or time.monotonic()
+            failing = time.monotonic() - self._failing_since
+            pause = min(BACKOFF_SECONDS[1], max(BACKOFF_SECONDS[0], failing))
+            if failing < GIVE_UP_SECONDS:
+                self._repeat(lane, items)
+            else:
+                for item in items:
+                    self._finish(item, unscored(item.asked, why))
+            self._changed.wait_for(lambda: self._stopping, pause)
+
+    def _repeat(self, lane: Lane, items: list[Waiting]) -> None:
+        self._state.repeated += len(items)
+        self._queue(lane, items, at_front=True)
+
+
+def _taken(queue: collections.deque[collections.deque[Waiting]], most: int) -> list[Waiting]:
+    """Take a sample of each request in turn, so that a small request never waits for a large one."""
+    taken: list[Waiting] = []
+    while queue and len(taken) < most:
+        request = queue.popleft()
+        taken.append(request.popleft())
+        if request:
+            queue.append(request)
+    return taken
