@@ -29,11 +29,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Return p values corrected for the false discovery rate: of the values below 0.05, 5 % are false on average."""
-    if not p_values:
-        return []
-    from scipy.stats import false_discovery_control
-
-    return [float(p) for p in false_discovery_control(p_values)]
+    corrected = [0.0] * len(p_values)
+    lowest = 1.0
+    falling = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
+    for rank, at in zip(range(len(p_values), 0, -1), falling, strict=True):
+        corrected[at] = lowest = min(lowest, p_values[at] * len(p_values) / rank)
+    return corrected
 
 
 def shares_differ(first: tuple[int, int], second: tuple[int, int], *, tests: int) -> bool:
@@ -83,11 +84,24 @@ def most_of(left: int, changed: int, checked: int) -> int:
     The checked ones are drawn without replacement from all. The bound is exact: with more changed ones among all, so
     few among the drawn have a chance below 5 % (hypergeometric; Buonaccorsi, The American Statistician 41, 1987).
     """
-    from scipy.stats import hypergeom
-
     low, high = 0, left
     while low < high:
         middle = (low + high + 1) // 2
-        seen = hypergeom.cdf(changed, left + checked, changed + middle, checked)
-        low, high = (middle, high) if seen > 1 - CONFIDENCE else (low, middle - 1)
+        chance = _at_most(changed, changed + middle, left - middle + checked - changed, checked)
+        low, high = (middle, high) if chance > 1 - CONFIDENCE else (low, middle - 1)
     return low
+
+
+def _at_most(changed: int, of_changed: int, of_others: int, drawn: int) -> float:
+    """Return the probability that at most so many of the drawn ones are changed ones."""
+    fewest = max(0, drawn - of_others)
+    ways = (
+        _log_ways(of_changed, seen) + _log_ways(of_others, drawn - seen)
+        for seen in range(fewest, min(changed, of_changed, drawn) + 1)
+    )
+    every = _log_ways(of_changed + of_others, drawn)
+    return math.fsum(math.exp(way - every) for way in ways)
+
+
+def _log_ways(of: int, drawn: int) -> float:
+    return math.lgamma(of + 1) - math.lgamma(drawn + 1) - math.lgamma(of - drawn + 1)

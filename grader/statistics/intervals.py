@@ -1,8 +1,7 @@
 """Uncertainty of a mean over tasks, questions or circular groups; tasks of one family are one cluster.
 
 The interval is Wilson's (JASA 22, 1927, 209-212) with an effective number of observations: n for values that are 0 or
-1, more for values that vary less than those, as shares of many samples do. Wilson's formula stands here because scipy
-has it for whole numbers of observations only, and because importing `scipy.stats` takes longer than a whole V* run.
+1, more for values that vary less than those, as shares of many samples do.
 """
 
 from __future__ import annotations

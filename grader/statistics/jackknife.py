@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.statistics.quantiles import student_quantile
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,8 +43,6 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
 
 def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
     """Return Student's interval around the bias-corrected mean over strata; it always holds the plain mean."""
-    from scipy.special import stdtrit
-
     number = len(strata)
     plain = math.fsum(stratum.value for stratum in strata) / number
     centre = math.fsum(map(_corrected, strata)) / number
@@ -50,7 +50,7 @@ def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
     freedom = [max(1, len(stratum.without) - 1) for stratum in strata]
     total = math.fsum(parts)
     shared = total**2 / math.fsum(part**2 / df for part, df in zip(parts, freedom, strict=True))
-    half = float(stdtrit(shared, (1 + level) / 2)) * math.sqrt(total)
+    half = student_quantile(shared, (1 + level) / 2) * math.sqrt(total)
     seen = math.fsum(_variance(stratum.without) for stratum in strata) / number**2
     return Interval(
         low=min(plain, centre - half),

@@ -1,7 +1,7 @@
 """The difference between the means of two runs, paired by observation, with its interval and its test.
 
 Pairing removes the difficulty of the items from the noise, so that it shows smaller differences than a comparison of
-two intervals (Miller, arXiv 2411.00640, section 4). Quantiles, root finding and the exact test come from scipy.
+two intervals (Miller, arXiv 2411.00640, section 4).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+
+from grader.statistics.quantiles import normal_quantile, normal_tail, root, student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -59,14 +61,13 @@ def _distribution(sizes: NDArray[np.int64], reach: int) -> NDArray[np.float64]:
     It is the inverse Fourier transform of the product of cosines.
     """
     import numpy as np
-    from scipy.fft import irfft, next_fast_len
 
-    points = next_fast_len(reach + 1, real=True)
+    points: int = 1 << reach.bit_length()
     angles = np.arange(points // 2 + 1) * (np.pi / points)
     product = np.exp(-1j * angles * reach)
     for size, number in zip(*np.unique(sizes, return_counts=True), strict=True):
         product *= np.cos(angles * size) ** number
-    found: NDArray[np.float64] = irfft(product, points)
+    found: NDArray[np.float64] = np.fft.irfft(product, points)
     return np.clip(found[: reach + 1], 0.0, None)
 
 
@@ -156,14 +157,12 @@ def agreeing(low: float, high: float, value: float, p_value: float, level: float
     If they disagree, the end beside 0 moves to the limit that belongs to the test (Miettinen, American Journal of
     Epidemiology 103, 1976, 226-235): `value` minus z times the standard error with which it has this p value.
     """
-    from scipy.special import ndtri
-
     rejected = p_value < 1 - level
     if rejected == (not low <= 0 <= high):
         return low, high
     if not rejected and value == 0:
         return min(low, 0.0), max(high, 0.0)
-    limit = value * (1 + float(ndtri((1 + level) / 2) / ndtri(p_value / 2))) if p_value < 1 else 0.0
+    limit = value * (1 + normal_quantile((1 + level) / 2) / normal_quantile(p_value / 2)) if p_value < 1 else 0.0
     return (limit, high) if value > 0 else (low, limit)
 
 
@@ -202,12 +201,10 @@ def p_at_least(limit: float, bounds: Sequence[tuple[float, float]]) -> float:
 
     `bounds`: two upper bounds as (z, bound), smaller first; the line through them gives the z of the limit.
     """
-    from scipy.special import ndtr
-
     (z, bound), (more, wider) = bounds
     if wider <= bound:
         return 0.0 if bound < limit else 1.0
-    return float(ndtr(-(z + (more - z) * (limit - bound) / (wider - bound))))
+    return normal_tail(z + (more - z) * (limit - bound) / (wider - bound))
 
 
 def detectable_in_words(change: Difference) -> str:
@@ -241,10 +238,20 @@ def _test(changes: Sequence[float]) -> tuple[float, TestName]:
     if not moved:
         return 1.0, "no difference to test"
     if all(change in {-1, 1} for change in moved):
-        from scipy.stats import binomtest
-
-        return float(binomtest(moved.count(1), len(moved)).pvalue), "exact McNemar"
+        return _sign_test(moved.count(1), len(moved)), "exact McNemar"
     return permutation(moved), "paired permutation"
+
+
+def _sign_test(risen: int, n: int) -> float:
+    """Return the two-sided p value of a fair coin that fell `risen` times on one side in `n` throws."""
+    fewer = min(risen, n - risen)
+    if 2 * fewer == n:
+        return 1.0
+    ways = all_ways = 1
+    for part in range(1, fewer + 1):
+        ways = ways * (n - part + 1) // part
+        all_ways += ways
+    return 2 * all_ways / (1 << n)
 
 
 HALF = 0.5
@@ -275,14 +282,11 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
     changes of one size with the same second moment; half a whole change is added, so that a single small change does
     not set the scale.
     """
-    from scipy.optimize import brentq
-    from scipy.special import ndtri
-
     total = math.fsum(map(abs, changes))
     size = (math.fsum(change * change for change in changes) + HALF) / (total + HALF)
     fallen = -math.fsum(change for change in changes if change < 0) / size
     risen = total / size - fallen
-    n, z = len(changes), float(ndtri((1 + level) / 2))
+    n, z = len(changes), normal_quantile((1 + level) / 2)
 
     def excess(low: float) -> float:
         return _score(risen, fallen, n, low, HALF) - z
@@ -292,8 +296,8 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
 
     # From the estimate outwards the score leaves [-z, z] once. If it never does, the bound is the end of the scale.
     middle = max(-END, min(END, (risen - fallen) / n))
-    left = brentq(excess, -END, middle, xtol=1e-12) if excess(-END) > 0 > excess(middle) else -1.0
-    right = brentq(lack, middle, END, xtol=1e-12) if lack(middle) > 0 > lack(END) else 1.0
+    left = root(excess, -END, middle) if excess(-END) > 0 > excess(middle) else -1.0
+    right = root(lack, middle, END) if lack(middle) > 0 > lack(END) else 1.0
     return size * left, size * right
 
 
@@ -320,14 +324,12 @@ def _score(risen: float, fallen: float, n: int, delta: float, correction: float 
 
 def _hall_interval(changes: Sequence[float], level: float) -> tuple[float, float]:
     """Return Student's interval, corrected for the sample's skewness (Hall, JRSS B 54, 1992, 221-228)."""
-    from scipy.special import stdtrit
-
     n, mean = len(changes), math.fsum(changes) / len(changes)
     spread = math.sqrt(math.fsum((change - mean) ** 2 for change in changes) / n)
     if spread <= TINY:
         return mean, mean
     bend = math.fsum((change - mean) ** 3 for change in changes) / n / spread**3 / math.sqrt(n) / 3
-    stderr, t = spread / math.sqrt(n - 1), float(stdtrit(n - 1, (1 + level) / 2))
+    stderr, t = spread / math.sqrt(n - 1), student_quantile(n - 1, (1 + level) / 2)
 
     def unbent(quantile: float) -> float:
         return (math.cbrt(1 + 3 * bend * (quantile - bend / 2)) - 1) / bend if abs(bend) > TINY else quantile

@@ -19,7 +19,6 @@ from grader.errors import InfrastructureError
 
 EARLY = (
     *("numpy", "numpy.random", "rich.console", "rich.progress", "rich.table", "PIL.Image", "jinja2", "openai"),
-    *("scipy.fft", "scipy.integrate", "scipy.optimize", "scipy.special", "scipy.stats"),
     *("docker", "junitparser", "pygments.lexers.python", "pygments.formatters", "rapidfuzz"),
 )
 
