@@ -4,8 +4,8 @@ How many seconds a text takes depends on the machine. So what counts is the grow
 time in linear time, four times in quadratic time.
 
 Most texts are read at a tenth of their length only: a reader whose time there, grown with the square of the length,
-stays within a budget need not show it. The others, and the slowest three in any case, are read at their full length;
-where that takes more than the budget, at half of it too.
+stays within a budget need not show it. The others, and the slowest three in any case, are read at four times that
+length; only where that takes more than five times as long, what is said about their full length is measured there.
 """
 
 import gc
@@ -16,6 +16,8 @@ from typing import Any
 BUDGET = 1.5
 """Seconds of CPU time for the full length below which the growth is not looked at."""
 SHORTER = 10
+BENT = 5.0
+"""How many times longer four times the length may take without a closer look: 4 is linear, 16 is quadratic."""
 GROWTH = 3.0
 """How many times longer twice the length may take: 2 is linear, 4 is quadratic."""
 
@@ -38,8 +40,8 @@ def too_slow(read: Callable[[str], Any], runs: dict[str, Run], length: int, budg
     short = {name: _cost(read, run(length // SHORTER)) for name, run in runs.items()}
     slowest = sorted(short, key=lambda name: short[name])[-3:]
     tried = [name for name in runs if name in slowest or short[name] * SHORTER**2 > budget]
-    whole = {name: _cost(read, runs[name](length)) for name in tried}
-    late = [name for name in tried if whole[name] > budget]
+    bent = [name for name in tried if _cost(read, runs[name](4 * length // SHORTER)) > BENT * short[name]]
+    late = [name for name in bent if _cost(read, runs[name](length)) > budget]
     # What disturbs one measurement rarely disturbs three.
     return [name for name in late if all(_growth(read, runs[name], length) > GROWTH for _ in range(3))]
 

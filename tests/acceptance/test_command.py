@@ -43,9 +43,7 @@ def test_help_imports_only_the_command_line():
     code = "import sys; from grader.cli import run; run(['--help']); print(*sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = said.stdout.splitlines()[-1].split()
-    assert not {"numpy", "docker", "datasets", "rich", "pylint", "openai", "pyarrow", "msgspec"}.intersection(
-        names
-    )
+    assert not {"numpy", "docker", "datasets", "rich", "pylint", "openai", "pyarrow", "msgspec"}.intersection(names)
     own = {name for name in names if name.startswith("grader.") and not name.startswith("grader.commands")}
     assert own == {
         "grader.api",
