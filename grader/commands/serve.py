@@ -39,12 +39,12 @@ def serve_command(
     """
     from grader.pool.samples import Samples, load
     from grader.pool.settings import settings_of
-    from grader.serving.requests import Limits
+    from grader.serving.requests import ServerLimits
     from grader.serving.server import check_access, serve
 
     token = _token(token_file)
     check_access(host, token)
-    limits = Limits(body_bytes=_size(body), waiting=max_waiting, wait=wait)
+    limits = ServerLimits(body_bytes=_size(body), waiting=max_waiting, wait=wait)
     settings = settings_of({name: value for name, value in given.items() if value is not None})
     samples = Samples(load(settings.options))
     serve(samples, host, port, limits=limits, token=token, say=lambda address: say(f"Listening on {address}"))

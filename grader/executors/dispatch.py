@@ -26,8 +26,6 @@ BATCH_BYTES = 8 << 20
 """A batch is also closed when its jobs reach this size, so that the driver's memory does not grow with theirs."""
 BATCHES = 2
 """Number of batches that a node has at a time, for each of its workers."""
-SILENT_SECONDS = 60.0
-"""If no batch ends for this time, each node has to show that it is alive."""
 MOST_LOST = 3
 """A batch is not sent again after this many nodes were lost with it, because it may be the cause."""
 NONE_LEFT = (
@@ -46,14 +44,11 @@ class Wire(Protocol):
     def send(self, node: NodeHandle, jobs: list[bytes]) -> Any:
         """Send a batch to a node; return a handle for the reply."""
 
-    def ready(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        """Return the calls that have a reply, as soon as there is one or the time is over."""
+    def ready(self, calls: Sequence[Any]) -> list[Any]:
+        """Wait until one of the calls has ended, and return those that have."""
 
     def result(self, call: Any) -> Done:
         """Return the reply; raises NodeLostError."""
-
-    def is_alive(self, node: NodeHandle, timeout: float) -> bool:
-        """Whether a node answers within this time, whatever it runs."""
 
     def end(self, node: NodeHandle) -> None:
         """End a lost node's process if it still exists: it must not run anything more."""
@@ -109,10 +104,7 @@ class Dispatcher:
                 if again or any(True for _ in rest):
                     raise InfrastructureError(NONE_LEFT.format(reason=self._reasons()))
                 return
-            ended = self._wire.ready(list(calls), SILENT_SECONDS)
-            if not ended:
-                self._look_for_the_silent(calls)
-            for call in ended or [call for call, (node, _) in calls.items() if node.lost]:
+            for call in self._wire.ready(list(calls)):
                 node, batch = calls.pop(call)
                 verdicts = self._verdicts(call, node, batch)
                 if verdicts is not None:
@@ -143,11 +135,6 @@ class Dispatcher:
         node.canaries = reply.canaries
         node.done += len(found)
         return [msgspec.structs.replace(found[place], key=key) for place, key in enumerate(batch.keys)]
-
-    def _look_for_the_silent(self, calls: dict[Any, tuple[NodeHandle, _Batch]]) -> None:
-        for node in {id(node): node for node, _ in calls.values()}.values():
-            if not self._wire.is_alive(node, SILENT_SECONDS):
-                self._lose(node, f"it did not answer for {SILENT_SECONDS:.0f} s")
 
     def _lose(self, node: NodeHandle, reason: str) -> None:
         """Stop using a node."""

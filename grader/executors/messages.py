@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The sandboxes that a node must start."""
 
     options: Options
@@ -33,9 +33,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     architecture: str
     code: str
-    """Hash of the code that runs inside the sandbox."""
-    lock: str
-    """Hash of the lock file of the packages inside."""
+    """Hash of the code that runs inside the sandbox, and of the lock files of the packages inside."""
     python: str
     """Python version inside, for example `3.12.1`."""
     identity: str

@@ -12,7 +12,7 @@ import msgspec
 
 from grader import resources
 from grader.errors import GradeError, InfrastructureError
-from grader.executors.messages import Asked, Done, NodeFacts, job_of, pack
+from grader.executors.messages import Done, NodeFacts, NodeSettings, job_of, pack
 from grader.observer import Silent
 from grader.sandbox import choice, packages
 from grader.sandbox.canary_check import Canaries
@@ -33,7 +33,7 @@ class Node:
     """The sandboxes of one machine. Call `check` first; then any number of threads may call `run`."""
 
     def __init__(self, asked: bytes) -> None:
-        self._asked = msgspec.msgpack.decode(asked, type=Asked)
+        self._asked = msgspec.msgpack.decode(asked, type=NodeSettings)
         self._canaries = Canaries()
         self._stream: Stream | None = None
 
@@ -82,12 +82,10 @@ class Node:
 
 
 def _facts(backend: Backend, python: str, workers: int) -> NodeFacts:
-    major, minor = python.split(".")[:2]
     return NodeFacts(
         kernel=platform.release(),
         architecture=platform.machine(),
         code=packages.code_digest(),
-        lock=packages.lock_digest((int(major), int(minor))),
         python=python,
         identity=backend.identity,
         workers=workers,

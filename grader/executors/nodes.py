@@ -12,7 +12,7 @@ import ray
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import BATCHES, NodeHandle, NodeLostError
-from grader.executors.messages import Asked, Done, NodeFacts
+from grader.executors.messages import Done, NodeFacts, NodeSettings
 from grader.results import CanaryProvenance, NodeProvenance
 from grader.sandbox import packages
 
@@ -32,23 +32,18 @@ NO_ROOM = (
 )
 
 
-_AGREED: tuple[tuple[str, Callable[[NodeFacts], str], str], ...] = (
-    ("architecture", lambda facts: facts.architecture, "Use a cluster of one architecture."),
+_AGREED = (
+    ("architecture", "architecture", "Use a cluster of one architecture."),
     (
+        "minor",
         "minor version of Python inside the sandbox",
-        lambda facts: facts.minor,
         "Give every node the same kind of sandbox (--sandbox), or install that Python on all of them.",
     ),
-    (
-        "package lock inside the sandbox",
-        lambda facts: facts.lock,
-        "Install the same version of grade on every node.",
-    ),
 )
-"""Properties that must be equal on all nodes of a run, and advice if they are not."""
+"""Fields of `NodeFacts` that must be equal on all nodes of a run, their meaning, and advice if they are not."""
 
 
-class Found(msgspec.Struct, kw_only=True):
+class Search(msgspec.Struct, kw_only=True):
     """The nodes of the cluster."""
 
     usable: list[tuple[NodeHandle, NodeFacts]] = []
@@ -62,13 +57,9 @@ class RayWire:
         """Send a batch."""
         return node.actor.run.remote(jobs)
 
-    def ready(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        """Return every call that has a reply."""
-        first, others = ray.wait(list(calls), num_returns=1, timeout=timeout)
-        if not first or not others:
-            return list(first)
-        more, _ = ray.wait(others, num_returns=len(others), timeout=0)
-        return [*first, *more]
+    def ready(self, calls: Sequence[Any]) -> list[Any]:
+        """Wait for the first call. Ray finds out by itself whether a node has died."""
+        return list(ray.wait(list(calls), num_returns=1)[0])
 
     def result(self, call: Any) -> Done:
         """Return the reply. Any error of Ray or of the node's process means that the node is lost."""
@@ -77,20 +68,16 @@ class RayWire:
         except Exception as error:
             raise NodeLostError(said(error)) from error
 
-    def is_alive(self, node: NodeHandle, timeout: float) -> bool:
-        """Whether its process answers, in a thread that runs no batch."""
-        return bool(ray.wait([node.actor.ready.remote()], timeout=timeout)[0])
-
     def end(self, node: NodeHandle) -> None:
         """Kill the node's process; its sandboxes end with it."""
         kill(node.actor)
 
 
-def find(kind: Callable[..., object], asked: Asked, observer: Observer) -> Found:
+def find(kind: Callable[..., object], asked: NodeSettings, observer: Observer) -> Search:
     """Start an actor of this class on every node and check it; raises InfrastructureError if nodes are incompatible."""
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
     actors = {name(node): _start(kind, node, asked) for node in alive}
-    search = Found()
+    search = Search()
     try:
         waits = {node: actor.ready.remote() for node, actor in actors.items()}
         started = _replies(waits, START_SECONDS, NO_ROOM.format(seconds=START_SECONDS))
@@ -126,7 +113,7 @@ def _reply(call: Any) -> Any:
         return said(error)
 
 
-def _leave_out(search: Found, node: str, reason: str, observer: Observer) -> None:
+def _leave_out(search: Search, node: str, reason: str, observer: Observer) -> None:
     if "No module named" in reason:
         reason = f"grade is not installed there (`pip install 'grade-predictions[ray]'`): {reason}"
     search.left_out.append(NodeProvenance(name=node, lost=reason))
@@ -147,8 +134,8 @@ def check_agreement(nodes: Sequence[tuple[NodeHandle, NodeFacts]]) -> None:
                 f"The code that runs inside sandboxes is {facts.code} on {node.name} and {own} here. Install the same "
                 "version of grade on every node."
             )
-    for what, value, advice in _AGREED:
-        values = {value(facts): node.name for node, facts in nodes}
+    for field, what, advice in _AGREED:
+        values = {getattr(facts, field): node.name for node, facts in nodes}
         if len(values) > 1:
             listed = "; ".join(f"{value} on {node}" for value, node in values.items())
             raise InfrastructureError(f"Nodes of one run must have the same {what}: {listed}. {advice}")
@@ -162,27 +149,15 @@ def identity(nodes: Sequence[NodeFacts]) -> str:
     names = {facts.identity for facts in nodes}
     if len(names) == 1:
         return names.pop()
-    kinds = {(f.sandbox.backend, f.sandbox.runtime, f.code, f.lock, f.python, f.architecture) for f in nodes}
+    kinds = {(f.sandbox.backend, f.sandbox.runtime, f.code, f.python, f.architecture) for f in nodes}
     return f"cluster:{hashlib.sha256(repr(sorted(kinds)).encode()).hexdigest()[:16]}"
 
 
 def provenance(node: NodeHandle, facts: NodeFacts) -> NodeProvenance:
     """Return the provenance of a node for a report."""
-    sandbox = facts.sandbox
-    return NodeProvenance(
-        name=node.name,
-        kernel=facts.kernel,
-        architecture=facts.architecture,
-        backend=sandbox.backend,
-        identity=sandbox.identity,
-        image=sandbox.image,
-        python=facts.python,
-        engine=sandbox.engine,
-        user=sandbox.user,
-        workers=facts.workers,
-        verdicts=node.done,
-        lost=node.lost,
-    )
+    known = msgspec.structs.asdict(facts.sandbox) | msgspec.structs.asdict(facts)
+    fields = {field: known[field] for field in NodeProvenance.__struct_fields__ if field in known}
+    return NodeProvenance(name=node.name, verdicts=node.done, lost=node.lost, **fields)
 
 
 def canaries(nodes: Sequence[NodeHandle]) -> CanaryProvenance:
@@ -219,7 +194,7 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
 
 
-def _start(kind: Callable[..., object], node: dict[str, Any], asked: Asked) -> Any:
+def _start(kind: Callable[..., object], node: dict[str, Any], asked: NodeSettings) -> Any:
     """Start an actor on a node. It reserves one CPU per worker, so that Ray puts no other work there."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

@@ -8,14 +8,14 @@ import os
 import signal
 import socket
 import threading
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import Dispatcher
 from grader.executors.interface import Cached
-from grader.executors.messages import Asked
+from grader.executors.messages import NodeSettings
 from grader.executors.node import Node
 from grader.results import SandboxProvenance
 from grader.sandbox import verdict_cache as verdicts
@@ -54,7 +54,7 @@ NO_NODE = (
 class Cluster(Cached):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
-    def __init__(self, asked: Asked, observer: Observer, cache: VerdictCache) -> None:
+    def __init__(self, asked: NodeSettings, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, asked.limits, observer)
         self._asked, self._connection = asked, connection()
         self._facts: list[NodeFacts] = []
@@ -100,16 +100,14 @@ class Cluster(Cached):
 
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""
-        sandboxes = [facts.sandbox for facts in self._facts]
+        alike: dict[str, Any] = {
+            name: ", ".join(sorted({getattr(facts.sandbox, name) for facts in self._facts} - {""}))
+            for name in ("backend", "image", "engine", "runtime", "python", "user")
+        }
         used = [nodes.provenance(*pair) for pair in zip(self._dispatcher.nodes, self._facts, strict=True)]
         return SandboxProvenance(
-            backend=_alike(sandbox.backend for sandbox in sandboxes),
+            **alike,
             identity=self._identity,
-            image=_alike(sandbox.image for sandbox in sandboxes),
-            engine=_alike(sandbox.engine for sandbox in sandboxes),
-            runtime=_alike(sandbox.runtime for sandbox in sandboxes),
-            python=_alike(sandbox.python for sandbox in sandboxes),
-            user=_alike(sandbox.user for sandbox in sandboxes),
             workers=sum(facts.workers for facts in self._facts),
             cpu_seconds=self._asked.limits.cpu_seconds,
             memory_bytes=self._asked.limits.memory_bytes,
@@ -124,9 +122,9 @@ def open_ray(options: Options, limits: Limits, observer: Observer, python: str |
     return Cluster(asked_of(options, limits, python), observer, cache)
 
 
-def asked_of(options: Options, limits: Limits, python: str | None) -> Asked:
+def asked_of(options: Options, limits: Limits, python: str | None) -> NodeSettings:
     """Return what every node is asked for: its sandboxes, their limits and their options."""
-    return Asked(
+    return NodeSettings(
         options=_for_nodes(options),
         limits=limits,
         python=python,
@@ -181,8 +179,3 @@ def _for_nodes(options: Options) -> Options:
     """Return the options that nodes need, without paths of this machine."""
     names = ("sandbox", "runtime", "workers", "timeout", "memory")
     return msgspec.convert({name: getattr(options, name) for name in names}, type(options))
-
-
-def _alike(values: Iterable[str]) -> str:
-    """Return the values of several nodes; a single one if they are equal."""
-    return ", ".join(sorted({value for value in values if value}))

@@ -45,10 +45,10 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     official: bool = False
     wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     stream: bool = False
-    """Whether each result is sent as a line of its own (`Found`), as soon as there is one."""
+    """Whether each result is sent as a line of its own (`ResultLine`), as soon as there is one."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class ResultLine(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one sample of a batch."""
 
     place: int

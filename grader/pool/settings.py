@@ -14,7 +14,7 @@ import msgspec
 from grader.errors import UsageError
 from grader.options import Options, from_arguments, parse_size
 from grader.pool import messages
-from grader.pool.messages import Batch, Found
+from grader.pool.messages import Batch, ResultLine
 from grader.resources import version
 
 if TYPE_CHECKING:
@@ -243,4 +243,4 @@ class Exchange:
                 yield self._keep(place, messages.unscored(sample, why))
 
 
-_FOUND = msgspec.json.Decoder(Found)
+_FOUND = msgspec.json.Decoder(ResultLine)

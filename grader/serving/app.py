@@ -21,12 +21,12 @@ from starlette.routing import Route
 
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
-from grader.pool.messages import Batch, Found, Leaving, PoolState, Sample, unscored
+from grader.pool.messages import Batch, Leaving, PoolState, ResultLine, Sample, unscored
 from grader.pool.scheduler import Waiting
 from grader.results import Outcome
 from grader.serving import sandbox_fusion
 from grader.serving.metrics import text_of
-from grader.serving.requests import Intake, Limits, RejectedError, Remote, Results, Work, decoded, work_of
+from grader.serving.requests import Intake, RejectedError, Remote, Results, ServerLimits, Work, decoded, work_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -70,16 +70,16 @@ class Grading:
             memory_bytes=_resident_bytes(),
         )
 
-    async def results(self, request: Request, work: Work) -> AsyncGenerator[list[Found], None]:
+    async def results(self, request: Request, work: Work) -> AsyncGenerator[list[ResultLine], None]:
         """Yield results as they come, until all are there; a late sample is unscored.
 
         Raises ClientDisconnect if the client has gone. Then, samples that have not begun are dropped.
         """
-        loop, found, now = asyncio.get_running_loop(), asyncio.Queue[Found | None](), time.monotonic()
+        loop, found, now = asyncio.get_running_loop(), asyncio.Queue[ResultLine | None](), time.monotonic()
 
         def give(place: int, result: SampleResult) -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
-                loop.call_soon_threadsafe(found.put_nowait, Found(place=place, result=result))
+                loop.call_soon_threadsafe(found.put_nowait, ResultLine(place=place, result=result))
 
         items = [
             Waiting(asked, now + wait, partial(give, place))
@@ -98,7 +98,7 @@ class Grading:
                 except TimeoutError:
                     items[first].gone = True
                     why = _late(work.waits[first], self.scheduler.problem)
-                    ready = [Found(place=first, result=unscored(work.asked[first], why))]
+                    ready = [ResultLine(place=first, result=unscored(work.asked[first], why))]
                 while not found.empty():
                     ready.append(found.get_nowait())
                 if None in ready:
@@ -131,7 +131,7 @@ def _resident_bytes() -> int:
 
 def make_app(
     grading: Grading,
-    limits: Limits,
+    limits: ServerLimits,
     *,
     token: str = "",
     hosts: list[str] | None = None,
@@ -165,7 +165,7 @@ def make_app(
 class _Lines(Response):
     """An answer of lines that are sent as soon as they are known."""
 
-    def __init__(self, results: AsyncGenerator[list[Found], None], work: contextlib.AsyncExitStack) -> None:
+    def __init__(self, results: AsyncGenerator[list[ResultLine], None], work: contextlib.AsyncExitStack) -> None:
         """`work` is what has to end with the answer."""
         super().__init__(media_type="application/x-ndjson")
         del self.headers["content-length"]
@@ -206,7 +206,7 @@ class _Counting:
 class _Server:
     """The state that all requests share."""
 
-    def __init__(self, grading: Grading, limits: Limits, token: str, end: Callable[[], None] | None) -> None:
+    def __init__(self, grading: Grading, limits: ServerLimits, token: str, end: Callable[[], None] | None) -> None:
         self._grading, self._limits, self._token, self._end = grading, limits, token, end
         self._intake = Intake(limits)
 

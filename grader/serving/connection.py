@@ -58,7 +58,7 @@ class Connections:
     def __init__(self, most: int, note: Callable[[int], None]) -> None:
         """`note` gets the status of every answer that the application does not give."""
         self._most, self.note = most, note
-        self.waiting: dict[Connection, None] = {}
+        self.waiting: dict[ServerConnection, None] = {}
         """Connections without a request, the oldest first."""
         self._hosts: Counter[str] = Counter()
 
@@ -67,7 +67,7 @@ class Connections:
         """Number of connections."""
         return self._hosts.total()
 
-    def enter(self, new: Connection) -> bool:
+    def enter(self, new: ServerConnection) -> bool:
         """Count a connection; return False if it has to be refused, because all others have requests."""
         self._hosts[new.host] += 1
         if self._hosts[new.host] > self._most // CLIENT_SHARE and not is_loopback(new.host):
@@ -81,7 +81,7 @@ class Connections:
             room.transport.abort()
         return room is not None
 
-    def leave(self, old: Connection) -> None:
+    def leave(self, old: ServerConnection) -> None:
         """Forget a connection."""
         self.waiting.pop(old, None)
         self._hosts[old.host] -= 1
@@ -89,7 +89,7 @@ class Connections:
             del self._hosts[old.host]
 
 
-class Connection(H11Protocol):
+class ServerConnection(H11Protocol):
     """One connection."""
 
     def __init__(self, *args: Any, everyone: Connections, **kwargs: Any) -> None:

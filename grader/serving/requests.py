@@ -31,7 +31,7 @@ LONG_BYTES = 1 << 18
 """A body of this size is decoded in a thread of its own."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a server."""
 
     body_bytes: int = 16 << 20
@@ -43,7 +43,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum time in which a request is graded."""
 
 
-OWN = Limits(body_bytes=256 << 20, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
+OWN = ServerLimits(body_bytes=256 << 20, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
 """The limits of a pool's own process: its clients are this user's."""
 
 
@@ -121,7 +121,7 @@ class RejectedError(Exception):
 class Intake:
     """Reads requests. The bodies of all open requests have a limit, too, so that many clients fit into memory."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._bytes = 0
         """Bytes of the bodies of all open requests."""

@@ -19,8 +19,8 @@ from grader.serving.connection import (
     BACKLOG,
     IDLE_SECONDS,
     BoundedLog,
-    Connection,
     Connections,
+    ServerConnection,
     is_loopback,
     most_connections,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.pool.samples import Samples
-    from grader.serving.requests import Limits
+    from grader.serving.requests import ServerLimits
 
 LEAST_TOKEN = 16
 STOP_SECONDS = 60
@@ -52,7 +52,9 @@ def check_access(host: str, token: str) -> None:
         )
 
 
-def serve(samples: Samples, host: str, port: int, *, limits: Limits, token: str, say: Callable[[str], None]) -> None:
+def serve(
+    samples: Samples, host: str, port: int, *, limits: ServerLimits, token: str, say: Callable[[str], None]
+) -> None:
     """Serve until SIGTERM or SIGINT, then answer open requests; raises UsageError, InfrastructureError.
 
     `say` gets the address when clients can connect.
@@ -88,7 +90,7 @@ class Server(uvicorn.Server):
         """`ready` is called when clients can connect; `idle`, `stop`: seconds for idle connections, and for the end."""
         config = uvicorn.Config(
             app,
-            http=functools.partial(Connection, everyone=everyone),  # type: ignore[arg-type] # called like a class
+            http=functools.partial(ServerConnection, everyone=everyone),  # type: ignore[arg-type] # called like a class
             ws="none",
             log_level="error",
             access_log=False,

@@ -1,4 +1,4 @@
-"""The dispatcher: what it does when nodes are lost, silent or slow. Scripted nodes stand in for machines."""
+"""The dispatcher: what it does when nodes are lost or slow. Scripted nodes stand in for machines."""
 
 import itertools
 import pickle
@@ -27,7 +27,6 @@ class Scripted:
         self.ended: list[str] = []
         self.batches: dict[str, list[int]] = {}
         self.ran: list[Any] = []
-        self.silent: set[str] = set()
         self.says = ""
         self.forged: dict[str, bytes] = {}
         self.most = 0
@@ -39,8 +38,8 @@ class Scripted:
         self.most = max(self.most, sum(other is node for other, _ in self.calls.values()))
         return number
 
-    def ready(self, calls, timeout):
-        return [call for call in calls if self.calls[call][0].name not in self.silent]
+    def ready(self, calls):
+        return list(calls)
 
     def result(self, call):
         node, jobs = self.calls.pop(call)
@@ -54,9 +53,6 @@ class Scripted:
         if node.name in self.forged:
             return Done(verdicts=[self.forged[node.name]] * len(jobs))
         return Done(verdicts=[pack(Verdict(key=str(n), answer={"job": job_of(job)})) for n, job in enumerate(jobs)])
-
-    def is_alive(self, node, timeout):
-        return node.name not in self.silent
 
     def end(self, node):
         self.ended.append(node.name)
@@ -119,14 +115,6 @@ def test_a_batch_that_was_on_three_lost_nodes_is_unscored_and_runs_nowhere_else(
 def test_a_reply_that_is_no_verdict_is_never_executed_and_its_node_is_lost(reply: bytes) -> None:
     wire = Scripted()
     wire.forged = {"a": reply}
-    found = [verdict.key for verdict in made(wire, "ab").run(jobs(30))]
-    assert sorted(found) == sorted(key for key, _ in jobs(30))
-    assert wire.ended == ["a"]
-
-
-def test_a_silent_node_is_lost_and_its_late_word_is_not_heard() -> None:
-    wire = Scripted()
-    wire.silent = {"a"}
     found = [verdict.key for verdict in made(wire, "ab").run(jobs(30))]
     assert sorted(found) == sorted(key for key, _ in jobs(30))
     assert wire.ended == ["a"]

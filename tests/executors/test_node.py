@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import NodeHandle
-from grader.executors.messages import Asked, Done, NodeFacts, pack, verdict_of
+from grader.executors.messages import Done, NodeFacts, NodeSettings, pack, verdict_of
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
@@ -25,7 +25,7 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
 
 
 def made() -> Node:
-    asked = Asked(options=Options(workers=2), limits=Limits(), python=None, workers=2, answer_seconds=10)
+    asked = NodeSettings(options=Options(workers=2), limits=Limits(), python=None, workers=2, answer_seconds=10)
     return Node(msgspec.msgpack.encode(asked))
 
 
@@ -82,7 +82,6 @@ FACTS = NodeFacts(
     kernel="6.1",
     architecture="x86_64",
     code=packages.code_digest(),
-    lock="0" * 16,
     python="3.12.1",
     identity="docker:a",
     workers=2,
@@ -104,7 +103,6 @@ def check(*facts: NodeFacts) -> None:
     ("fields", "said"),
     [
         ({"code": "1" * 16}, r"The code that runs inside sandboxes is 1{16} on node1 and [0-9a-f]{16} here"),
-        ({"lock": "1" * 16}, "package lock inside the sandbox: 0{16} on node0; 1{16} on node1"),
         ({"python": "3.11.9"}, r"minor version of Python inside the sandbox: 3.12 on node0; 3.11 on node1"),
     ],
 )

@@ -342,7 +342,7 @@ SLOW = """
 import sys, threading
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.asking import LaneSize
-from grader.serving.requests import Limits
+from grader.serving.requests import ServerLimits
 from grader.serving.server import serve
 
 class Slow:
@@ -363,7 +363,7 @@ class Slow:
         reading = Reading(outcome=Outcome.PASSED, credit=1)
         return [SampleResult(qid=one.qid, sample=0, official=reading, careful=reading) for one in asked]
 
-serve(Slow(), "127.0.0.1", 0, limits=Limits(body_seconds=0.5, wait=2.5), token="",
+serve(Slow(), "127.0.0.1", 0, limits=ServerLimits(body_seconds=0.5, wait=2.5), token="",
       say=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
 """
 
