@@ -48,10 +48,10 @@ test-python: ## Run the tests on another Python, in an environment of its own (P
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
 
 test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cluster of three nodes on this machine (a few minutes)
-	$(BIN)/pytest tests/executors tests/pool -m cluster
+	$(BIN)/pytest tests/executors -m cluster
 
 fault: $(VENV)/.dev sandbox ## Break what is around a run of 200 passing programs: sandboxes, pool, engine, nodes, disk, cache, clock (minutes)
-	$(BIN)/pytest tests/faults tests/executors tests/pool -n 3 --dist loadgroup -m "fault or cluster"
+	$(BIN)/pytest tests/faults tests/executors -n 3 --dist loadgroup -m "fault or cluster"
 
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 170 programs, most of them hostile, in the sandboxes of this machine (about seven minutes; ONLY=words for a part)
 	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")

@@ -38,6 +38,9 @@ def _settings() -> dict[str, Any]:
         PATH="/usr/local/bin:/usr/bin:/bin",
         LANG="C.UTF-8",
         HOME="/",
+        # `getpass.getuser` needs one of them, because the users of programs have no entry in a password file.
+        LOGNAME="user",
+        USER="user",
         OMP_NUM_THREADS="1",
         OPENBLAS_NUM_THREADS="1",
         MKL_NUM_THREADS="1",

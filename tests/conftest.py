@@ -19,7 +19,7 @@ THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
 
 FOLDERS = {
     "hostile": ("tests/sandbox",),
-    "cluster": ("tests/executors", "tests/pool"),
+    "cluster": ("tests/executors",),
     "fault": ("tests/faults",),
     "peers": ("tests/peers",),
 }

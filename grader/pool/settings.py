@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections import Counter
@@ -15,7 +16,6 @@ from grader.errors import UsageError
 from grader.options import Options, from_arguments, parse_size
 from grader.pool import messages
 from grader.pool.messages import Batch, ResultLine
-from grader.resources import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,10 +30,16 @@ OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "out
 
 
 PACKAGE = Path(__file__).resolve().parent.parent
-"""The installation of grade. Two of them can have the same version and different code, so they share no process."""
-
 ROWS = Path(__file__).with_name("rows")
 """The declaration of a benchmark without tasks: every sample brings a row with its task."""
+
+
+@functools.cache
+def code() -> str:
+    """Return a hash of the installation of grade, as this process found it: only equal ones can share a process."""
+    files = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(PACKAGE.rglob("*.py"))]
+    return hashlib.sha256(repr(files).encode(errors="surrogateescape")).hexdigest()[:20]
+
 
 RewardName = Literal["passed", "calls_right", "tests_right"]
 
@@ -47,11 +53,13 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     linger: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 10.0
     """Seconds that the process stays after the last client has disconnected."""
 
+    code: str
+    """See `code`."""
+
     @property
     def name(self) -> str:
-        """A hash of all settings and of the installation of grade: the name of the socket."""
-        encoded = msgspec.json.encode(self, enc_hook=str, order="deterministic")
-        return hashlib.sha256(f"{version()} {PACKAGE}".encode(errors="surrogateescape") + encoded).hexdigest()[:20]
+        """A hash of all settings: the name of the socket."""
+        return hashlib.sha256(msgspec.json.encode(self, enc_hook=str, order="deterministic")).hexdigest()[:20]
 
 
 def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
@@ -73,7 +81,7 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
         paths["benchmark"] = str(folder.resolve())
     options = msgspec.structs.replace(options, **paths)
     try:
-        return msgspec.convert({"options": options, **own}, PoolSettings)
+        return msgspec.convert({"options": options, "code": code(), **own}, PoolSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"Pool(): {error}") from None
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.errors import GradeError
+from grader.errors import GradeError, InfrastructureError
 from grader.pool import settings, starting
 from grader.pool.samples import Samples, load
 from grader.serving.app import LOOPBACK, make_app
@@ -35,6 +35,10 @@ FOR_EVER = 10**9
 """Seconds. Idle connections are not closed, because they show that their clients are still there."""
 LISTENING = b"listening\n"
 """The message on standard output, to the process that started it, when clients can connect."""
+CHANGED = (
+    "The files of grade in {package} have changed since this program opened its pool, so no new process can be started "
+    "for it: its parts would not match. Start the program again."
+)
 
 
 def main() -> None:
@@ -63,6 +67,8 @@ def _say(fd: int, line: bytes) -> None:
 
 def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
+    if pool_settings.code != settings.code():
+        raise InfrastructureError(CHANGED.format(package=settings.PACKAGE))
     path = starting.socket_path(pool_settings.name)
     with Samples(load(pool_settings.options)) as samples, grading_with(samples) as grading:
         # The process that started this one holds the lock, so no other server uses the path.

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import grader
@@ -241,6 +242,14 @@ def test_a_system_that_refuses_files_is_an_infrastructure_error() -> None:
             made.start()
     finally:
         lock.rmdir()
+
+
+def test_a_program_that_has_loaded_other_code_is_told_to_start_again() -> None:
+    """Its requests and the results of a process with the new code may not match."""
+    made = grader.Pool(shared=False, **OPTIONS)
+    made._settings = msgspec.structs.replace(made._settings, code="before an update")
+    with pytest.raises(InfrastructureError, match=r"files of grade in .* have changed .* Start the program again"):
+        made.start()
 
 
 def test_a_socket_that_nobody_listens_on_is_in_nobodys_way() -> None:

@@ -21,10 +21,16 @@ def test_pools_with_the_same_settings_have_the_same_name(tmp_path: Path) -> None
     assert made(benchmark="vstar").name != made(benchmark="mmbench").name
 
 
-def test_another_installation_of_the_same_version_has_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = made(benchmark="vstar").name
-    monkeypatch.setattr(settings, "PACKAGE", Path("/elsewhere/grader"))
-    assert made(benchmark="vstar").name != here
+def test_another_installation_of_the_same_version_or_a_changed_one_has_its_own_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {made(benchmark="vstar").name}
+    monkeypatch.setattr(settings, "PACKAGE", tmp_path)
+    monkeypatch.setattr(settings, "code", settings.code.__wrapped__)
+    for text in ("", "changed = True"):
+        (tmp_path / "module.py").write_text(text)
+        names.add(made(benchmark="vstar").name)
+    assert len(names) == 3
 
 
 def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

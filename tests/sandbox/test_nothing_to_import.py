@@ -68,3 +68,9 @@ def test_no_name_leads_to_code_of_the_sandbox(supervisor: Supervisor, job: dict[
 @pytest.mark.parametrize("name", ["judging", "grade_sandbox.tests.judging", "runner"])
 def test_the_linter_knows_none_of_it_either(supervisor: Supervisor, name: str) -> None:
     assert "Unable to import" in done(supervisor, {"lint": True, "head": f"import {name}\n", "test": ""})
+
+
+def test_a_program_has_a_user_name_although_its_user_is_in_no_password_file(supervisor: Supervisor) -> None:
+    """Programs of honest models ask for it, and official runs answer."""
+    job = {"run": True, "head": "import getpass\n", "test": "raise Exception(f'I am {getpass.getuser()}!')"}
+    assert "I am user!" in done(supervisor, job)

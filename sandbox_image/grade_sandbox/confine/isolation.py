@@ -43,7 +43,7 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
 
-def here(memory_bytes: int, first_uid: int) -> Uids | Namespaces:
+def usable(memory_bytes: int, first_uid: int) -> Uids | Namespaces:
     """Return the isolation that this supervisor can use: by user ids if it is root, else by namespaces."""
     return Uids(first_uid, memory_bytes) if os.getuid() == 0 else Namespaces(memory_bytes)
 

@@ -46,7 +46,7 @@ class Supervisor:
         self.settings = settings
         memory = settings["memory"]
         root = os.getuid() == 0
-        self.isolation = isolation.here(memory, settings["first_uid"])
+        self.isolation = isolation.usable(memory, settings["first_uid"])
         self.zygotes = Zygotes(self.isolation, settings)
         self._baselines: dict[int, int] = {}
         self.linter = LintProcess(self.zygotes, self._end, nested=not root)

@@ -250,7 +250,7 @@ def executed() -> None:
         given = json.loads(text)
         for name in ("PYTHONHASHSEED", "LD_BIND_NOW"):
             del os.environ[name]
-        way = isolation.here(given["memory"], given["first_uid"])
+        way = isolation.usable(given["memory"], given["first_uid"])
         serve(socket.socket(fileno=given["channel"]), way, numeric=given["numeric"])
 
 
