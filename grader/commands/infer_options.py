@@ -103,18 +103,18 @@ run_options = options.group(
     options.date_options,
     options.IDS,
     click.option("--concurrency", type=WholeNumber(min=1, max=1024), default=16, show_default=True, metavar="N",
-                 help="Maximum number of requests at a time; lowered after HTTP 429."),
+                 help="Requests at a time; lowered after HTTP 429."),
     click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
                  metavar="S", help="Seconds that one request may take."),
     click.option("--retry-time", type=click.FloatRange(min=0), default=600.0, show_default=True, metavar="S",
-                 help="Seconds after which a request that keeps failing is given up."),
+                 help="Seconds until a request that keeps failing is given up."),
     click.option("--max-total-tokens", type=WholeNumber(min=1), metavar="N",
-                 help="Stop when the requests of this prediction file have used N tokens in total."),
+                 help="Stop when this prediction file has cost N tokens in total."),
     click.option("--accept-empty", is_flag=True, help="Accept an empty reply as the model's answer."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),
     click.option("--dry-run", is_flag=True, help="Send nothing; show what would be sent."),
     click.option("--grade", is_flag=True,
-                 help="Also grade the predictions, as `grade PREDICTIONS` does with its defaults and the config file."),
+                 help="Then grade the predictions, with the options of the config file."),
 )
 """The run."""
 # fmt: on

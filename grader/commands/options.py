@@ -121,13 +121,13 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
              show_default=True, help="Where untrusted code runs.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
 _WORKERS = click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
-             help="Number of programs that run at a time (default: one per core), or of requests to a judge (8).")
+             help="Programs that run at a time (default: one per core), or requests to a judge (8).")
 _LIMITS = group(
     _WORKERS,
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
+                 callback=_finite, metavar="S", help="CPU seconds of a program."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsed(_size),
-                 help="Memory that a program may use."),
+                 help="Memory of a program."),
 )
 
 LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
@@ -171,7 +171,7 @@ sandbox_options = group(
     _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-                 help="Run programs on this machine, or on the Ray cluster of RAY_ADDRESS (else the one here)."),
+                 help="This machine, or the Ray cluster of RAY_ADDRESS (else the one here)."),
 )
 """Execution on one or many machines, and pass@k."""
 
@@ -185,12 +185,11 @@ judge_options = group(
     click.option("--judge-model", metavar="M", help="Model that judges the replies that rules cannot read."),
     click.option("--judge-base-url", metavar="U", help="URL of the judge's OpenAI-compatible server."),
     click.option("--judge-replies", type=PATH, metavar="FILE",
-                 help="Recorded judge replies ({qid: text}), used instead of a judge."),
+                 help="Recorded judge replies ({qid: text}), instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
-                 help="A template that replaces the built-in judge prompt."),
+                 help="A template, not the built-in judge prompt."),
     click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-                 help="A setting of the benchmark's scorer: Mr-Ben's are mcc, step and reason, weights in MR-Score; "
-                 "repeatable."),
+                 help="A setting of the scorer: Mr-Ben's weights are mcc, step and reason; repeatable."),
 )
 """The judge."""
 
@@ -203,12 +202,11 @@ gate_options = group(
     click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=parsed(metric_line),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--confident", is_flag=True,
-                 help="--fail-under is met or failed only if chance cannot explain the distance to the limit (5 %); "
-                 "else exit 4."),
+                 help="Decide --fail-under by a test at the 5 % level; exit 4 if inconclusive."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
-                 help="The _results.json of an earlier run, to compare this run with, item by item."),
+                 help="The _results.json of an earlier run, to compare with item by item."),
     click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=parsed(_drop),
-                 help="Points that METRIC (default: the first one) may drop below --baseline; exit 4 if inconclusive."),
+                 help="Points that METRIC (default: the first) may drop below --baseline; exit 4 if inconclusive."),
     reading_option,
 )
 """The gate."""

@@ -19,7 +19,7 @@ TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 @click.command("serve", short_help="Grade samples that are sent over HTTP.")
 @options.serve_options
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-              help="Address to listen on; an address that other machines can reach needs a token.")  # fmt: skip
+              help="Address to listen on; one that other machines can reach needs a token.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8817, show_default=True, metavar="P",
               help="Port to listen on; 0: any free port.")  # fmt: skip
 @click.option("--token-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
@@ -29,7 +29,7 @@ TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 @click.option("--max-body", "body", default="16m", show_default=True, metavar="SIZE",
               help="Maximum size of a request, such as 16m or 1g.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(min=1), default=8192, show_default=True, metavar="N",
-              help="Maximum number of samples in all requests at a time; above it, requests get HTTP 429.")  # fmt: skip
+              help="Maximum number of samples at a time; above it, requests get HTTP 429.")  # fmt: skip
 def serve_command(
     *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_waiting: int, **given: Any
 ) -> None:

@@ -62,15 +62,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     credit: int | float | None
-    """1 or 0 (between them only if a benchmark gives partial credit); None if the task is not judged."""
+    """1 or 0, or between them if a benchmark gives partial credit; None: not judged."""
     answer: str | None = None
-    """The answer that was read; for multiple choice the letter."""
+    """The answer that was read, such as a letter."""
     detail: str = ""
-    """For people: the error's text, the evidence or the reason."""
+    """The error's text or the reason, for people."""
     rule: str | msgspec.UnsetType = msgspec.UNSET
-    """The name of the rule that decided."""
+    """The rule that decided."""
     span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
-    """Characters [start, end) of the prediction from which the answer was read."""
+    """Where the answer was read: characters [start, end) of the prediction."""
 
     @property
     def points(self) -> float:
@@ -96,24 +96,23 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     sample: int
     """Position among the qid's predictions, from 0."""
     seconds: float = 0.0
-    """CPU seconds that the program used (0 if nothing was executed)."""
+    """CPU time of the program."""
     official: Reading
     careful: Reading
     unit: str | msgspec.UnsetType = msgspec.UNSET
-    """The id of the observation (task, question, circular group), if it is not the qid."""
+    """The id of its observation (a circular question), if it is not the qid."""
     family: str | msgspec.UnsetType = msgspec.UNSET
-    """The family of its task, if tasks are variants of one another."""
+    """The family of its task, if tasks are variants of others."""
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
     """Category field -> label, or list of labels."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
-    """Unusual properties of the prediction: `truncated` (it was cut off, or its reasoning never ends)."""
+    """`truncated`: the prediction was cut off, or its reasoning never ends."""
     calls: Calls | msgspec.UnsetType = msgspec.UNSET
-    """Code: the program's answers beside those of the reference solution; absent if no reference solution is valid."""
+    """Code: the program's answers beside those of a valid reference solution."""
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
-    """Code with a list of tests, for programs that fail (in a pool only if requested): whether each test is right."""
+    """Code with a list of tests, if the program fails: whether each test is right."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
-    """The scorer's own record of the sample. Its `official` and `careful`, if it has them, are the parts of the credit
-    that metrics count."""
+    """The scorer's own record."""
 
     def reading(self, name: ReadingName) -> Reading:
         """Return the named reading."""
@@ -190,19 +189,19 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """For example `accuracy`, `pass@1`."""
     reading: ReadingName
     group: str | None = None
-    """None for the overall value, else `field=value`."""
+    """None: overall; else `field=value`."""
     value: float | None
-    """None if the metric was not judged."""
+    """None: not judged."""
     ci95: tuple[float, float] | None = None
     """The 95 % interval."""
     stderr: float | None = None
-    """The standard error, in points."""
+    """In points."""
     n: int
-    """Number of observations (tasks, questions, groups)."""
+    """Number of observations: tasks, questions, circular groups."""
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
-    """If samples are unscored: the value if all of them were wrong, and if all were right."""
+    """If samples are unscored: the worst and the best case."""
     dropped: int | msgspec.UnsetType = msgspec.UNSET
-    """Number of observations that are not in the value, because too few of their samples are scored."""
+    """Observations left out of the value, because too few of their samples are scored."""
 
     @property
     def number(self) -> float:
@@ -264,35 +263,33 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     benchmark: str
     benchmark_name: str = ""
-    """The benchmark's display name."""
     benchmark_description: str = ""
-    """What the tasks of the benchmark ask; empty if its benchmark.toml does not say."""
+    """What its tasks ask."""
     scorer: str
-    """The scorer's name: `scoring` in benchmark.toml."""
+    """`scoring` in benchmark.toml."""
     split: str
     protocol: str
-    """The version of the official scorer that the official reading reproduces."""
+    """The official scorer and its version."""
     model: str | None = None
-    """The model that made the predictions, if the prediction file names it."""
+    """The model that made the predictions, if the file names it."""
     part: Part | None = None
-    """The part of the benchmark that was graded; None: the whole benchmark."""
+    """The graded part; None: the whole benchmark."""
     metrics: list[Metric]
     samples: list[SampleResult]
     """One for each prediction."""
     unscored: int = 0
-    """Number of samples that are unscored in at least one reading."""
+    """Samples that are unscored in at least one reading."""
     unscored_by_reading: UnscoredCounts = UnscoredCounts()
     provenance: Provenance = Provenance()
     judge: int | msgspec.UnsetType = msgspec.UNSET
-    """Code: the version of the rules for careful verdicts; absent in files of version 1."""
+    """Code: the version of the rules for careful verdicts."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own record of the run."""
     baselines: dict[str, dict[str, float]] = {}
-    """Group (`all`: every task) -> baseline's name -> its score in percent."""
+    """Group (`all`: every task) -> baseline -> score."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
     notes: list[str] = []
-    """Notes for the reader (missing passes, baselines, ...)."""
 
     def __str__(self) -> str:
         """Return the overall metrics, one on a line."""

@@ -15,20 +15,20 @@ class CanaryProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """Counts of canaries: programs with a known verdict that ran among the real ones, in every sandbox."""
 
     right: int = 0
-    """Number of canaries that got the expected verdict."""
+    """Canaries that got the expected verdict."""
     misjudged: dict[str, int] = {}
     """Description of a wrong verdict (`judge: a wrong program`) -> number."""
     run_again: int = 0
-    """Jobs that ran again in another sandbox, because theirs had misjudged a canary."""
+    """Jobs that ran again, because their sandbox had misjudged a canary."""
     unscored: int = 0
-    """Jobs without a result, because the second sandbox misjudged a canary as well."""
+    """Jobs without a result, because the next sandbox misjudged one too."""
 
 
 class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One machine of a cluster that executed programs."""
 
     name: str
-    """Host, address and the beginning of Ray's node id."""
+    """Host, address and the start of Ray's node id."""
     kernel: str = ""
     architecture: str = ""
     backend: str = ""
@@ -40,9 +40,9 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     user: str = ""
     workers: int = 0
     verdicts: int = 0
-    """Number of jobs that it completed."""
+    """Jobs that it completed."""
     lost: str = ""
-    """Why it was left out or no longer used; empty if it was used to the end."""
+    """Why it was not used to the end."""
 
 
 class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,22 +51,19 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     backend: str
     """`docker` or `bubblewrap`."""
     identity: str = ""
-    """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
+    """A hash of all that can change a verdict: the packages and the code inside."""
     image: str = ""
     engine: str = ""
-    """The version of the Docker engine."""
     runtime: str = ""
-    """OCI runtime of the engine."""
     python: str = ""
-    """Python version that ran the programs, for example `3.12.1`."""
+    """Python version that ran the programs."""
     official_python: str = ""
-    """Python version of the official environment, for example `3.12`; empty: unknown."""
+    """That of the official environment."""
     user: str = ""
-    """The user that ran bubblewrap: `root` or `ordinary user`."""
+    """Who ran bubblewrap: `root` or `ordinary user`."""
     workers: int = 0
-    """The number of parallel sandboxes."""
     cpu_seconds: float = 0.0
-    """CPU time limit of a program."""
+    """Limit of a program."""
     memory_bytes: int = 0
     programs: int = 0
     distinct_programs: int = 0
@@ -74,7 +71,7 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     canaries: CanaryProvenance | None = None
     """Programs with a known verdict that ran among the others."""
     nodes: list[NodeProvenance] = []
-    """The machines of a cluster, including those that were left out or lost; empty for a single machine."""
+    """The machines of a cluster, also those that were left out or lost."""
 
     @property
     def has_another_python(self) -> bool:
@@ -87,10 +84,9 @@ class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The judge of replies that the rules could not read."""
 
     source: str
-    """`endpoint`, or the source of the recorded replies."""
+    """`endpoint`, or where the recorded replies are from."""
     model: str = ""
     endpoint: str = ""
-    """Address without credentials and query."""
     questions: int = 0
     calls: int = 0
     """Requests sent, including repeated and failed ones."""
@@ -99,9 +95,8 @@ class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     failed: int = 0
     """Questions without a readable reply."""
     unreadable: int = 0
-    """Of the failed questions, those that got a reply."""
+    """Of these, those that got a reply."""
     last_error: str = ""
-    """Why the last failed question has no readable reply."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -110,15 +105,10 @@ class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """How intervals were computed."""
 
     level: int = 95
-    """In percent."""
     proportions: str = ""
-    """Method for proportions."""
     means: str = ""
-    """Method for other metrics."""
     resamples: int = 0
-    """Number of bootstrap resamples."""
     seed: int = 0
-    """Seed of the bootstrap."""
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,22 +117,22 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     grade: str = ""
     """Version of grade."""
     python: str = ""
-    """Python version of the grader; programs run on the sandbox's version."""
+    """Python version of the grader."""
     data: str = ""
     """The source of the tasks."""
     data_digest: str | None = None
-    """A hash of the columns that scoring reads, without the reference solutions."""
+    """A hash of the columns that scoring reads."""
     data_is_carried: bool = False
     """Whether the tasks came with the predictions."""
     predictions: str = ""
     """Name of the prediction file."""
     inference: dict[str, Any] = {}
-    """The sampling settings of the predictions, if the prediction file has them."""
+    """Sampling settings, if the prediction file has them."""
     predictions_digest: str | None = None
     """A hash of the graded predictions."""
     intervals: IntervalMethod | None = None
     settings: dict[str, str] = {}
-    """The scorer's own settings that were given."""
+    """`--set`."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
 
@@ -155,7 +145,7 @@ class FirstDifference(msgspec.Struct, frozen=True, kw_only=True):
     expected: str
     """The reference solution's answer."""
     returned: str
-    """The program's answer; empty if there is none. Each of the three texts is cut at 500 characters."""
+    """The program's answer; empty: none. The three texts are cut at 500 characters."""
 
 
 class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -164,9 +154,9 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     n: int
     """Number of calls."""
     same: int
-    """Number of answers that are the same."""
+    """Answers that are the same."""
     alike: int = 0
-    """Number of answers that differ and are of the same kind."""
+    """Answers that differ and are of the same kind."""
     first: FirstDifference | None = None
     """The first call whose answer is not the same."""
 
@@ -177,9 +167,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     """Number of graded ids."""
     of: int
-    """Number of ids in the benchmark."""
+    """Number of all ids."""
     ids_hash: str
-    """A hash of the graded ids, whatever their order; also in the name of the file."""
+    """Also in the name of the file."""
 
     def in_words(self) -> str:
         """Return the size of the part in words."""

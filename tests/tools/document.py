@@ -6,7 +6,7 @@ A table stands between a mark and `<!-- end -->`. The mark says what is written 
 
 - `<!-- options of run -->`: the options of `grade PREDICTIONS`, by kind
 - `<!-- options of serve -->`: those of another command
-- `<!-- other commands -->`: every other command, with the names of its options
+- `<!-- other commands -->`: every other command
 - `<!-- fields of grader.results.Metric -->`: the fields of a record; a record in a field follows, with its path
 """
 
@@ -33,7 +33,6 @@ _MARK = re.compile(
     r"(?P<mark><!-- (?P<kind>options of|fields of|other commands) ?(?P<of>[\w.]*) -->\n).*?(?=<!-- end -->\n)",
     re.DOTALL,
 )
-_MANY = 15
 _KINDS = {
     "the tasks": options.benchmark_options,
     "execution": options.sandbox_options,
@@ -73,17 +72,15 @@ def _options_of(name: str) -> str:
 
 
 def _other_commands() -> str:
-    lines = ["| command | | options |", "|---|---|---|"]
+    lines = ["| command | |", "|---|---|"]
     for name, command in _commands(grade):
         if name == "run":
             continue
         context = click.Context(command, info_name=f"grade {name}")
         words = [one.make_metavar(context).strip("{}") for one in command.params if isinstance(one, click.Argument)]
-        names = [f"`{one.opts[-1]}`" for one in _given(command)]
-        shown = ", ".join(names) if len(names) <= _MANY else "see its page"
         text = _prose(command.short_help or command.get_short_help_str(200))
         typed = f"`{' '.join(['grade', name, *filter(None, words)])}`"
-        lines.append(f"| {_cell(typed)} | {_cell(text)} | {shown} |")
+        lines.append(f"| {_cell(typed)} | {_cell(text)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -20,7 +20,7 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
     gold: str | None = None
     """The gold letter."""
     question: UnitOutcome | msgspec.UnsetType = msgspec.UNSET
-    """Circular: the outcome of the question that the sample is a pass of."""
+    """Circular: the outcome of its question."""
 
 
 class LetterCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,9 +29,9 @@ class LetterCounts(msgspec.Struct, frozen=True, kw_only=True):
     chosen: int
     """Number of samples that predicted it."""
     right: int
-    """Number of samples with it as the gold letter."""
+    """Number of samples with this gold letter."""
     accuracy: float | None = None
-    """Percent of the latter that were answered correctly; None if there are no such samples."""
+    """Percent of these that are correct; None: there are none."""
 
 
 class PositionBias(msgspec.Struct, frozen=True, kw_only=True):

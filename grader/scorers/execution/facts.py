@@ -21,13 +21,13 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Where the tests failed (for people only: the program itself reports the lines), and the base inputs."""
 
     failed_test: str | None = None
-    """The last line of the tests through which the exception passed."""
+    """The line of the tests at which it failed."""
     failed_line: int | None = None
-    """The number of that line in the program, from 1."""
+    """Its number in the official program, from 1."""
     base: tuple[bool, bool] | None = None
     """Whether the program passes the base inputs, in the official and in the careful reading."""
     printed: list[Printed] = []
-    """What the program gave for each input, if that was requested."""
+    """Its output for each input, if requested."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:

@@ -20,7 +20,7 @@ class ReadingFacts(msgspec.Struct, frozen=True, kw_only=True):
     reason: bool | None
     """Whether the error reason is credited; None: not judged."""
     lost: bool = False
-    """Whether there is no response because the model's server failed; then the other fields mean nothing."""
+    """No response, because the model's server failed; the other fields mean nothing."""
 
 
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,10 +54,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     weights: dict[str, float] = msgspec.field(default_factory=lambda: Weights()._asdict())
     judged: int = 0
-    """Rows whose error reason must be judged in at least one reading."""
+    """Rows whose error reason must be judged."""
     difference_kinds: dict[str, int] = {}
     counts: dict[str, dict[str, dict[str, int]]] = {}
-    """Reading -> subject -> the counts from which the metrics are computed (positive class: a correct solution)."""
+    """Reading -> subject -> the counts of which the metrics consist (positive: a correct solution)."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
