@@ -7,7 +7,7 @@ ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs docs-tables picture views expected test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics reproduce soak example image clean sandbox
+.PHONY: help demo docs docs-tables picture views expected test test-slow test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics reproduce soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ demo: $(VENV)/.ready sandbox ## Grade the bundled HumanEval-V sample in a sandbo
 
 test: $(VENV)/.dev sandbox ## Run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+test-slow: $(VENV)/.dev sandbox ## Run the tests that `make test` leaves out: more cases of what it holds, the wheel, the conformance data (CI runs them)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m slow
 
 test-python: ## Run the tests on another Python, in an environment of its own (PYTHON=python3.13)
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
@@ -106,7 +109,7 @@ picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chro
 	$(BIN)/python tests/tools/draw_report.py
 
 views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
-	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden
+	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden -m ""
 
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))

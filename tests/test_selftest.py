@@ -22,9 +22,14 @@ def executes(benchmark: str) -> bool:
 @pytest.mark.parametrize(
     "benchmark",
     [
-        pytest.param(name, marks=[pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")])
-        if executes(name)
-        else name
+        pytest.param(
+            name,
+            marks=[
+                *([pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")] if executes(name) else []),
+                # The golden verdicts hold the same sample.
+                *([pytest.mark.slow] if name == "humaneval-v" else []),
+            ],
+        )
         for name in declarations.names()
     ],
 )

@@ -2,8 +2,12 @@
 
 from collections import Counter
 
+import pytest
+
 from conformance import readers
 from conformance.run import lines
+
+pytestmark = pytest.mark.slow
 
 REPLIES = lines("replies.jsonl")
 

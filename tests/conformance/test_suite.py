@@ -9,6 +9,8 @@ import pytest
 
 from conformance import run
 
+pytestmark = pytest.mark.slow
+
 TASKS = {task["id"]: task for task in run.lines("tasks.jsonl")}
 PROGRAMS = run.lines("programs.jsonl")
 FUNCTION = """

@@ -29,6 +29,8 @@ class Corpus:
     shared: bool = True
     every: int = 1
     """The tests grade one of so many tasks, where all of them take long; `make golden` grades all."""
+    slow: bool = False
+    """Whether `make test` leaves it to `make test-slow`, because another corpus is of the same kind."""
 
 
 def as_it_is(predictions: Path, *options: object) -> Callable[[Path], list[str]]:
@@ -125,6 +127,7 @@ CORPORA = [
         name="humaneval-as-humaneval-v",
         write=as_it_is(_HUMANEVAL, "--data", _HUMANEVAL_TASKS, "--protocol", "v1", "-k", "1,10"),
         every=16,
+        slow=True,
     ),
     Corpus(
         name="humaneval",
@@ -143,7 +146,11 @@ CORPORA = [
         for version, qid, n in (("v1", "q2", 20), ("v2", "q1", 6))
     ),
     *(
-        Corpus(name=f"vstar-{model}", write=as_it_is(SHARED / f"vstar/{model}.json", "-b", "vstar", *_VSTAR_QUESTIONS))
+        Corpus(
+            name=f"vstar-{model}",
+            write=as_it_is(SHARED / f"vstar/{model}.json", "-b", "vstar", *_VSTAR_QUESTIONS),
+            slow=model != _VSTAR[0],
+        )
         for model in _VSTAR
     ),
     *(
@@ -165,13 +172,14 @@ CORPORA = [
     ),
     Corpus(name="labelled", write=partial(choice, SHARED / "mcq_real/labelled.jsonl", 1)),
     Corpus(name="written", write=partial(choice, SHARED / "mcq_written/cases.jsonl", 1)),
-    Corpus(name="mmlu-pro", write=partial(choice, SHARED / "mcq_real/mmlu_pro.jsonl.gz", 4)),
+    Corpus(name="mmlu-pro", write=partial(choice, SHARED / "mcq_real/mmlu_pro.jsonl.gz", 4), slow=True),
     Corpus(name="mmmu-pro", write=partial(choice, SHARED / "mcq_real/mmmu_pro_gpt-4o.jsonl.gz", 4)),
     *(
         Corpus(
             name=f"{kind}-with{'' if solved else 'out'}-a-reference",
             write=partial(programs, SHARED / f"verdicts/{kind}.jsonl", solved),
             every=8,
+            slow=not solved,
         )
         for kind in ("attacks", "honest")
         for solved in (True, False)

@@ -16,7 +16,9 @@ from tests.golden.corpora import CORPORA, SHARED, Corpus
 
 
 @pytest.mark.bubblewrap
-@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
+@pytest.mark.parametrize(
+    "corpus", [pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.slow else []) for one in CORPORA]
+)
 def test_verdicts_are_the_frozen_ones(corpus: Corpus, tmp_path: Path, once: Once) -> None:
     if corpus.shared and not SHARED.exists():
         pytest.skip(f"{SHARED} is not there: a clone of one's own does not have this data")

@@ -39,6 +39,8 @@ ITEMS = {
 """Benchmark -> the item whose view is kept."""
 WHOLE = {"humaneval-v", "vstar", "mmbench", "mr-ben"}
 """Benchmarks of which every tab and every width of the terminal is kept; of the others the summary and an item."""
+QUICK = {"humaneval-v", "mmbench", "mr-ben", "gsm8k"}
+"""One benchmark of each scorer: `make test` compares its views, `make test-slow` those of the others."""
 CODE = {"humaneval-v", "humaneval", "humaneval-plus", "mbpp", "mbpp-plus", "livecodebench"}
 """Benchmarks whose programs run in a sandbox."""
 _SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
@@ -46,7 +48,16 @@ _SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
 
 @pytest.mark.parametrize(
     "benchmark",
-    [pytest.param(name, marks=pytest.mark.bubblewrap if name in CODE else ()) for name in ITEMS],
+    [
+        pytest.param(
+            name,
+            marks=[
+                *([pytest.mark.bubblewrap] if name in CODE else []),
+                *([] if name in QUICK else [pytest.mark.slow]),
+            ],
+        )
+        for name in ITEMS
+    ],
 )
 def test_a_bundled_sample_is_shown_as_it_was(
     benchmark: str, once: Once, tmp_path: Path, watch: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
