@@ -37,7 +37,7 @@ def serve_command(
 
     POST /grade takes {"qid", "text"}, POST /grade/batch {"samples": [...]}; /health and /metrics report its state.
     """
-    from grader.pool.samples import Samples, load
+    from grader.pool.samples import Samples
     from grader.pool.settings import settings_of
     from grader.serving.requests import ServerLimits
     from grader.serving.server import check_access, serve
@@ -45,8 +45,7 @@ def serve_command(
     token = _token(token_file)
     check_access(host, token)
     limits = ServerLimits(body_bytes=_size(body), waiting=max_waiting, wait=wait)
-    settings = settings_of({name: value for name, value in given.items() if value is not None})
-    samples = Samples(load(settings.options))
+    samples = Samples(settings_of({name: value for name, value in given.items() if value is not None}).options)
     serve(samples, host, port, limits=limits, token=token, say=lambda address: say(f"Listening on {address}"))
     say("Stopped.")
 

@@ -14,8 +14,9 @@ import msgspec
 
 from grader.errors import InfrastructureError, UsageError
 from grader.pool.connection import PART_BYTES, Connection
+from grader.pool.exchange import IDS, Exchange, given_of, row_of
 from grader.pool.messages import Leaving, PoolState
-from grader.pool.settings import IDS, Exchange, given_of, reward_name, row_of, settings_of
+from grader.pool.settings import reward_name, settings_of
 from grader.pool.starting import START_SECONDS, connect, wait_until_ended
 from grader.results import Outcome
 from grader.scorers import declarations, registry
@@ -24,7 +25,8 @@ from grader.scorers.capabilities import RunsPrograms
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 
-    from grader.pool.settings import RewardName, Sample
+    from grader.pool.exchange import Sample
+    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
 MARGIN_SECONDS = 5.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -114,44 +114,30 @@ class Book:
             self.on_forget(oldest)
 
 
-class Loaded(NamedTuple):
-    """What is needed to score samples, without a sandbox."""
-
-    scorer: AnyScorer
-    run: Run[Any, Any]
-
-
-def load(options: Options) -> Loaded:
-    """Load the tasks of a pool; raises a GradeError."""
-    declared, scorer = grading.declared_by(options)
-    grading.check_options(options, declared, scorer)
-    loaded = None if _is_without_data(declared, options) else grading.load_tasks(options)
-    run = Run(
-        benchmark=declared,
-        split=declared.split(options.split)[0],
-        protocol=declared.check_protocol(options.protocol),
-        tasks=HasUnits.of(scorer).tasks_to_ask(*loaded) if loaded else {},
-        predictions={},
-        file=NO_FILE,
-        options=options,
-        settings=grading.settings_of(options, declared, scorer),
-        observer=Silent(),
-    )
-    return Loaded(scorer, run)
-
-
 class Samples:
     """Scores samples of one benchmark on this machine. Use it as a context manager."""
 
-    def __init__(self, loaded: Loaded) -> None:
-        """Find a sandbox; raises InfrastructureError."""
-        scorer, run = loaded
-        tasks = dict(run.tasks)
-        run = msgspec.structs.replace(run, tasks=tasks)
+    def __init__(self, options: Options) -> None:
+        """Load the tasks, and find a sandbox; raises a GradeError."""
+        declared, scorer = grading.declared_by(options)
+        grading.check_options(options, declared, scorer)
+        loaded = None if _is_without_data(declared, options) else grading.load_tasks(options)
+        tasks = dict(HasUnits.of(scorer).tasks_to_ask(*loaded)) if loaded else {}
+        run: Run[Any, Any] = Run(
+            benchmark=declared,
+            split=declared.split(options.split)[0],
+            protocol=declared.check_protocol(options.protocol),
+            tasks=tasks,
+            predictions={},
+            file=NO_FILE,
+            options=options,
+            settings=grading.settings_of(options, declared, scorer),
+            observer=Silent(),
+        )
         self._scorer: SampleScorer = RunsPrograms.of(scorer).sample_scorer(run) or Scoring(scorer, run)
-        self._book = Book(run.benchmark, scorer, run.split, tasks)
+        self._book = Book(declared, scorer, run.split, tasks)
         self._book.on_forget = self._scorer.forget
-        self.benchmark = run.benchmark.id
+        self.benchmark = declared.id
         self.lanes: Mapping[Lane, LaneSize] = self._scorer.lanes
 
     def __enter__(self) -> Self:

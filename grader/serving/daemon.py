@@ -15,7 +15,7 @@ import msgspec
 
 from grader.errors import GradeError, InfrastructureError
 from grader.pool import settings, starting
-from grader.pool.samples import Samples, load
+from grader.pool.samples import Samples
 from grader.serving.app import LOOPBACK, make_app
 from grader.serving.requests import OWN
 from grader.serving.server import Server, grading_with
@@ -70,7 +70,7 @@ def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     if pool_settings.code != settings.code():
         raise InfrastructureError(CHANGED.format(package=settings.PACKAGE))
     path = starting.socket_path(pool_settings.name)
-    with Samples(load(pool_settings.options)) as samples, grading_with(samples) as grading:
+    with Samples(pool_settings.options) as samples, grading_with(samples) as grading:
         # The process that started this one holds the lock, so no other server uses the path.
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as sock:

@@ -12,8 +12,8 @@ import msgspec
 from grader.errors import UsageError
 from grader.files import compact_json
 from grader.options import parse_size
+from grader.pool.exchange import id_of, name_of
 from grader.pool.messages import NO_TASK, Batch, Sample
-from grader.pool.settings import id_of, name_of
 from grader.results import SampleResult
 from grader.scorers.asking import Asked
 

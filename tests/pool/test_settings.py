@@ -9,7 +9,7 @@ import pytest
 import grader
 from grader.errors import InfrastructureError, UsageError
 from grader.pool import settings, starting
-from grader.pool.settings import PoolSettings, given_of, settings_of
+from grader.pool.settings import PoolSettings, settings_of
 
 
 def made(**given: Any) -> PoolSettings:
@@ -94,20 +94,3 @@ def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
         assert (held, second, other) == (True, False, True)
     with starting.locked("a", 0) as held:
         assert held
-
-
-@pytest.mark.parametrize(
-    ("row", "why"),
-    [
-        ({"outputs": [float("nan")]}, "Out of range float values"),
-        ({"outputs": [{1: 2}]}, "the key 1 is not a text"),
-        ({"outputs": [{3}]}, "a value of type set"),
-        ({"inputs": ["\ud800"]}, "surrogates not allowed"),
-        ({"outputs": [10**5000]}, "Exceeds the limit"),
-    ],
-)
-def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[str, Any], why: str) -> None:
-    given = given_of([(row, "x"), ({"outputs": [[1, (2,)]]}, "y")], added={})
-    assert list(given.refused) == [0]
-    assert why in given.refused[0]
-    assert [bytes(data) for data in given.rows.values()] == [b'{"outputs":[[1,[2]]]}']

@@ -1,0 +1,174 @@
+"""The samples of a call: what a client sends for them, and the results that it collects."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.options import parse_size
+from grader.pool import messages
+from grader.pool.messages import Batch, ResultLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.results import SampleResult
+
+    Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
+    """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `messages.Sample`."""
+
+
+class Given(NamedTuple):
+    """The samples of a call, the rows that they share, and why some cannot be asked: place -> reason."""
+
+    samples: list[messages.Sample]
+    rows: dict[str, msgspec.Raw]
+    refused: dict[int, str]
+
+
+def given_of(samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: bool) -> Given:
+    """Return the samples of a call. Raises UsageError, which names the sample's number.
+
+    `added`: task id -> its row. `every`: fields that are set for every sample.
+    """
+    batch = Given([], {}, {})
+    for number, sample in enumerate(samples):
+        try:
+            fields, row = _parts(sample)
+            data, refused = added.get(fields["qid"]), ""
+            if row is not None:
+                data, refused = _row_or_reason(row)
+            elif data is None and not fields["qid"]:
+                refused = messages.NO_TASK
+            made = msgspec.convert(fields | {name: True for name, is_set in every.items() if is_set}, messages.Sample)
+        except (ValueError, TypeError, UsageError) as error:
+            raise UsageError(f"samples[{number}]: {error}") from None
+        if refused:
+            batch.refused[number] = refused
+        elif data is not None:
+            name = name_of(data)
+            batch.rows[name] = msgspec.Raw(data)
+            made = msgspec.structs.replace(made, row=msgspec.Raw(f'"{name}"'.encode()))
+        batch.samples.append(made)
+    return batch
+
+
+def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    """Return a sample's fields without its row, and its row; raises ValueError, UsageError."""
+    if isinstance(sample, Mapping):
+        fields = dict(sample)
+    elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
+        fields = {"row" if isinstance(sample[0], Mapping) else "qid": sample[0], "text": sample[1]}
+    else:
+        raise ValueError(f"expected (qid, raw output), (row, raw output) or a mapping, not {sample!r:.80}")
+    row = fields.pop("row", None)
+    if row is not None and not isinstance(row, Mapping):
+        raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
+    qid = str(fields.get("qid", ""))
+    fields["qid"] = id_of(row) if row is not None and not qid else qid
+    if isinstance(fields.get("memory"), str):
+        fields["memory"] = parse_size(fields["memory"])
+    if isinstance(fields.get("text"), str):
+        # Half a surrogate pair is not a character: it could not be sent or written.
+        fields["text"] = fields["text"].encode("utf-8", "replace").decode()
+    return fields, row
+
+
+def _row_or_reason(row: Mapping[str, Any]) -> tuple[bytes | None, str]:
+    try:
+        return row_of(row), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def row_of(row: Mapping[str, Any]) -> bytes:
+    """Return a row as JSON; raises ValueError for a value that JSON does not have. Arrays become lists."""
+    try:
+        return json.dumps(_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its row cannot be written as JSON: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with mappings, sequences and arrays as dictionaries and lists."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Mapping):
+        if others := [key for key in value if not isinstance(key, str)]:
+            raise ValueError(f"the key {others[0]!r:.80} is not a text")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    raise ValueError(f"it has a value of type {type(value).__name__}")
+
+
+IDS = ("qid", "task_id", "question_id", "problem_id", "id")
+"""The columns that can have the id of a task, the first one first."""
+
+
+def name_of(data: bytes) -> str:
+    """Return the name of a row: a hash of its JSON."""
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
+def id_of(row: Mapping[str, Any]) -> str:
+    """Return the id of a sample that has a row and no id of its own."""
+    return str(next((row[name] for name in IDS if name in row), "row"))
+
+
+class Exchange:
+    """Collects the results of samples; lost ones can be requested again."""
+
+    def __init__(self, given: Given) -> None:
+        self._asked, self._rows, self._refused = given
+        self._results: list[SampleResult | None] = [None] * len(self._asked)
+        self._sent: list[int] = []
+        counts = Counter[str]()
+        self._numbers = [(counts[one.qid], counts.update([one.qid]))[0] for one in self._asked]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every sample has a result."""
+        return None not in self._results
+
+    def refuse(self) -> Iterator[tuple[int, SampleResult]]:
+        """Yield a result for each sample that cannot be asked: it is unscored."""
+        for place, why in self._refused.items():
+            yield self._keep(place, messages.unscored(self._asked[place], why, "task"))
+
+    def request(self, seconds: float) -> bytes:
+        """Return the body of a request for all samples without a result."""
+        self._sent = [place for place, result in enumerate(self._results) if result is None]
+        samples = [self._asked[place] for place in self._sent]
+        used = {bytes(sample.row)[1:-1].decode() for sample in samples if bytes(sample.row)}
+        rows = {name: row for name, row in self._rows.items() if name in used}
+        return msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
+
+    def take(self, line: bytes | bytearray) -> tuple[int, SampleResult]:
+        """Process a line of the answer and return a result with its place; raises ConnectionError."""
+        try:
+            found = _FOUND.decode(line)
+            return self._keep(self._sent[found.place], found.result)
+        except (msgspec.MsgspecError, IndexError) as error:
+            raise ConnectionError(f"the answer does not match the request: {error}") from error
+
+    def _keep(self, place: int, result: SampleResult) -> tuple[int, SampleResult]:
+        made = self._results[place] = msgspec.structs.replace(result, sample=self._numbers[place])
+        return place, made
+
+    def give_up(self, why: str) -> Iterator[tuple[int, SampleResult]]:
+        """Yield a result for each sample without one: it is unscored, with `why` as the detail."""
+        for place, (sample, result) in enumerate(zip(self._asked, self._results, strict=True)):
+            if result is None:
+                yield self._keep(place, messages.unscored(sample, why))
+
+
+_FOUND = msgspec.json.Decoder(ResultLine)
