@@ -136,7 +136,7 @@ def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
         f"{len(report.samples):,}",
         shown(published),
         shown(official) + f" ({differs})" * bool(differs),
-        agreement(report, decisions(run, folder)) if "decided" in run else "not published",
+        agreement(report, decisions(run, folder)) if "decided" in run else "–",
         shown(careful),
         run["why"],
     ]
@@ -149,11 +149,12 @@ def shown(values: dict[str, float]) -> str:
 
 
 def agreement(report: Any, known: dict[str, bool]) -> str:
-    """Return how many items the official reading credited as the published scorer did."""
+    """Return how many items the official reading credited as the published scorer did: `all`, or `9 of 10`."""
     credited: dict[str, bool] = {}
     for sample in report.samples:
         credited[sample.cluster] = credited.get(sample.cluster, True) and sample.official.credit >= 1
-    return f"{sum(known.get(item) == credit for item, credit in credited.items()):,} of {len(credited):,}"
+    same = sum(known.get(item) == credit for item, credit in credited.items())
+    return "all" if same == len(credited) else f"{same:,} of {len(credited):,}"
 
 
 def replaced(text: str, rows: list[str]) -> str:

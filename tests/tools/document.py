@@ -1,8 +1,8 @@
-"""Writes the tables in docs/ that follow from the code: `make docs-tables`.
+"""Writes the lists in docs/ that follow from the code: `make docs-tables`.
 
     python -m tests.tools.document
 
-A table stands between a mark and `<!-- end -->`. The mark says what is written there:
+A list stands between a mark and `<!-- end -->`. The mark says what is written there:
 
 - `<!-- options of run -->`: the options of `grade PREDICTIONS`, by kind
 - `<!-- options of serve -->`: those of another command
@@ -34,17 +34,17 @@ _MARK = re.compile(
     re.DOTALL,
 )
 _KINDS = {
-    "the tasks": options.benchmark_options,
-    "execution": options.sandbox_options,
-    "the judge": options.judge_options,
-    "gates": options.gate_options,
-    "output": lambda command: command,
+    "The tasks": options.benchmark_options,
+    "Execution": options.sandbox_options,
+    "The judge": options.judge_options,
+    "Gates": options.gate_options,
+    "Output": lambda command: command,
 }
 """Heading -> the group of options below it; the last one has all others."""
 
 
 def renewed(text: str) -> str:
-    """Return a page with its tables as they follow from the code."""
+    """Return a page with its lists as they follow from the code."""
     writers: dict[str, Callable[[str], str]] = {
         "options of": lambda name: _options_of_run() if name == "run" else _options_of(name),
         "other commands": lambda _: _other_commands(),
@@ -58,7 +58,7 @@ def _options_of_run() -> str:
     for heading, group in _KINDS.items():
         found = _options_in(group) or [one for one in _given(grade.commands["run"]) if one.name not in shown]
         shown |= {one.name for one in found}
-        tables.append(_table(heading, found))
+        tables.append(_listed(heading, found))
     return "\n".join(tables)
 
 
@@ -68,19 +68,18 @@ def _options_of(name: str) -> str:
     known = {(tuple(one.opts), one.help) for one in _given(grade.commands["run"])}
     own = [one for one in given if (tuple(one.opts), one.help) not in known]
     also = _as_above([one for one in given if one not in own])
-    return _table("option", own) + f"\nAlso, as for `grade PREDICTIONS`: {', '.join(also)}.\n"
+    return _listed("", own) + f"\nAlso, as for `grade PREDICTIONS`: {', '.join(also)}.\n"
 
 
 def _other_commands() -> str:
-    lines = ["| command | |", "|---|---|"]
+    lines = []
     for name, command in _commands(grade):
         if name == "run":
             continue
         context = click.Context(command, info_name=f"grade {name}")
         words = [one.make_metavar(context).strip("{}") for one in command.params if isinstance(one, click.Argument)]
         text = _prose(command.short_help or command.get_short_help_str(200))
-        typed = f"`{' '.join(['grade', name, *filter(None, words)])}`"
-        lines.append(f"| {_cell(typed)} | {_cell(text)} |")
+        lines.append(f"- `{' '.join(['grade', name, *filter(None, words)])}`: {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -91,7 +90,7 @@ def _as_above(shared: list[click.Option]) -> Iterator[str]:
         in_group = {str(one.name) for one in _options_in(group)}
         if in_group <= names:
             names -= in_group
-            yield f"all for {heading}"
+            yield f"all for {heading.lower()}"
     yield from (f"`{one.opts[-1]}`" for one in shared if one.name in names)
 
 
@@ -112,8 +111,8 @@ def _given(command: click.Command) -> list[click.Option]:
     return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
 
 
-def _table(heading: str, rows: list[click.Option]) -> str:
-    lines = [f"| {heading} | |", "|---|---|"]
+def _listed(heading: str, rows: list[click.Option]) -> str:
+    lines = [f"**{heading}**\n"] if heading else []
     for one in rows:
         *short, last = [*one.opts, *one.secondary_opts]
         value = (
@@ -122,7 +121,7 @@ def _table(heading: str, rows: list[click.Option]) -> str:
         names = ", ".join(f"`{name}`" for name in [*short, last if one.is_flag else f"{last} {value}"])
         number = f"{one.default:g}" if isinstance(one.default, float) else one.default
         default = f" Default: `{number}`." if one.show_default and one.default is not None else ""
-        lines.append(f"| {_cell(names)} | {_cell(_prose(one.help or '') + default)} |")
+        lines.append(f"- {names}: {_prose(one.help or '')}{default}")
     return "\n".join(lines) + "\n"
 
 
@@ -132,10 +131,18 @@ def fields_of(name: str) -> str:
     rows, plain = [], dict[str, list[str]]()
     for path, kind, meaning in _fields(getattr(importlib.import_module(module), record), "", set()):
         if meaning:
-            rows.append(f"- `{path}` ({kind}): {meaning}")
+            rows.append(f"- `{path}`{f' ({kind})' if kind != 'string' else ''}: {meaning}")
         else:
             plain.setdefault(kind, []).append(f"`{path}`")
-    return "\n".join([*rows, *(f"- {', '.join(paths)} ({kind})" for kind, paths in plain.items())]) + "\n"
+    return (
+        "\n".join(
+            [
+                *rows,
+                *(f"- {', '.join(paths)}{f' ({kind})' if kind != 'string' else ''}" for kind, paths in plain.items()),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _fields(record: type[msgspec.Struct], before: str, seen: set[type]) -> Iterator[tuple[str, str, str]]:
@@ -206,10 +213,6 @@ def _meanings(record: type) -> dict[str, str]:
 
 def _prose(text: str) -> str:
     return " ".join(text.replace("\b", "").split())
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 if __name__ == "__main__":
