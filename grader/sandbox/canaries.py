@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from grader.sandbox.answer import Executed, understand
+from grader.sandbox.messages import Call, hello, returned, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,8 +64,7 @@ def like(job: Job, *, is_right: bool) -> Canary | None:
 def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:
     declared = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
     candidate = {**declared, "source": source, "names": [], "reads": []}
-    # The call and the answers are in the formats of recording.py and answering.py.
-    calls = [_text({"f": {"x": ["name", "count_tiles"]}, "v": [4, 5], "k": [], "n": []})]
+    calls = [Call(target=["name", "count_tiles"], arguments=[4, 5]).written()]
     match kind:
         case "record":
             return {"record": {**declared, "test": TESTS if is_right else DEPENDS}}
@@ -74,10 +74,9 @@ def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:
             script = f"{source}\nprint(count_tiles(*map(int, input().split())))\n"
             return {"answer": {"script": script, "calls": ["4 5\n"]}}
         case "judge":
-            hello = _text({"functions": ["count_tiles"], "imported": [], "errors": {}, "values": {}, "n": []})
-            replies = [_text({"v": _value(is_right), "m": [], "n": []})]
             task = {**declared, "test": TESTS, "names": [], "calls": calls}
-            return {"judge": {"task": task, "answers": {"hello": hello, "replies": replies}}}
+            answers = {"hello": hello(["count_tiles"]), "replies": [returned(_value(is_right))]}
+            return {"judge": {"task": task, "answers": answers}}
         case "lint":
             # The linter executes nothing, so what is wrong for it is an undefined name.
             return {"lint": True, "head": source if is_right else f"{source}    return tiles\n", "test": TESTS}
@@ -89,14 +88,10 @@ def _value(is_right: bool) -> int:
     return 23 if is_right else 33
 
 
-def _text(message: object) -> str:
-    return json.dumps(message, separators=(",", ":"))
-
-
-def _reply(executed: Executed) -> Any:
+def _reply(executed: Executed) -> str:
     assert executed.answer is not None
     (reply,) = executed.answer.replies
-    return json.loads(reply)
+    return reply
 
 
 def _is_linted(executed: Executed, is_right: bool) -> bool:
@@ -109,7 +104,7 @@ def _is_recorded(executed: Executed, is_right: bool) -> bool:
     assert executed.record is not None
     both = executed.record.recorded
     assert both is not None
-    truthy, falsy = ([json.loads(call)["v"] for call in one.calls or ()] for one in (both.truthy, both.falsy))
+    truthy, falsy = ([Call.read(call).arguments for call in one.calls or ()] for one in (both.truthy, both.falsy))
     if is_right:
         return truthy == falsy == [[4, 5]]
     return (truthy, falsy) == ([[4, 5], [4, 5], [4, 6]], [[4, 5], [4, 5], [6, 4]])
@@ -132,8 +127,8 @@ def _is_run(executed: Executed, is_right: bool) -> bool:
 _CHECKS: dict[Kind, Callable[[Executed, bool], bool]] = {
     "lint": _is_linted,
     "record": _is_recorded,
-    "answer": lambda executed, is_right: _reply(executed)["v"] == _value(is_right),
-    "script": lambda executed, is_right: _reply(executed)["printed"] == f"{_value(is_right)}\n",
+    "answer": lambda executed, is_right: value_of(_reply(executed)) == _value(is_right),
+    "script": lambda executed, is_right: json.loads(_reply(executed))["printed"] == f"{_value(is_right)}\n",
     "judge": _is_judged,
     "run": _is_run,
 }

@@ -10,47 +10,48 @@ answers = inside.load("tests.answers")
 sameness = inside.load("tests.sameness")
 kinds = inside.load("tests.kinds")
 sending = inside.load("values.sending")
-wire = inside.load("values.wire")
+messages = inside.load("values.messages")
 likeness = inside.load("tests.likeness")
 replay = inside.load("tests.replay")
+RETURNED, RAISED = messages.RETURNED, messages.RAISED
 
-CALL: dict[str, Any] = {"f": {"x": ["name", "solution"]}, "v": [], "k": [], "n": []}
+CALL = messages.Call(["name", "solution"], [], [], [])
 
 
-def call(*values: Any) -> dict[str, Any]:
-    """Return a call with these arguments."""
+def call(*values: Any, **more: Any) -> Any:
+    """Return a call with these arguments; `more`: other parts of it."""
     encoder = sending.Encoder({})
-    return CALL | {"v": [encoder.encode(value) for value in values], "n": encoder.nodes}
+    return CALL._replace(**{"arguments": [*map(encoder.encode, values)], "nodes": encoder.nodes, **more})
 
 
-def reply(value: Any = None, *, key: str = "v", printed: str = "") -> str:
+def reply(value: Any = None, *, key: str = RETURNED, printed: str = "") -> str:
     """Return an answer as a program sends it."""
     encoder = sending.Encoder({}, functions=True, reads=("area",))
     atom = encoder.encode(value)
-    return str(wire.encode({key: atom, "m": [], "n": encoder.nodes, "p": printed}))
+    return str(messages.Reply(key, atom, encoder.nodes, printed=printed).written().decode())
 
 
-def reader(*calls: dict[str, Any]) -> Any:
+def reader(*calls: Any) -> Any:
     """Return what decodes the answers to some calls."""
     return answers.Reader({"classes": [], "stubs": []}, "", calls)
 
 
-def answered(value: Any, key: str = "v") -> Any:
+def answered(value: Any, key: str = RETURNED) -> Any:
     """Return a value as the judge has it, if a program answers it."""
-    return reader(CALL).said(["{}", reply(value, key=key)]).answers[0].value
+    return reader(CALL).said(["", reply(value, key=key)]).answers[0].value
 
 
-def seen(value: Any, key: str = "v") -> Any:
+def seen(value: Any, key: str = RETURNED) -> Any:
     """Return what an answered value is."""
     return views.view(answered(value, key))
 
 
-def places(expected: Any, returned: Any, reads: tuple[str, ...] = (), key: str = "v") -> list[Any]:
+def places(expected: Any, returned: Any, reads: tuple[str, ...] = (), key: str = RETURNED) -> list[Any]:
     """Return where two answers differ."""
     return list(sameness.Comparison(reads).places(0, answered(expected, key), answered(returned, key)))
 
 
-def problem(expected: Any, returned: Any, largest: float = 1.0, key: str = "v") -> str:
+def problem(expected: Any, returned: Any, largest: float = 1.0, key: str = RETURNED) -> str:
     """Return how an answer differs in kind where it differs; empty if it does not."""
     one, other = answered(expected, key), answered(returned, key)
     found = sameness.Comparison(("args",)).places(0, one, other)
@@ -67,12 +68,12 @@ def compared(reference: str, sample: str, test: str, other_run: str = "") -> Any
     spec = phases.task(test)
     recorded = phases.calls_of(spec)
 
-    def messages(body: str) -> list[str]:
+    def said_by(body: str) -> list[str]:
         said = phases.answers(f"def solution(a):\n    {body}\n", spec, recorded)
         return [said["hello"], *said["replies"]]
 
-    runs = [messages(body) for body in (reference, other_run) if body]
+    runs = [said_by(body) for body in (reference, other_run) if body]
     tests = replay.Tests(spec | {"calls": recorded["calls"], "names": recorded["names"]})
-    found = likeness.Likeness(tests.reader, recorded["reads"], runs, messages(sample))
+    found = likeness.Likeness(tests.reader, recorded["reads"], runs, said_by(sample))
     found.compare()
     return found

@@ -16,7 +16,7 @@ DECLARED = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs":
 
 
 def call(value: Any, nodes: Any = ()) -> str:
-    return wire.encode({"f": {"x": ["name", "solution"]}, "v": [value], "k": [], "n": list(nodes)})
+    return wire.encode({"target": ["name", "solution"], "arguments": [value], "named": [], "nodes": list(nodes)})
 
 
 def sent(said: Any) -> list[str]:
@@ -50,10 +50,10 @@ def test_batches_grow_from_one_call_and_hold_every_call_once() -> None:
 @pytest.mark.parametrize(
     "dependent",
     [
-        call({"x": ["ans", 0]}),
-        call({"r": 0}, [["list", [{"x": ["ans", 1]}]]]),
-        wire.encode({"f": {"x": ["ans", 0]}, "v": [], "k": [], "n": []}),
-        wire.encode({"f": {"x": ["op", "len"]}, "v": [{"x": ["ans", 0]}], "k": [], "n": []}),
+        call({"earlier": ["ans", 0]}),
+        call({"node": 0}, [["list", [{"earlier": ["ans", 1]}]]]),
+        wire.encode({"target": ["ans", 0], "arguments": [], "named": [], "nodes": []}),
+        wire.encode({"target": ["op", "len"], "arguments": [{"earlier": ["ans", 0]}], "named": [], "nodes": []}),
     ],
 )
 def test_a_call_that_uses_an_answer_waits_for_all_answers_and_is_alone(dependent: str) -> None:
@@ -126,7 +126,7 @@ def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped
     source = f"def solution(a):\n    if a == 50:\n        {end}\n    return [a]\n"
     job = {"candidate": {**DECLARED, "source": source}, "calls": [call(number) for number in range(100)]}
     answer = phases.do("answer", job, cpu=0.3)
-    assert [json.loads(reply)["n"] for reply in answer["replies"]] == [[["list", [number]]] for number in range(50)]
+    assert [json.loads(reply)["nodes"] for reply in answer["replies"]] == [[["list", [number]]] for number in range(50)]
     assert (answer["evidence"]["stopped"], answer["evidence"]["status"]) == (stopped, status)
 
 
@@ -136,6 +136,6 @@ def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> N
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
     candidate = {**DECLARED, "source": source}
-    spec = {"candidate": candidate, "calls": [call({"r": 0}, [["list", []]])]}
+    spec = {"candidate": candidate, "calls": [call({"node": 0}, [["list", []]])]}
     said = phases.do("answer", spec, cpu=0.1)
     assert said["evidence"]["stopped"] is None or said["encoding"]

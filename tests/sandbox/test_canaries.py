@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 LIMITS = Limits()
 SOURCE = "def solution(a):\n    return a\n"
 TASK = make("secret", "def solution(a):\n    pass\n", "assert solution(4711) == 4711\n", {})
-CALLS = CallList(calls=('{"f":{"x":["name","solution"]},"v":[4711],"k":[],"n":[]}',), names=(), reads=())
+CALLS = CallList(calls=('{"target":["name","solution"],"arguments":[4711],"named":[],"nodes":[]}',), names=(), reads=())
 ANSWERS = Answers(
     evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
-    hello='{"functions":["solution"],"imported":[],"errors":{},"values":{},"n":[]}',
-    replies=['{"v":4711,"m":[],"n":[]}'],
+    hello='{"functions":["solution"],"imported":[],"errors":{},"values":{},"nodes":[]}',
+    replies=['{"returned":4711,"changes":[],"nodes":[]}'],
 )
 OFFICIAL: dict[str, Any] = {
     "id": 0, "cpu": 2.0, "wall": 20.0, "head": SOURCE, "test": TASK.tests, "timed_out": "late", "failed_prefix": "no: ",

@@ -21,7 +21,7 @@ ARRAY = numpy.array
 
 
 def read(value: Any, nodes: list[Any]) -> Any:
-    return comparing.value_of(json.dumps({"v": value, "n": nodes}))
+    return comparing.value_of(json.dumps({"returned": value, "nodes": nodes}))
 
 
 # --- rules --------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_a_scalar_of_numpy_is_compared_as_a_number_in_evalplus_special_cases() -
 
 
 def test_a_named_tuple_is_a_tuple() -> None:
-    given = read({"r": 0}, [["record", "P", ["x", "y"], [1, {"r": 1}]], ["list", [2]]])
+    given = read({"node": 0}, [["record", "P", ["x", "y"], [1, {"node": 1}]], ["list", [2]]])
     assert comparisons.same_values([1, [2]], given)
     assert comparisons.near_values([1, [2]], given)
 
@@ -125,7 +125,7 @@ def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: A
 
 
 def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
-    given = read({"r": 0}, [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]])
+    given = read({"node": 0}, [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]])
     assert not comparisons.same_values([1, 2], given)
     assert comparisons.near_values([1, 2], given)
 
@@ -148,9 +148,9 @@ def test_values_that_python_cannot_compare_are_not_right_and_end_no_run() -> Non
 
 
 def test_plain_answers_are_read() -> None:
-    assert read({"r": 0}, [["set", [-1, -2]]]) == {-1, -2}
-    assert read({"r": 0}, [["fraction", [-3, 4]]]) == Fraction(-3, 4)
-    assert read({"r": 0}, [["list", [float("nan")]]]) != read({"r": 0}, [["list", [float("nan")]]])
+    assert read({"node": 0}, [["set", [-1, -2]]]) == {-1, -2}
+    assert read({"node": 0}, [["fraction", [-3, 4]]]) == Fraction(-3, 4)
+    assert read({"node": 0}, [["list", [float("nan")]]]) != read({"node": 0}, [["list", [float("nan")]]])
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,13 @@ def test_plain_answers_are_read() -> None:
     [
         pytest.param([["scalar", "i8,O", "AAAA"]], id="objects in bytes"),
         pytest.param([["instance", "P", []]], id="an object"),
-        pytest.param([["list", [{"r": 1}]], ["generator", []]], id="no data"),
+        pytest.param([["list", [{"node": 1}]], ["generator", []]], id="no data"),
         pytest.param([["fraction", [1, 0]]], id="a fraction by zero"),
         pytest.param([7], id="no node"),
     ],
 )
 def test_what_is_no_plain_data_equals_nothing(nodes: list[Any]) -> None:
-    assert isinstance(read({"r": 0}, nodes), comparing.Opaque)
+    assert isinstance(read({"node": 0}, nodes), comparing.Opaque)
 
 
 def test_large_answers_are_equal_if_their_digests_are() -> None:
@@ -182,7 +182,11 @@ def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[st
 
 
 def test_answers_are_compared_in_a_process_with_limits() -> None:
-    one, other, error = '{"v":1,"n":[]}', '{"v":2,"n":[]}', '{"e":{"r":0},"n":[["exception","ValueError",["no"]]]}'
+    one, other, error = (
+        '{"returned":1,"nodes":[]}',
+        '{"returned":2,"nodes":[]}',
+        '{"raised":{"node":0},"nodes":[["exception","ValueError",["no"]]]}',
+    )
     made = compare(
         {"expected": one, "given": one},
         {"expected": one, "given": other},
@@ -198,8 +202,8 @@ def test_answers_are_compared_in_a_process_with_limits() -> None:
     assert made["shown"] == {"1": {"expected": "1", "returned": "2", "why": why}}
 
 
-_AGAIN = [["list", [{"r": number + 1}] * 2] for number in range(60)] + [["list", []]]
-_EQUAL_HASHES = [{"i": hex(((1 << 61) - 1) * number)} for number in range(1, 40000)]
+_AGAIN = [["list", [{"node": number + 1}] * 2] for number in range(60)] + [["list", []]]
+_EQUAL_HASHES = [{"integer": hex(((1 << 61) - 1) * number)} for number in range(1, 40000)]
 
 
 @pytest.mark.parametrize(
@@ -207,18 +211,18 @@ _EQUAL_HASHES = [{"i": hex(((1 << 61) - 1) * number)} for number in range(1, 400
     [
         pytest.param(_AGAIN, id="lists that share their items"),
         pytest.param([["set", _EQUAL_HASHES]], id="a set of equal hashes"),
-        pytest.param([["list", [{"r": 0}]]], id="a list in itself"),
+        pytest.param([["list", [{"node": 0}]]], id="a list in itself"),
         pytest.param([["range", [0, 1 << 62, 1]]], id="a long range"),
         pytest.param([["bytearray", [1 << 40]]], id="so many bytes"),
     ],
 )
 def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(nodes: list[Any]) -> None:
-    bomb = json.dumps({"v": {"r": 0}, "n": nodes})
+    bomb = json.dumps({"returned": {"node": 0}, "nodes": nodes})
     made = compare({"expected": bomb, "given": bomb.replace(" ", "")}, {"expected": "[]", "given": bomb})
     assert made.get("compared", {}).get("verdicts", [[], [False]])[1][0] is False
-    assert compare({"expected": '{"v":1,"n":[]}', "given": '{"v":1.0,"n":[]}'})["compared"]["verdicts"] == [
-        [True, True, ""]
-    ]
+    assert compare({"expected": '{"returned":1,"nodes":[]}', "given": '{"returned":1.0,"nodes":[]}'})["compared"][
+        "verdicts"
+    ] == [[True, True, ""]]
 
 
 # --- checkers -----------------------------------------------------------------------------------------------------

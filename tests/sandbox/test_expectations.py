@@ -6,7 +6,7 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
-from answered import CALL, answered, reader, sending
+from answered import CALL, answered, call, reader, sending
 from plain_data import written
 
 expectations = inside.load("tests.expectations")
@@ -53,7 +53,7 @@ def test_a_part_that_an_answer_does_not_have_is_compared_with_nothing(expression
 
 
 def test_an_answer_that_goes_back_into_a_call_has_no_expectation() -> None:
-    passed_on = CALL | {"v": [{"x": ["item", ANSWER, 0]}]}
+    passed_on = call(arguments=[{"earlier": ["item", ANSWER, 0]}])
     assert found([3], (ANSWER, [4]), calls=[CALL, passed_on]) == (False, [], "")
 
 

@@ -15,12 +15,12 @@ def forged(test: str, reply: str, signature: str = SIGNATURE, **hello: Any) -> d
     spec = phases.task(test, signature)
     found = phases.record(spec)["truthy"]
     calls = found if "refused" not in found else {"calls": [], "names": found["names"], "reads": found["reads"]}
-    said = {"functions": ["solution"], "imported": [], "errors": {}, "values": {}, "n": []} | hello
+    said = {"functions": ["solution"], "imported": [], "errors": {}, "values": {}, "nodes": []} | hello
     given = {"hello": json.dumps(said), "replies": [reply] * len(calls["calls"])}
     return phases.judged(spec, calls, given)
 
 
-NOTHING = '{"v":0,"m":[],"n":[]}'
+NOTHING = '{"returned":0,"changes":[],"nodes":[]}'
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ NOTHING = '{"v":0,"m":[],"n":[]}'
     ("test", "hello"),
     [
         ("assert isclose(solution(1), 7392)", {"errors": {"isclose": "Exception"}}),
-        ("assert isclose(solution(1), 7392)", {"values": {"isclose": {"r": 0}}, "n": [["type", "complex"]]}),
+        ("assert isclose(solution(1), 7392)", {"values": {"isclose": {"node": 0}}, "nodes": [["type", "complex"]]}),
         ("assert abs(solution(1) - 7392 * pi) < 1e-6", {"values": {"pi": 0}}),
     ],
 )
@@ -151,19 +151,19 @@ def test_an_object_gives_the_same_items_each_time() -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        '["namespace",["__array_interface__",{"r":1}]],["dict",[]]', '["namespace",["__class__",1]]',
+        '["namespace",["__array_interface__",{"node":1}]],["dict",[]]', '["namespace",["__class__",1]]',
     ],
 )  # fmt: skip
 def test_what_stands_for_a_mapping_or_an_object_is_data(node: str) -> None:
     """NumPy would read the memory that `__array_interface__` of an instance names; an iterator is used up."""
-    found = forged("R = solution(1)\nassert len(R) >= 0", f'{{"v":{{"r":0}},"m":[],"n":[{node}]}}')
+    found = forged("R = solution(1)\nassert len(R) >= 0", f'{{"returned":{{"node":0}},"changes":[],"nodes":[{node}]}}')
     assert (found["confirmed"], found["kind"]) == (False, "malformed")
 
 
 def test_no_answer_gives_an_object_methods() -> None:
     """`==` would call them, and `bool` of what is expected is true."""
-    node = '["tree","T",[],[],["__eq__",{"r":1}]],["type","bool"]'
-    found = forged("assert solution(1) == 7392", f'{{"v":{{"r":0}},"m":[],"n":[{node}]}}')
+    node = '["tree","T",[],[],["__eq__",{"node":1}]],["type","bool"]'
+    found = forged("assert solution(1) == 7392", f'{{"returned":{{"node":0}},"changes":[],"nodes":[{node}]}}')
     assert (found["confirmed"], found["kind"]) == (False, "assertion")
 
 

@@ -102,10 +102,9 @@ CLASSES = {kind.__name__: kind for kind in (Own, RefusedError, Rights, Measure)}
 def cross(value: object) -> Any:
     encoder = sending.Encoder({kind: name for name, kind in CLASSES.items()})
     atom = encoder.encode(value)
-    message = wire.loads(wire.dumps({"v": atom, "n": encoder.nodes}))
-    decoder = receiving.Decoder(message["n"], CLASSES)
+    decoder = receiving.Decoder(encoder.nodes, CLASSES)
     decoder.decode_all()
-    return decoder.value(message["v"])
+    return decoder.value(atom)
 
 
 def test_what_a_class_computes_is_computed_anew() -> None:

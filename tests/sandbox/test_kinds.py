@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from answered import kinds, problem, seen
+from answered import RAISED, kinds, problem, seen
 from plain_data import written
 
 ALIKE: list[tuple[Any, Any]] = [
@@ -62,4 +62,4 @@ OwnError.__module__ = "builtins"  # as that of a program
 def test_exceptions_are_of_one_class_or_one_derived_from_the_other(
     expected: Any, returned: Any, is_alike: bool
 ) -> None:
-    assert kinds.is_related(seen(expected, "e"), seen(returned, "e")) is is_alike
+    assert kinds.is_related(seen(expected, RAISED), seen(returned, RAISED)) is is_alike

@@ -58,7 +58,7 @@ def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) 
 
 
 def call(number: int) -> str:
-    return f'{{"f":{{"x":["name","solution"]}},"m":[],"v":[{number}],"k":[],"n":[]}}'
+    return f'{{"target":["name","solution"],"changes":[],"arguments":[{number}],"named":[],"nodes":[]}}'
 
 
 def test_nor_do_large_answers() -> None:

@@ -35,7 +35,7 @@ def found():
 """
 DECLARED = {"signature": "def solution():\n    pass\n", "classes": [], "stubs": ["solution"]}
 CANDIDATE = {**DECLARED, "source": f"{LOOK}\nsolution = found", "names": [], "reads": []}
-CALL = '{"f": {"x": ["name", "solution"]}, "v": [], "k": [], "n": []}'
+CALL = '{"target": ["name", "solution"], "arguments": [], "named": [], "nodes": []}'
 
 
 @pytest.fixture(params=BACKENDS, scope="module")

@@ -206,4 +206,4 @@ def test_other_classes_of_the_signature_are_still_sent_as_data() -> None:
     signature = f"class Node:\n    def __init__(self, value):\n        self.value = value\n\n{STACK}"
     tests = "s = Stack([Node(1)])\nassert s.pop().value == 1\ns.push(Node(2))\nassert s.pop().value == 2"
     assert phases.replayed(SOLUTION, tests, signature) == phases.CONFIRMED
-    assert json.loads(phases.calls_of(phases.task(tests, signature))["calls"][0])["n"][-1][0] == "instance"
+    assert json.loads(phases.calls_of(phases.task(tests, signature))["calls"][0])["nodes"][-1][0] == "instance"

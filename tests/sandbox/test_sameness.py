@@ -94,7 +94,7 @@ def test_sameness_has_no_direction(one: Any, other: Any) -> None:
 
 def test_a_place_has_the_names_on_the_way_to_it_and_no_indexes() -> None:
     found = places([{"a": (1, 2)}, {"a": (3, 4)}], [{"a": (1, 9)}, {"a": (9, 4)}])
-    assert [place.path for place in found] == [("v", "item", "a", number) for number in "10"]
+    assert [place.path for place in found] == [("returned", "item", "a", number) for number in "10"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_place_has_the_names_on_the_way_to_it_and_no_indexes() -> None:
 )
 def test_containers_of_another_length_or_with_other_keys_differ_as_a_whole(one: Any, other: Any, path: Any) -> None:
     (found,) = places(one, other)
-    assert found.path == ("v", *path)
+    assert found.path == ("returned", *path)
 
 
 def test_values_that_hold_each_other_are_compared_once() -> None:
@@ -122,7 +122,7 @@ def test_no_more_than_a_bounded_number_of_places_is_told() -> None:
 
 def test_of_an_object_of_the_programs_own_the_attributes_that_the_tests_read_are_compared() -> None:
     assert places(Shape(1, 2), Shape(1, 3), ("width",)) == []
-    assert [place.path for place in places(Shape(1, 2), Shape(2, 2), ("width",))] == [("v", "width")]
+    assert [place.path for place in places(Shape(1, 2), Shape(2, 2), ("width",))] == [("returned", "width")]
 
 
 def test_what_built_in_functions_ask_of_an_object_counts_too() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import inside
 import pytest
-from answered import answered, answers, call, reader, wire
+from answered import RETURNED, answered, answers, call, messages, reader
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_data import written
@@ -23,10 +23,10 @@ LITERALS = st.recursive(
 )
 
 
-ANSWER = {"x": ["ans", 0]}
+ANSWER = {"earlier": ["ans", 0]}
 
 
-def text(value: Any, key: str = "v") -> str:
+def text(value: Any, key: str = RETURNED) -> str:
     return str(shown.value(answered(value, key)))
 
 
@@ -56,19 +56,19 @@ def test_a_long_text_is_cut_and_shown_to_be() -> None:
 @pytest.mark.parametrize(
     ("made", "wanted"),
     [
-        (call([3, 1], "a"), "solution([3, 1], 'a')"), (call() | {"k": [["key", None]]}, "solution(key=None)"),
-        (call(1) | {"k": [["key", 2]]}, "solution(1, key=2)"),
-        (call() | {"v": [ANSWER]}, "solution(Box(5))"), (call(2) | {"f": {"x": ["ans", 1]}}, "Box(5).push(2)"),
-        (call() | {"f": {"x": ["attr", ["ans", 0], "pop"]}}, "Box(5).pop()"),
-        (call() | {"f": {"x": ["item", ["ans", 0], "k"]}}, "Box(5)['k']()"),
-        (call() | {"f": {"x": ["op", "len"]}, "v": [ANSWER]}, "len(Box(5))"),
-        (call() | {"f": {"x": ["op", "eq"]}, "v": [ANSWER, ANSWER]}, "Box(5) == Box(5)"),
-        (call() | {"f": {"x": ["op", "getitem"]}, "v": [ANSWER, 3]}, "Box(5)[3]"),
+        (call([3, 1], "a"), "solution([3, 1], 'a')"), (call(named=[["key", None]]), "solution(key=None)"),
+        (call(1, named=[["key", 2]]), "solution(1, key=2)"),
+        (call(arguments=[ANSWER]), "solution(Box(5))"), (call(2, target=["ans", 1]), "Box(5).push(2)"),
+        (call(target=["attr", ["ans", 0], "pop"]), "Box(5).pop()"),
+        (call(target=["item", ["ans", 0], "k"]), "Box(5)['k']()"),
+        (call(target=["op", "len"], arguments=[ANSWER]), "len(Box(5))"),
+        (call(target=["op", "eq"], arguments=[ANSWER, ANSWER]), "Box(5) == Box(5)"),
+        (call(target=["op", "getitem"], arguments=[ANSWER, 3]), "Box(5)[3]"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_a_call_is_shown_as_source(made: dict[str, Any], wanted: str) -> None:
-    calls = [call(5) | {"f": {"x": ["name", "Box"]}}, call() | {"f": {"x": ["op", "getattr"]}, "v": [ANSWER, "push"]}]
+def test_a_call_is_shown_as_source(made: Any, wanted: str) -> None:
+    calls = [call(5, target=["name", "Box"]), call(target=["op", "getattr"], arguments=[ANSWER, "push"])]
     assert shown.call(reader(*calls, made), 2) == wanted
 
 
@@ -84,5 +84,5 @@ SIGNATURE = "import enum\nclass Color(enum.Enum):\n    RED = 1\nclass Stack:\n  
 )  # fmt: skip
 def test_what_is_no_plain_data_is_named(node: list[Any], wanted: str) -> None:
     made = answers.Reader({"classes": ["Color", "Stack"], "stubs": ["Stack"]}, SIGNATURE, [call()])
-    said = made.said(["{}", wire.encode({"v": {"r": 0}, "n": [node], "m": []})])
+    said = made.said(["", messages.Reply(RETURNED, {"node": 0}, [node]).written().decode()])
     assert shown.value(said.answers[0].value) == wanted

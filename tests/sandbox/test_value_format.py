@@ -30,6 +30,7 @@ pytestmark = phases.MARKS
 constructed = inside.load("values.constructed")
 passed = inside.load("values.passed")
 wire = inside.load("values.wire")
+messages = inside.load("values.messages")
 receiving = inside.load("values.receiving")
 sending = inside.load("values.sending")
 
@@ -79,10 +80,10 @@ def cross(value: object, *, functions: bool = False) -> Any:
     """Send a value to the other side, as bytes."""
     encoder = sending.Encoder(NAMES, functions=functions)
     atom = encoder.encode(value)
-    message = wire.loads(wire.dumps({"v": atom, "n": encoder.nodes}))
-    decoder = receiving.Decoder(message["n"], CLASSES)
+    message = messages.Reply.read(messages.Reply(messages.RETURNED, atom, encoder.nodes).written())
+    decoder = receiving.Decoder(message.nodes, CLASSES)
     decoder.decode_all()
-    return decoder.value(message["v"])
+    return decoder.value(message.value)
 
 
 def refused(value: object) -> str:
@@ -558,16 +559,16 @@ def test_a_malformed_table_raises_nothing_but_that_it_is_malformed(nodes: object
 
 
 MALFORMED: list[Any] = [
-    {}, [None], [5, None, [], {}], [["lambda", "x"]], [["tuple", [{"r": 0}]]], [["tuple", [{"r": 7}]]],
-    [["scalar", "<"]], [["scalar", "<i4,<i4"]], [["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]],
-    [["list", [{"r": -1}]]], [["list", [{"r": True}]]], [["list", [{"q": 0}]]], [["list", [{"t": 99}]]],
+    {}, [None], [5, None, [], {}], [["lambda", "x"]], [["tuple", [{"node": 0}]]], [["tuple", [{"node": 7}]]],
+    [["scalar", "<"]], [["scalar", "<i4,<i4"]], [["tuple", [{"node": 1}]], ["tuple", [{"node": 0}]]],
+    [["list", [{"node": -1}]]], [["list", [{"node": True}]]], [["list", [{"q": 0}]]], [["list", [{"passed": 99}]]],
     [["instance", "Unknown", []]], [["instance", "Node", ["__class__", 1]]], [["instance", "Node", ["__eq__", 2]]],
     [["instance", "Node", [1, 1]]], [["instance", "Pair", []]], [["instance", "Colour", ["_value_", 9]]],
     [["named", "Point", [1]]], [["enum", "Colour", "GREEN"]], [["enum", "Node", "x"]], [["exception", "print", []]],
     [["exception", "ExceptionGroup", ["a", "b"]]], [["array", "<f8", [1 << 40], ""]], [["array", "<f8", [-1], ""]],
     [["array", "<U0", [10**12], ""]], [["array", "<i8", [0, 1 << 62], ""]], [["array", "O", [3], [1]]],
     [["array", "|O", [1], "AAAAAAAAAAA="]], [["array", "i4,i4", [1], "AAAAAAAAAAA="]], [["fraction", [1, 0]]],
-    [["decimal", ["x"]]], [["default", [], "eval"]], [["type", "eval"]], [["set", [{"r": 1}]], ["list", []]],
+    [["decimal", ["x"]]], [["default", [], "eval"]], [["type", "eval"]], [["set", [{"node": 1}]], ["list", []]],
 ]  # fmt: skip
 
 
@@ -580,7 +581,7 @@ def test_a_table_no_honest_encoder_makes_is_malformed(nodes: object) -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b"1"], ids=lambda data: repr(data[:3]))
 def test_bytes_that_are_no_message_are_malformed(data: bytes) -> None:
     with pytest.raises(wire.MalformedError):
-        wire.loads(data)
+        messages.Reply.read(data)
 
 
 @pytest.mark.parametrize(
@@ -595,7 +596,7 @@ def test_bytes_that_are_no_message_are_malformed(data: bytes) -> None:
 def test_an_equal_text_or_number_in_the_place_of_another_is_no_change(value: Any, other: Any, is_change: bool) -> None:
     """Whether equal texts are one object depends on the version of Python; verdicts must not."""
     held = [value]
-    objects = passed.Passed({"v": [], "k": [], "n": [["list", [0]]]}, [held], {}, None)
+    objects = passed.Passed(messages.Call([], [], [], [["list", [0]]]), [held], {}, None)
     held[0] = other
     assert [number for number, _ in objects.changes(sending.Encoder({}))] == [0] * is_change
 
@@ -604,4 +605,5 @@ def test_an_equal_text_or_number_in_the_place_of_another_is_no_change(value: Any
 def test_there_is_room_for_each_answer_that_equals_the_expected_value(value: object) -> None:
     for answer in (value, collections.deque(map(np.asarray, value)) if isinstance(value, list) else value):
         encoder = sending.Encoder({})
-        assert len(wire.dumps({"v": encoder.encode(answer), "n": encoder.nodes})) <= TIMES_EXPECTED * len(reply(value))
+        said = messages.Reply(messages.RETURNED, encoder.encode(answer), encoder.nodes).written()
+        assert len(said) <= TIMES_EXPECTED * len(reply(value))

@@ -232,7 +232,7 @@ def test_tests_that_fail_with_an_exception_of_their_own_are_recorded_to_their_en
     """Else the next call would tell that the last answer was right."""
     spec, recorded = settled(FAILING[failing])
     assert isinstance(recorded, calls.CallList)
-    assert [json.loads(call)["v"] for call in recorded.calls] == [[1], [2], [3]]
+    assert [json.loads(call)["arguments"] for call in recorded.calls] == [[1], [2], [3]]
     known = {"calls": recorded.calls, "names": recorded.names, "reads": recorded.reads}
     for source, confirmed in (("a * a", True), ("a * a if a < 3 else 1", False), ("1", False)):
         given = phases.answers(f"def solution(a):\n    return {source}", spec, known)
@@ -273,7 +273,9 @@ def test_an_error_of_the_system_that_it_raises_is_its_own() -> None:
     assert reason("def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
 
 
-@pytest.mark.parametrize("raw", ["b'[]'", 'b\'{"v": 3, "n": [], "m": [[7, ["list", []]]]}\'', "b'[' * 50000"])
+@pytest.mark.parametrize(
+    "raw", ["b'[]'", 'b\'{"returned": 3, "nodes": [], "changes": [[7, ["list", []]]]}\'', "b'[' * 50000"]
+)
 def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(raw: str) -> None:
     """It finds the socket among its own frames and answers the call with what no honest side sends."""
     source = f"""
@@ -292,7 +294,7 @@ def solution(a):
 
 def recorded(test: str, signature: str = phases.SIGNATURE) -> list[list[Any]]:
     """Return the plain arguments of the calls that both recordings agree on."""
-    return [json.loads(call)["v"] for call in phases.calls_of(phases.task(test, signature))["calls"]]
+    return [json.loads(call)["arguments"] for call in phases.calls_of(phases.task(test, signature))["calls"]]
 
 
 @pytest.mark.parametrize(
@@ -334,21 +336,21 @@ def test_calls_that_hang_on_the_answers_are_not_recorded(test: str) -> None:
 def test_an_answer_that_is_handed_on_is_recorded_as_that_answer() -> None:
     test = "x = solution(1)\nsolution([x, x[0]])\nf = solution(2)\nf(3)\na, b = solution(x.left)\nassert solution(b)"
     calls = [json.loads(call) for call in phases.calls_of(phases.task(test))["calls"]]
-    assert calls[1]["n"] == [["list", [{"x": ["ans", 0]}, {"x": ["item", ["ans", 0], 0]}]]]
-    assert calls[3]["f"] == {"x": ["ans", 2]}
-    assert calls[4]["v"] == [{"x": ["attr", ["ans", 0], "left"]}]
-    assert calls[5]["v"] == [{"x": ["nth", ["ans", 4], 1]}]
+    assert calls[1]["nodes"] == [["list", [{"earlier": ["ans", 0]}, {"earlier": ["item", ["ans", 0], 0]}]]]
+    assert calls[3]["target"] == ["ans", 2]
+    assert calls[4]["arguments"] == [{"earlier": ["attr", ["ans", 0], "left"]}]
+    assert calls[5]["arguments"] == [{"earlier": ["nth", ["ans", 4], 1]}]
 
 
 def test_what_became_of_an_argument_is_named_unless_the_tests_have_changed_it() -> None:
     test = "kept = [1, 2]\nsolution(kept)\nsolution([kept])\nkept.append(3)\nsolution(kept)\nsolution(a=kept)"
     calls = [json.loads(call) for call in phases.calls_of(phases.task(test))["calls"]]
-    again = {"x": ["arg", 0, 0]}
-    assert [(call["v"], call["k"], call["n"]) for call in calls] == [
-        ([{"r": 0}], [], [["list", [1, 2]]]),
-        ([{"r": 0}], [], [["list", [again]]]),
-        ([{"r": 0}], [], [["list", [1, 2, 3]]]),
-        ([], [["a", {"x": ["arg", 2, 0]}]], []),
+    again = {"earlier": ["arg", 0, 0]}
+    assert [(call["arguments"], call["named"], call["nodes"]) for call in calls] == [
+        ([{"node": 0}], [], [["list", [1, 2]]]),
+        ([{"node": 0}], [], [["list", [again]]]),
+        ([{"node": 0}], [], [["list", [1, 2, 3]]]),
+        ([], [["a", {"earlier": ["arg", 2, 0]}]], []),
     ]
 
 
@@ -357,13 +359,13 @@ def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:
     test = "r = solution(1)\nassert r == 'secret' and r.equals('secret') and r.index('secret') == 0 and 'secret' in r\nassert r.area() == 'secret'"
     calls = phases.calls_of(phases.task(test))["calls"]
     assert "secret" not in "".join(calls)
-    assert [json.loads(call)["f"]["x"] for call in calls] == [["name", "solution"], ["attr", ["ans", 0], "area"]]
+    assert [json.loads(call)["target"] for call in calls] == [["name", "solution"], ["attr", ["ans", 0], "area"]]
 
 
 def test_arguments_are_recorded_as_passed_and_defaults_stay_unfilled() -> None:
     signature = "def solution(a, b=[], *, c=3):\n    pass\n"
     (call,) = map(json.loads, phases.calls_of(phases.task("solution(1, c=2)", signature))["calls"])
-    assert (call["v"], call["k"]) == ([1], [["c", 2]])
+    assert (call["arguments"], call["named"]) == ([1], [["c", 2]])
 
 
 def test_helpers_of_the_signature_call_the_recorder() -> None:
@@ -412,7 +414,7 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
     found = phases.record(spec)["truthy"]
     if "refused" in found:
         found = {
-            "calls": [json.dumps({"f": {"x": ["name", "solution"]}, "v": [9], "k": [], "n": []})],
+            "calls": [json.dumps({"target": ["name", "solution"], "arguments": [9], "named": [], "nodes": []})],
             "names": [],
             "reads": [],
         }
@@ -420,7 +422,7 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
     assert (said["confirmed"], said["kind"]) == (False, "diverged")
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "not json", '{"v": {"r": 9}, "n": [], "m": []}', '{"v": 3, "n": 5, "m": []}', '{"v": 3, "n": [], "m": [[7, ["list", []]]]}', '{"v": 3, "n": []}', "[" * 50_000, '{"v": {"x": ["ans", 0]}, "n": [], "m": []}', '{"v": {"r": 0}, "n": [["builtin", "builtins", "bool"]], "m": []}'])  # fmt: skip
+@pytest.mark.parametrize("text", ["{}", "[]", "not json", '{"returned": {"node": 9}, "nodes": [], "changes": []}', '{"returned": 3, "nodes": 5, "changes": []}', '{"returned": 3, "nodes": [], "changes": [[7, ["list", []]]]}', '{"returned": 3}', "[" * 50_000, '{"returned": {"earlier": ["ans", 0]}, "nodes": [], "changes": []}', '{"returned": {"node": 0}, "nodes": [["builtin", "builtins", "bool"]], "changes": []}'])  # fmt: skip
 def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     recording = phases.calls_of(spec)
@@ -429,7 +431,7 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
 
 
-@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "imported": [], "errors": {"print": "int"}, "values": {}, "n": []}'])  # fmt: skip
+@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "imported": [], "errors": {"print": "int"}, "values": {}, "nodes": []}'])  # fmt: skip
 def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     said = phases.judged(spec, phases.calls_of(spec), {"hello": hello, "replies": []})

@@ -36,8 +36,8 @@ WANTED = {
     "numpy is named": ("import numpy as np", "", True),
     "a library that loads it is": ("import pandas", "", True),
     "a word has its letters": ("print(input('numbers'))", "", False),
-    "a call brings an array": ("", '{"n":[["array","<f8",[0],"",""]]}', True),
-    "an answer brings a scalar": ("", '{"n":[["scalar","<f8","AA=="]]}', True),
+    "a call brings an array": ("", '{"nodes":[["array","<f8",[0],"",""]]}', True),
+    "an answer brings a scalar": ("", '{"nodes":[["scalar","<f8","AA=="]]}', True),
 }
 
 
@@ -88,7 +88,7 @@ def test_what_tests_leave_is_gone_before_the_next_ones_run(leaves: str) -> None:
     for _ in range(2):
         for said in phases.record(phases.task(test)).values():
             (call,) = map(json.loads, said["calls"])
-            ((_, (_, before)),) = call["n"]
+            ((_, (_, before)),) = call["nodes"]
             assert before == 0
 
 
@@ -114,7 +114,7 @@ def test_a_program_can_run_with_another_hash_seed_and_is_otherwise_as_alone(head
     job = {"candidate": phases.candidate(source, spec, calls), "calls": calls["calls"]}
     said = [phases.do("answer", job, **given)["replies"][0] for given in ({}, {"hash_seed": 1}, {"hash_seed": 1}, {})]
     assert said[0] == said[3] != said[1] == said[2]
-    (one, *rest), (other, *other_rest) = (json.loads(text)["n"][1:] for text in said[:2])
+    (one, *rest), (other, *other_rest) = (json.loads(text)["nodes"][1:] for text in said[:2])
     assert sorted(one[1]) == sorted(other[1])
     assert rest == other_rest
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.files import compact_json
+from grader.sandbox.messages import Call, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,40 +99,38 @@ class Reordered(msgspec.Struct, frozen=True, kw_only=True):
 
 def reordered(calls: CallList) -> Reordered | None:
     """Return the calls in another order; None if it is the same, or if calls depend on each other in other ways."""
-    messages = [json.loads(call) for call in calls.calls]
+    messages = list(map(Call.read, calls.calls))
     if any(_depends(message) for message in messages):
         return None
     order = _order(messages)
     if order == list(range(len(order))):
         return None
     place = {number: position for position, number in enumerate(order)}
-    texts = [compact_json.encode(_renumbered(messages[number], place)).decode() for number in order]
+    texts = [messages[number].renumbered(place).written() for number in order]
     return Reordered(calls=msgspec.structs.replace(calls, calls=tuple(texts)), order=tuple(order))
 
 
-def _depends(message: dict[str, Any]) -> bool:
+def _depends(call: Call) -> bool:
     """Whether a call depends on an earlier one by more than its objects: on arguments, input or random numbers."""
-    if "i" in message or "s" in message:
+    if "input" in call.state or "seeds" in call.state:
         return True
-    return any(
-        tag == "x" and content[0] == "arg" for tag, content in _atoms([message["v"], message["k"], message["n"]])
-    )
+    return any(expression[0] == "arg" for expression in call.expressions)
 
 
-def _order(messages: list[dict[str, Any]]) -> list[int]:
+def _order(calls: list[Call]) -> list[int]:
     """Return the numbers of the calls: always the last one that may come next."""
     owners: dict[int, int] = {}
     waits_for: list[set[int]] = []
     last: dict[int, int] = {}
-    for number, message in enumerate(messages):
-        roots = {owners.get(root, root) for root in _roots([message["f"], message["v"], message["k"], message["n"]])}
+    for number, call in enumerate(calls):
+        roots = {owners.get(root, root) for root in _roots(call)}
         waits_for.append({last.get(root, root) for root in roots})
         last |= dict.fromkeys(roots, number)
-        if message["f"].get("x") == ["op", READS] and len(roots) == 1:
+        if call.target == ["op", READS] and len(roots) == 1:
             # A bound method counts as its object.
             (owners[number],) = roots
     order: list[int] = []
-    open_, done = set(range(len(messages))), set[int]()
+    open_, done = set(range(len(calls))), set[int]()
     while open_:
         chosen = max(number for number in open_ if waits_for[number] <= done)
         order.append(chosen)
@@ -142,33 +139,9 @@ def _order(messages: list[dict[str, Any]]) -> list[int]:
     return order
 
 
-def _roots(value: Any) -> Iterator[int]:
-    """Yield the numbers of the answers that are named in some atoms."""
-    for tag, content in _atoms(value):
-        if tag == "x":
-            expression = content
-            while expression[0] in {"item", "nth", "attr"}:
-                expression = expression[1]
-            if expression[0] == "ans":
-                yield expression[1]
-
-
-def _atoms(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict) and len(value) == 1:
-        yield from value.items()
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _atoms(part)
-
-
-def _renumbered(value: Any, place: dict[int, int]) -> Any:
-    """Return a message in which answers have the numbers of the other order."""
-    if isinstance(value, dict):
-        return {key: _moved(part, place) if key == "x" else _renumbered(part, place) for key, part in value.items()}
-    return [_renumbered(part, place) for part in value] if isinstance(value, list) else value
-
-
-def _moved(expression: list[Any], place: dict[int, int]) -> list[Any]:
-    kind, *rest = expression
-    if kind == "ans":
-        return ["ans", place[rest[0]]]
-    return [kind, _moved(rest[0], place), *rest[1:]] if kind in {"item", "nth", "attr"} else expression
+def _roots(call: Call) -> Iterator[int]:
+    """Yield the numbers of the answers that a call names."""
+    for expression in (call.target, *call.expressions):
+        kind, number, *_ = root_of(expression)
+        if kind == "ans":
+            yield number

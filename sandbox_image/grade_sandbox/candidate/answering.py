@@ -20,6 +20,7 @@ from grade_sandbox.values import (
     standing_in,
     wire,
 )
+from grade_sandbox.values.messages import RAISED, RETURNED, Call, Hello, Reply, failure, unsent
 from grade_sandbox.values.passed import Passed
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
@@ -50,14 +51,14 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
         helpers = {name: value for name, value in namespace.items() if plain_forms.is_helper(name, value)}
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
-        channel.send(wire.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
+        channel.send(failure(wire.clip(f"{type(error).__name__}: {error}")))
         channel.flush()
         return
     answerer = _Answerer(spec, namespace, originals, helpers, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())
     while True:
         try:
-            call = wire.loads(wire.receive_bytes(channel.receive, wire.MAX_BYTES))
+            call = Call.read(wire.receive_bytes(channel.receive, wire.MAX_BYTES))
         except (wire.ClosedError, OSError):
             return
         channel.send(answerer.answer(call))
@@ -145,15 +146,9 @@ class _Answerer:
             elif name in space and not callable(value) and type(value) is not type(sys):
                 with contextlib.suppress(wire.UncrossableError):
                     values[name] = encoder.encode(value)
-        return wire.dumps(
-            {
-                "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
-                "imported": [n for n in self._names if n in space and _is_imported(n, space)],
-                "errors": errors,
-                "values": values,
-                "n": encoder.nodes,
-            }
-        )
+        functions = [n for n, v in space.items() if callable(v) and n in self._wanted]
+        imported = [n for n in self._names if n in space and _is_imported(n, space)]
+        return Hello(functions, imported, errors, values, encoder.nodes).written()
 
     def _encoder(self, known: "Sequence[Any]") -> sending.Encoder:
         return sending.Encoder(
@@ -166,46 +161,45 @@ class _Answerer:
             announce=self._announce,
         )
 
-    def answer(self, call: "dict[str, Any]") -> bytes:
+    def answer(self, call: Call) -> bytes:
         """Return the reply to one call, as bytes."""
         number, self._next = self._next, self._next + 1
-        outcome: dict[str, Any] = {}
+        how, value = RETURNED, None
         try:
-            decoder = receiving.CallDecoder(call["n"], self._classes, self._helpers, self._value_of)
-            target, (args, kwargs) = decoder.value(call["f"]), decoder.arguments(call)
+            decoder = receiving.CallDecoder(call.nodes, self._classes, self._helpers, self._value_of)
+            target, (args, kwargs) = self._value_of(call.target), decoder.arguments(call)
         except Exception as error:
-            return wire.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
+            return unsent(f"something else than the call is about ({type(error).__name__})")
         passed = None
         if self._tells_changes:
             passed = Passed(call, decoder.built, self._labels, self._value_of, self._tested)
         if number in self._kept:
             self._arguments[number] = {**dict(enumerate(args)), **kwargs}
-        self._entered.enter(call)
+        self._entered.enter(call.state)
         try:
-            outcome = {"v": target(*args, **kwargs)}
-            self._constructed(call["f"], outcome["v"])
+            value = target(*args, **kwargs)
+            self._constructed(call.target, value)
         except (Exception, SystemExit) as error:
-            outcome = {"e": _without_frames(error)}
-        if number in self._kept and "v" in outcome:
-            self._answers[number] = outcome["v"]
+            how, value = RAISED, _without_frames(error)
+        if number in self._kept and how == RETURNED:
+            self._answers[number] = value
         try:
-            return self._reply(outcome, call, passed)
+            return self._reply(how, value, call, passed)
         except wire.UncrossableError as error:
             why = str(error)
         except Exception as error:
-            why = f"{wire.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
-        return wire.dumps({"u": why})
+            why = f"{wire.type_name(value)} ({type(error).__name__} while it was read)"
+        return unsent(why)
 
-    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]", passed: "Passed | None") -> bytes:
+    def _reply(self, how: str, value: "Any", call: Call, passed: "Passed | None") -> bytes:
         encoder = self._encoder(() if passed is None else (passed,))
-        reply: dict[str, Any] = {key: encoder.encode(value) for key, value in outcome.items()}
-        if passed is not None:
-            reply["m"] = passed.changes(encoder)
-        return wire.dumps({**reply, "n": encoder.nodes, **self._entered.left(call)})
+        atom = encoder.encode(value)
+        changes = [] if passed is None else passed.changes(encoder)
+        return Reply(how, atom, encoder.nodes, changes, *self._entered.left(call.state)).written()
 
-    def _constructed(self, function: "dict[str, Any]", value: "Any") -> None:
+    def _constructed(self, target: "list[Any]", value: "Any") -> None:
         """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
-        kind, name, *_ = function.get("x", ("", ""))
+        kind, name, *_ = target
         if kind == "name" and name in self._asked and plain_forms.is_own(type(value)):
             self._tested.setdefault(type(value), name)
 

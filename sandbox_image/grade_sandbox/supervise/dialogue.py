@@ -5,12 +5,12 @@ All input is treated as plain bytes, or as one of the few messages that grade's 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import struct
 import time
+
+from grade_sandbox.values import messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class _Replies(Dialogue):
     @property
     def has_failed(self) -> bool:
         """Whether the program could not be loaded, so that no answer follows."""
-        return self.hello is not None and self.hello.startswith('{"failed"')
+        return self.hello is not None and messages.is_failure(self.hello)
 
     def _take(self, data: bytes) -> None:
         self._bytes += len(data)
@@ -152,20 +152,10 @@ class _Replies(Dialogue):
 
 MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
 _BATCH_BYTES = 64 << 10
-_NAMED = '{"f":{"x":["name",'
-_OF_ANSWERS = re.compile(r'\{"x":\["(?!name"|arg")')
-"""An expression over answers. The values of other expressions are known before the call is sent."""
-_EARLIER = re.compile(r'\["(?:ans|arg)",(\d+)')
-"""An expression that refers to an earlier call. A text cannot contain it, because its quotes would be escaped."""
 MOST_SECONDS = 60.0
 """Maximum time of calls that have limits of their own, all together."""
 MOST_BYTES = 8 << 20
 """After so many bytes of answers to such calls or runs, nothing more is asked: the grader has a job for the rest."""
-
-
-def kept(calls: Iterable[str]) -> list[int]:
-    """Return the calls to whose answers or arguments other calls refer."""
-    return sorted({int(number) for call in calls for number in _EARLIER.findall(call)})
 
 
 class LockStep(_Replies):
@@ -227,8 +217,8 @@ class LockStep(_Replies):
         """Return an answer, or its digest if this says as much: a large text, or an answer that is known."""
         if not self._each or len(whole) <= LARGE:
             return whole
-        short = digest(whole)
-        is_enough = whole.startswith(_TEXT) or short.decode() in self._known
+        short = messages.digest(whole)
+        is_enough = messages.is_text(whole) or short.decode() in self._known
         return short if is_enough or len(whole) > self._each else whole
 
     @property
@@ -240,7 +230,7 @@ class LockStep(_Replies):
         batch = bytearray()
         end, self._size = self._sent + self._size, min(2 * self._size, self._ahead)
         for call in self._parts[self._sent : end]:
-            is_data = call.startswith(_NAMED) and _OF_ANSWERS.search(call) is None
+            is_data = messages.is_data(call)
             if batch and not is_data:
                 break
             encoded = call.encode()
@@ -280,15 +270,8 @@ class ScriptRuns(_Replies):
         return len(self.replies) >= len(self._parts)
 
 
-_TEXT = b'{"v":"'
-"""The beginning of an answer that is a text."""
 LARGE = 1 << 20
 """Bytes of an answer that is kept whole in any case."""
-
-
-def digest(data: bytes) -> bytes:
-    """Return what stands for a large message: two are equal only if these are."""
-    return json.dumps({"digest": hashlib.sha256(data).hexdigest(), "length": len(data)}).encode()
 
 
 def _message(data: bytes, fields: Fields) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from grade_sandbox.confine import isolation
 from grade_sandbox.supervise import dialogue, watch
 from grade_sandbox.supervise.kept_process import JudgeProcess, LintProcess
 from grade_sandbox.supervise.zygote import Zygotes, needs_numpy
+from grade_sandbox.values import messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Supervisor:
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
-        spec = {**candidate, "kept": dialogue.kept(calls)}
+        spec = {**candidate, "kept": messages.kept(calls)}
         with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
             said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
             return self._watch(job, pid, CANDIDATE_SLOT, said), said
@@ -193,9 +194,9 @@ class Supervisor:
         if "expected" not in task or answers["hello"] is None or seen["evidence"]["stopped"] is not None:
             return seen
         passed = seen.get("confirmed", False)
-        messages = [answers["hello"], *answers["replies"]]
+        said = [answers["hello"], *answers["replies"]]
         again = task["again"]["expected"] if "again" in task else None
-        if messages in task["expected"] and answers.get("again") == again:
+        if said in task["expected"] and answers.get("again") == again:
             count = len(task["calls"])
             return seen | {"likeness": {"calls": {"n": count, "same": count, "alike": 0}}}
         if not passed and not task["expected"]:
@@ -228,22 +229,22 @@ class Supervisor:
         passed: bool = False,
     ) -> dict[str, Any]:
         """Run a task's tests in a fork of the process that has them. `answers`: to the calls of this task."""
-        messages: list[str] = []
+        given: list[str] = []
         expected: list[str] = []
         if "pairs" in task:
             compared = cast("Compare", task)
-            messages = [pair.get("given", "") for pair in compared["pairs"]]
+            given = [pair.get("given", "") for pair in compared["pairs"]]
             expected = [pair["expected"] for pair in compared["pairs"]]
-            numeric = "evalplus" in compared or (bool(compared["function"]) and needs_numpy((), [*messages, *expected]))
+            numeric = "evalplus" in compared or (bool(compared["function"]) and needs_numpy((), [*given, *expected]))
         else:
             tests = cast("Judged", task)
             if answers is not None:
-                messages = [*tests["calls"], *answers["replies"]]
+                given = [*tests["calls"], *answers["replies"]]
                 expected = [text for run in tests.get("expected", ()) for text in run if text is not None]
-            numeric = needs_numpy([tests["signature"], tests["test"]], [*messages, *expected])
+            numeric = needs_numpy([tests["signature"], tests["test"]], [*given, *expected])
         pid = self.judge.prepare(numeric=numeric)
         said = dialogue.OneResult(self.judge.result_fd, fields, limit, ends=True)
-        said.moved = sum(map(len, messages))
+        said.moved = sum(map(len, given))
         observed = self._watched(job, pid, said)
         self.judge.ask({"work": work, "cpu": job["cpu"], "task": task, "answers": answers, "passed": passed})
         observed.wait()

@@ -27,6 +27,7 @@ from grade_sandbox.lint import linter
 from grade_sandbox.official import official_run
 from grade_sandbox.tests import judging
 from grade_sandbox.values import wire
+from grade_sandbox.values.messages import has_arrays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ PRELOAD = (
 )  # fmt: skip
 NUMERIC = ("numpy", "numpy.random")
 _NAMES_NUMPY = ("numpy", "pandas", "np.", "pd.")
-_HOLDS_ARRAY = ('["array"', '["scalar"', '["masked')
 KINDS: dict[str, Callable[..., object]] = {
     "official": official_run.official,
     "candidate": answering.candidate,
@@ -65,9 +65,7 @@ def needs_numpy(texts: Iterable[str], messages: Iterable[str] = ()) -> bool:
 
     It decides which modules a process has preloaded, never which ones it can load.
     """
-    return any(word in text for text in texts for word in _NAMES_NUMPY) or any(
-        word in text for text in messages for word in _HOLDS_ARRAY
-    )
+    return any(word in text for text in texts for word in _NAMES_NUMPY) or any(map(has_arrays, messages))
 
 
 def serve(connection: socket.socket, way: Isolation, *, numeric: bool) -> None:

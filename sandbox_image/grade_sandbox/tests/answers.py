@@ -6,7 +6,18 @@ from typing import NamedTuple
 
 from grade_sandbox.tests import test_run, views
 from grade_sandbox.values import receiving, standing_in, wire
-from grade_sandbox.values.passed import Passed, call_of, expressions, key_of
+from grade_sandbox.values.messages import (
+    PASSED,
+    RAISED,
+    RETURNED,
+    UNSENT,
+    Hello,
+    Reply,
+    call_of,
+    expression_of,
+    failure_of,
+)
+from grade_sandbox.values.passed import Passed, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.jobs import Task
+    from grade_sandbox.values.messages import Call
 
 ENDED = "ended"
 
@@ -22,9 +34,9 @@ class Answer(NamedTuple):
     """What a program answered to a call."""
 
     how: str
-    """`v`: a value; `e`: an exception; `u`: something that cannot be sent; `ended`: nothing, its process ended."""
+    """As in messages.py, or ENDED: nothing, because its process ended."""
     value: Any = None
-    """The value or the exception; for `u`, the reason as a text."""
+    """The value or the exception; if it cannot be sent, the reason as a text."""
     changed: frozenset[Any] = frozenset()
     """The numbers of the objects of the call that it changed."""
     objects: Any = None
@@ -38,7 +50,7 @@ class Answer(NamedTuple):
     @property
     def is_given(self) -> bool:
         """Whether there is a value or an exception."""
-        return self.how in {"v", "e"}
+        return self.how in {RETURNED, RAISED}
 
 
 class Said(NamedTuple):
@@ -54,7 +66,7 @@ class Said(NamedTuple):
 class Reader:
     """Decodes messages. The classes of the signature are those of this process."""
 
-    def __init__(self, spec: Task, signature: Any, calls: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, spec: Task, signature: Any, calls: Sequence[Call]) -> None:
         """`signature`: its code."""
         self._spec, self._signature = spec, signature
         namespace: dict[str, Any] = {}
@@ -67,29 +79,33 @@ class Reader:
         self.given = [self._given(call) for call in calls]
         """The arguments of each call as they were passed, without expressions (see placeholder.py)."""
 
-    def of(self, calls: Sequence[dict[str, Any]]) -> Reader:
+    def of(self, calls: Sequence[Call]) -> Reader:
         """Return a reader of the answers to other calls of the same task."""
         return Reader(self._spec, self._signature, calls)
 
-    def decoder(self, call: dict[str, Any], value_of: Callable[[Any], Any]) -> receiving.CallDecoder:
+    def decoder(self, call: Call, value_of: Callable[[Any], Any]) -> receiving.CallDecoder:
         """Return a decoder of the arguments of a call; `value_of` returns the value of an expression in them."""
-        return receiving.CallDecoder(call["n"], self._replies.classes, self._names, value_of)
+        return receiving.CallDecoder(call.nodes, self._replies.classes, self._names, value_of)
 
-    def arguments(self, call: dict[str, Any]) -> receiving.CallDecoder:
+    def arguments(self, call: Call) -> receiving.CallDecoder:
         """Return a decoder of the arguments of a call; expressions in them are None."""
         return self.decoder(call, lambda expression: None)
 
-    def _given(self, call: dict[str, Any]) -> list[Any]:
+    def decoded(self, atom: Any, nodes: Sequence[Any]) -> Any:
+        """Return the value of an atom without expressions."""
+        return receiving.CallDecoder(nodes, self._replies.classes, self._names, lambda expression: None).value(atom)
+
+    def _given(self, call: Call) -> list[Any]:
         decoder = self.arguments(call)
-        return [decoder.value(atom) for atom in call["v"] if not (isinstance(atom, dict) and "x" in atom)]
+        return [decoder.value(atom) for atom in call.arguments if expression_of(atom) is None]
 
     def said(self, texts: Sequence[str | None]) -> Said:
         """Return what a program said."""
         hello, *replies = texts
         self._replies.objects.clear()
-        message = wire.loads(hello or "{}")
-        decoder = self._replies.decode(message.get("n", []))
-        values = {name: decoder.value(atom) for name, atom in message.get("values", {}).items()}
+        first = Hello.read(hello) if hello and failure_of(hello) is None else Hello()
+        decoder = self._replies.decode(first.nodes)
+        values = {name: decoder.value(atom) for name, atom in first.values.items()}
         reading = _Reading(self, values)
         for call, text in zip(self.calls, replies, strict=False):
             reading.next(call, text)
@@ -107,37 +123,37 @@ class _Reading:
         self._answers: list[Any] = []
         self._arguments: list[dict[Any, Any]] = []
 
-    def next(self, call: dict[str, Any], text: str | None) -> None:
+    def next(self, call: Call, text: str | None) -> None:
         """Read an answer."""
-        reply = wire.loads(text or '{"u":""}')
+        reply = Reply.read(text) if text else Reply(UNSENT, "")
         decoder = self._reader.decoder(call, self._value_of)
         given, named = decoder.arguments(call)
         self._arguments.append({**dict(enumerate(given)), **named})
-        if "u" in reply:
+        if reply.how == UNSENT:
             self._answers.append(None)
-            self.found.append(Answer("u", str(reply["u"])))
+            self.found.append(Answer(UNSENT, str(reply.value)))
             return
-        if any(isinstance(number, list) for number, _ in reply.get("m", ())):
+        if any(isinstance(number, list) for number, _ in reply.changes):
             self._keep_apart(call)
         passed = Passed(call, decoder.built, self._replies.labels, self._value_of)
         how, value = self._replies.take(reply, passed)
         self._answers.append(value)
-        atom = reply[how]
+        atom = reply.value
         self.found.append(
             Answer(
                 how,
                 value,
-                frozenset(key_of(number) for number, _ in reply.get("m", ())),
+                frozenset(key_of(number) for number, _ in reply.changes),
                 passed,
                 (*given, *named.values()),
-                reply.get("p", ""),
-                key_of(atom["t"]) if isinstance(atom, dict) and "t" in atom else None,
+                reply.printed,
+                key_of(atom[PASSED]) if isinstance(atom, dict) and PASSED in atom else None,
             )
         )
 
-    def _keep_apart(self, call: dict[str, Any]) -> None:
+    def _keep_apart(self, call: Call) -> None:
         """Copy the earlier answers that a call changes: an answer is judged as it was given."""
-        for expression in expressions([call["v"], call["k"], call["n"]]):
+        for expression in call.expressions:
             number = call_of(expression, "ans", "arg")
             if number is not None:
                 one = self.found[number]

@@ -13,8 +13,9 @@ from grade_sandbox.tests.answers import ENDED, Answer
 from grade_sandbox.tests.expectations import Expectations, is_comparison_of_two
 from grade_sandbox.tests.likeness import Doubt, Likeness, as_doubt
 from grade_sandbox.tests.sameness import Place, exact
-from grade_sandbox.tests.tried import Change, Reply, as_they_are, exchanged, with_changes
+from grade_sandbox.tests.tried import Change, Replayed, as_they_are, exchanged, with_changes
 from grade_sandbox.tests.views import view
+from grade_sandbox.values.messages import RETURNED, Call
 from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
@@ -98,12 +99,12 @@ def _reads_arguments(tests: Tests, compared: Likeness) -> bool:
 def _say_nothing(tests: Tests, texts: list[str]) -> bool:
     """Whether each answer is empty, or the call's own argument."""
     answers = zip(tests.reader.said(texts).answers, tests.reader.given, strict=True)
-    return all(answer.how != "v" or expectations.says_nothing(answer.value, given) for answer, given in answers)
+    return all(answer.how != RETURNED or expectations.says_nothing(answer.value, given) for answer, given in answers)
 
 
 def _is_steady(tests: Tests, other: Reordered, texts: Sequence[str], again: Sequence[str | None]) -> bool:
     """Whether the answers stay the same in another order of calls, where those of the reference do."""
-    reader = tests.reader.of(list(map(json.loads, other["calls"])))
+    reader = tests.reader.of(list(map(Call.read, other["calls"])))
     expected, returned = _contents(tests.reader, tests.expected[0]), _contents(tests.reader, texts)
     expected_again, returned_again = _contents(reader, other["expected"]), _contents(reader, again)
     for position, number in enumerate(other["order"]):
@@ -139,7 +140,7 @@ class _Alone:
         """Answers that differ from what they are compared with."""
         self._loose: list[Doubt] = []
         """Answers that are compared with nothing."""
-        self._rewritten: dict[int, Reply] = {}
+        self._rewritten: dict[int, Replayed] = {}
         """Messages without the changes of arguments."""
         self._equal: set[bool] = set()
         """What comparisons of objects with different arguments return."""
@@ -156,7 +157,7 @@ class _Alone:
         if self._said == {False} and _accepts_any(self._tests, expectations.vacuous(self._texts, self._given)):
             return TOO_WEAK
         own = as_they_are(self._texts)
-        nothing = [Change(n, "v", (), None) for n, answer in enumerate(self._answers) if answer.how == "v"]
+        nothing = [Change(n, RETURNED, (), None) for n, answer in enumerate(self._answers) if answer.how == RETURNED]
         if self._rewritten and _accepts(self._tests, with_changes(own, nothing)):
             return ""  # the tests look only at the arguments that it changed
         if self._rewritten and not _accepts(self._tests, exchanged(own, self._rewritten)):
@@ -170,9 +171,9 @@ class _Alone:
         if answer.how == ENDED:
             return ""
         if answer.changed:
-            self._rewritten[number] = Reply(self._texts[number + 1], is_apart=True)
-        if answer.how != "v" or number in self._tests.opaque:
-            self._said.add(answer.how != "v")
+            self._rewritten[number] = Replayed(self._texts[number + 1], is_apart=True)
+        if answer.how != RETURNED or number in self._tests.opaque:
+            self._said.add(answer.how != RETURNED)
             return ""
         is_compared, places, problem = self._expected.places(number, answer.value)
         self._doubts += map(as_doubt, places)

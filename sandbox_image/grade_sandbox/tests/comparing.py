@@ -12,6 +12,7 @@ from grade_sandbox.confine import process
 from grade_sandbox.tests import comparisons, differences, varying
 from grade_sandbox.tests.evalplus import EvalPlus
 from grade_sandbox.values import receiving, wire
+from grade_sandbox.values.messages import NODE, RAISED, UNSENT, Call, Reply, digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,19 +66,19 @@ class Raised(Opaque):
 def value_of(reply: str) -> Any:
     """Return what a program answered to a call. Its reply may be any text."""
     try:
-        message = wire.loads(reply)
-        if "digest" in message:
-            return Large(f"an answer of {message['length']:,} characters, {message['digest']}")
-        if "u" in message:
-            return Opaque(f"a value of type {message['u']}")
-        decoder = receiving.Decoder(message["n"], {})
-        if "e" in message:
-            return _raised(message["n"][message["e"]["r"]])
-        odd = next(filter(None, map(_odd, message["n"])), "")
+        if (short := digest_of(reply)) is not None:
+            return Large(f"an answer of {short[1]:,} characters, {short[0]}")
+        message = Reply.read(reply)
+        if message.how == UNSENT:
+            return Opaque(f"a value of type {message.value}")
+        decoder = receiving.Decoder(message.nodes, {})
+        if message.how == RAISED:
+            return _raised(message.nodes[message.value[NODE]])
+        odd = next(filter(None, map(_odd, message.nodes)), "")
         if odd:
             return Opaque(f"a value of type {odd}")
         decoder.decode_all()
-        return decoder.value(message["v"])
+        return decoder.value(message.value)
     except Exception as error:  # Each part may be missing, or of any type.
         return Opaque(f"an answer that cannot be read: {type(error).__name__}")
 
@@ -174,10 +175,10 @@ def _judge(spec: Compare) -> Callable[[Pair, Any, Any], Rights]:
 
 
 def _arguments(call: str) -> list[Any]:
-    message = wire.loads(call)
-    decoder = receiving.Decoder(message["n"], {})
+    message = Call.read(call)
+    decoder = receiving.Decoder(message.nodes, {})
     decoder.decode_all()
-    return decoder.values(message["v"])
+    return decoder.values(message.arguments)
 
 
 def _checked(source: str) -> Callable[[Pair, str, str], Rights]:

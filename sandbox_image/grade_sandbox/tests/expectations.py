@@ -13,11 +13,11 @@ from grade_sandbox.tests.kinds import Kinds, is_truth, largest_of
 from grade_sandbox.tests.placeholder import Placeholder
 from grade_sandbox.tests.recording import Recorder
 from grade_sandbox.tests.sameness import Comparison, exact
-from grade_sandbox.tests.tried import Change, Reply
+from grade_sandbox.tests.tried import Change, Replayed
 from grade_sandbox.tests.views import CONTAINERS, every, is_finite, view
 from grade_sandbox.values import sending, wire
 from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, TEXT
-from grade_sandbox.values.passed import call_of, expressions
+from grade_sandbox.values.messages import RETURNED, Call, Reply, call_of, expression_of, has_remote_objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,20 +51,20 @@ class Expecting(Recorder):
         return super().compared(name, answer, other)
 
 
-def about(calls: Sequence[dict[str, Any]], recorder: Expecting) -> list[Any]:
+def about(calls: Sequence[Call], recorder: Expecting) -> list[Any]:
     """Return what is expected of the answers to these calls, as far as those of the recorder are the same.
 
     They may be others if the calls depend on the answers.
     """
-    pairs = zip(map(_outline, calls), map(_outline, map(json.loads, recorder.begun())), strict=False)
+    pairs = zip(map(_outline, calls), map(_outline, map(Call.read, recorder.begun())), strict=False)
     count = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     return [one for one in recorder.expected if (number := call_of(one[0], "ans")) is not None and number < count]
 
 
-def _outline(call: dict[str, Any]) -> list[Any]:
+def _outline(call: Call) -> list[Any]:
     """Return the name of a function and the atoms that are values; beside the tests, answers have other references."""
-    kind, name, *_ = call["f"].get("x", ["", ""])
-    atoms = [*call["v"], *(atom for _, atom in call["k"])]
+    kind, name, *_ = call.target
+    atoms = [*call.arguments, *(atom for _, atom in call.named)]
     return [kind in {"name", "op"} and name, *(None if isinstance(atom, dict) else atom for atom in atoms)]
 
 
@@ -79,7 +79,7 @@ class Expectations:
         for expression, atom, nodes in found:
             number = call_of(expression, "ans")
             if number is not None and number not in back:
-                value = reader.arguments({"n": nodes}).value(atom)
+                value = reader.decoded(atom, nodes)
                 self._of.setdefault(number, {}).setdefault(json.dumps(expression), []).append(value)
 
     def places(self, number: int, answer: Any) -> tuple[bool, list[Place], str]:
@@ -109,9 +109,9 @@ class Expectations:
         return next((found for place in places if (found := kinds.problem(place))), "")
 
 
-def passed_on(calls: Sequence[dict[str, Any]]) -> set[int]:
+def passed_on(calls: Sequence[Call]) -> set[int]:
     """Return the calls whose answers, or parts of them, go back into other calls."""
-    found = (call_of(one, "ans") for call in calls for one in expressions([call["v"], call["k"], call["n"]]))
+    found = (call_of(one, "ans") for call in calls for one in call.expressions)
     return {number for number in found if number is not None}
 
 
@@ -156,14 +156,15 @@ def _names_infinite(text: str) -> bool:
     return "nan" in lower or "inf" in lower
 
 
-def is_comparison_of_two(calls: Sequence[dict[str, Any]], number: int) -> bool:
+def is_comparison_of_two(calls: Sequence[Call], number: int) -> bool:
     """Whether a call asks if two objects that were constructed with different arguments are equal."""
     call = calls[number]
-    if call["f"]["x"] != ["op", "eq"]:
+    if call.target != ["op", "eq"]:
         return False
-    made = [calls[root] for atom in call["v"] if (root := call_of(atom.get("x", ["op"]), "ans")) is not None]
-    given = [[one["f"], one["v"], one["k"], one["n"]] for one in made if one["f"]["x"][0] == "name"]
-    return len(given) == len(call["v"]) and given[0] != given[1]
+    roots = [call_of(expression_of(atom) or ["op"], "ans") for atom in call.arguments]
+    made = [calls[root] for root in roots if root is not None]
+    given = [[one.target, *one.parts] for one in made if one.target[0] == "name"]
+    return len(given) == len(call.arguments) and given[0] != given[1]
 
 
 def is_data(answer: Any) -> bool:
@@ -192,13 +193,13 @@ def vacuous(texts: Sequence[str], given: Sequence[Sequence[Any]]) -> list[Tried]
     """
     answers = [[empty() for _ in given] for empty in _VACUOUS]
     answers.append([own[0] if own else None for own in given])
-    return [[Reply(texts[0]), *map(_vacuous, itertools.count(), texts[1:], one)] for one in answers]
+    return [[Replayed(texts[0]), *map(_vacuous, itertools.count(), texts[1:], one)] for one in answers]
 
 
 _VACUOUS: tuple[Callable[[], Any], ...] = (lambda: None, int, bool, str, list, dict, tuple, set)
 """Make answers that say nothing; besides these, there is the call's own argument."""
 
 
-def _vacuous(call: int, text: str, answer: Any) -> Reply:
-    empty = '{"v":null,"m":[],"n":[],"p":""}'
-    return Reply(text) if '["object"' in text else Reply(empty, (Change(call, "v", (), answer),))
+def _vacuous(call: int, text: str, answer: Any) -> Replayed:
+    empty = Reply(RETURNED, None).written().decode()
+    return Replayed(text) if has_remote_objects(text) else Replayed(empty, (Change(call, RETURNED, (), answer),))

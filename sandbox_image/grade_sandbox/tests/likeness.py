@@ -14,10 +14,10 @@ from grade_sandbox.tests import controls, shown
 from grade_sandbox.tests.answers import ENDED, Answer
 from grade_sandbox.tests.kinds import Kinds, largest_of
 from grade_sandbox.tests.sameness import Comparison, Place
-from grade_sandbox.tests.tried import Change, Reply, as_they_are, exchanged
+from grade_sandbox.tests.tried import Change, Replayed, as_they_are, exchanged
 from grade_sandbox.tests.views import CONTAINERS, every, view
 from grade_sandbox.values.constructed import FUNCTION, NONE, OBJECT
-from grade_sandbox.values.passed import expressions
+from grade_sandbox.values.messages import RAISED, RETURNED, UNSENT, expressions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from grade_sandbox.tests.sameness import Path
     from grade_sandbox.tests.tried import Tried
 
-NO_ANSWER, UNSENT = "no answer, because its process ended", "a value that cannot be serialized"
+NO_ANSWER, NOT_SENT = "no answer, because its process ended", "a value that cannot be serialized"
 _PROBLEMS = {
     ENDED: "the program gave no answer",
-    "u": "such a value cannot be compared",
-    "e": "the program raised an exception, and the reference solution returned a value",
-    "v": "the program returned a value, and the reference solution raised an exception",
+    UNSENT: "such a value cannot be compared",
+    RAISED: "the program raised an exception, and the reference solution returned a value",
+    RETURNED: "the program returned a value, and the reference solution raised an exception",
 }
 
 
@@ -100,8 +100,8 @@ class Likeness:
 
         Call, number, and controls; they are put into the messages `unread`.
         """
-        self._unread: dict[int, Reply] = {}
-        self._rewritten: dict[int, Reply] = {}
+        self._unread: dict[int, Replayed] = {}
+        self._rewritten: dict[int, Replayed] = {}
 
     @property
     def unread(self) -> Tried:
@@ -132,7 +132,7 @@ class Likeness:
         if number + 1 < self._equal or self._is_of_data(number):
             self.same += 1
             return
-        if one.how != other.how or one.how in {"u", ENDED}:
+        if one.how != other.how or one.how in {UNSENT, ENDED}:
             is_same = one.how == other.how
             self.same += is_same
             if not is_same:
@@ -142,7 +142,7 @@ class Likeness:
                 self._note(number, "" if is_unknown else _PROBLEMS[other.how])
             return
         is_silent = view(one.value).family == NONE and self._is_procedure(number)
-        is_compared = not ((is_silent and one.how == "v") or number in self._opaque)
+        is_compared = not ((is_silent and one.how == RETURNED) or number in self._opaque)
         places = self._compare(number, one.value, other.value, one.how) if is_compared else []
         places += self._compare(number, one.printed, other.printed, "printed")
         places += self._arguments(number, is_answer=is_silent and not one.printed)
@@ -151,16 +151,16 @@ class Likeness:
     def _is_of_data(self, number: int) -> bool:
         """Whether a call is an operation on answers that are data, and changes nothing. The tests do it themselves."""
         call, other = self._calls[number], self._returned.answers[number]
-        operands = [*expressions(call["v"])]
+        operands = [*expressions(call.arguments)]
         sides = self._expected.answers, self._returned.answers
         has_effect = any(side[number].how == ENDED for side in sides) or other.changed or other.printed
-        if call["f"]["x"][0] != "op" or not operands or has_effect:
+        if call.target[0] != "op" or not operands or has_effect:
             return False
         return all(kind == "ans" and all(_is_data(side[rest[0]]) for side in sides) for kind, *rest in operands)
 
     def _is_procedure(self, number: int) -> bool:
         """Whether this call may be made only for its effect. If so, a returned None is no answer."""
-        function = self._calls[number]["f"]["x"]
+        function = self._calls[number].target
         # Methods and inner functions may always be.
         return function[0] != "name" or function[1] in self._procedures
 
@@ -171,11 +171,11 @@ class Likeness:
         for call, answer in zip(self._calls, self._expected.answers, strict=True):
             if answer.how == ENDED:
                 break
-            kind, name, *_ = call["f"]["x"]
+            kind, name, *_ = call.target
             is_seen |= bool(answer.printed or answer.changed)
             if kind == "name":
                 names.add(name)
-                valued |= {name} if answer.how == "v" and answer.value is not None else set()
+                valued |= {name} if answer.how == RETURNED and answer.value is not None else set()
         return names - valued if is_seen or len(names) > 1 else set()
 
     def _arguments(self, number: int, *, is_answer: bool) -> list[Place]:
@@ -199,14 +199,14 @@ class Likeness:
             self._rewritten[number] = self._apart(number, self._expected.texts[number + 1])
         return places
 
-    def _apart(self, number: int, left: str) -> Reply:
+    def _apart(self, number: int, left: str) -> Replayed:
         """Return a message of the sample whose answer has copies of the arguments; `left` changes these.
 
         If both return the same argument, it stays that: the tests may ask for this.
         """
         one, other = self._sides(number)
         returned = other.returned if other.returned == one.returned else None
-        return Reply(self._sample[number + 1].text, is_apart=True, left=left, returned=returned)
+        return Replayed(self._sample[number + 1].text, is_apart=True, left=left, returned=returned)
 
     # --- noting ---
 
@@ -235,7 +235,7 @@ class Likeness:
         if number < 0:
             return largest_of(every([]))
         answer = self._expected.answers[number]
-        return largest_of(every([*self._reader.given[number], *([answer.value] if answer.how == "v" else [])]))
+        return largest_of(every([*self._reader.given[number], *([answer.value] if answer.how == RETURNED else [])]))
 
     def _note(self, number: int, problem: str, place: Place | None = None) -> None:
         """Note a call that is not the same, and where it differs; `problem`: why it is not alike either."""
@@ -262,15 +262,15 @@ class Likeness:
 
 def _is_data(answer: Answer) -> bool:
     """Whether an answer is a value without objects or functions that stay with the program."""
-    return answer.how == "v" and not any(
+    return answer.how == RETURNED and not any(
         seen.name in {"remote", "function"} or seen.family == FUNCTION for seen in every([answer.value])
     )
 
 
 def _text(answer: Answer, *, prints: bool, changes: bool) -> str:
     if not answer.is_given:
-        return NO_ANSWER if answer.how == ENDED else f"{UNSENT}: {answer.value}"
-    pieces = ["the exception " * (answer.how == "e"), shown.value(answer.value)]
+        return NO_ANSWER if answer.how == ENDED else f"{NOT_SENT}: {answer.value}"
+    pieces = ["the exception " * (answer.how == RAISED), shown.value(answer.value)]
     if prints:
         pieces += ["; printed ", repr(answer.printed)]
     if changes:

@@ -10,7 +10,6 @@ import builtins
 import collections
 import functools
 import itertools
-import json
 import re
 import sys
 import types
@@ -22,6 +21,7 @@ from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
 from grade_sandbox.values import plain_forms, remote_objects, sending, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.constructed import MUTABLE
+from grade_sandbox.values.messages import EARLIER, Call, node_of
 from grade_sandbox.values.standing_in import Proxy
 
 TYPE_CHECKING = False
@@ -148,8 +148,10 @@ class Recorder:
 
     def _settled(self, text: str) -> str:
         """Return a call without the states of generators from which the tests drew after it."""
-        call = json.loads(text) if '"s":' in text else {}
-        return wire.encode(call | {"s": self._context.settled(call["s"])}) if "s" in call else text
+        call = Call.read(text)
+        if (seeds := call.state.get("seeds")) is None:
+            return text
+        return call._replace(state=call.state | {"seeds": self._context.settled(seeds)}).written()
 
     def refuse(self, why: str) -> NoReturn:
         """Stop the recording, because the calls cannot be known."""
@@ -328,12 +330,12 @@ class Recorder:
             raise UnrecordableError(self.refused)
         try:
             encoder = _Encoder(self._labels, self.passed)
-            call = encoder.call({"x": target}, args, kwargs) | self._context.now()
+            call = encoder.call(target, args, kwargs)._replace(state=self._context.now())
         except wire.UncrossableError as error:
             self.refuse(f"the tests pass a value that cannot be serialized: {error}")
         except UnrecordableError as error:
             self.refuse(str(error))
-        text = wire.encode(call)
+        text = call.written()
         self._bytes += len(text)
         if len(self._calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.refuse(f"more than {MAX_CALLS} calls or {MAX_BYTES >> 20} MB of arguments")
@@ -350,11 +352,11 @@ class Recorder:
         encoder = _Encoder(self._labels)
         return wire.encode([encoder.encode(value), encoder.nodes])
 
-    def _note_arguments(self, call: dict[str, Any], given: list[Any]) -> None:
+    def _note_arguments(self, call: Call, given: list[Any]) -> None:
         """Note the arguments of a call that can change."""
-        atoms = [*enumerate(call["v"]), *call["k"]]
+        atoms = [*enumerate(call.arguments), *call.named]
         for value, (key, atom) in zip(given, atoms, strict=True):
-            if isinstance(atom, dict) and "r" in atom and call["n"][atom["r"]][0] in MUTABLE:
+            if (number := node_of(atom)) is not None and call.nodes[number][0] in MUTABLE:
                 self._passed[id(value)] = _Passed(value, ["arg", len(self._calls), key], self._text(value))
 
 
@@ -444,8 +446,8 @@ class _Encoder(sending.Encoder):
 
     def atom(self, value: Any) -> Any:
         if type(value) is Placeholder:
-            return {"x": placeholder.expression_of(value)}
+            return {EARLIER: placeholder.expression_of(value)}
         if type(value) is Proxy or remote_objects.is_class(value) or remote_objects.is_object(value):
-            return {"x": _target(value)}
+            return {EARLIER: _target(value)}
         earlier = self._passed(value)
-        return super().atom(value) if earlier is None else {"x": earlier}
+        return super().atom(value) if earlier is None else {EARLIER: earlier}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import NamedTuple
 
 from grade_sandbox.confine import process
@@ -12,7 +11,8 @@ from grade_sandbox.tests.answers import Reader
 from grade_sandbox.tests.test_run import TestRun
 from grade_sandbox.values import plain_forms, receiving, remote_objects, sending, standing_in, wire
 from grade_sandbox.values.call_context import as_told
-from grade_sandbox.values.passed import Passed, expressions
+from grade_sandbox.values.messages import EARLIER, RAISED, RETURNED, Call, Reply, expressions, names_objects, node_of
+from grade_sandbox.values.passed import Passed
 from grade_sandbox.values.standing_in import Proxy
 from grade_sandbox.values.wire import UnconfirmedError
 
@@ -52,7 +52,7 @@ class Replay(TestRun):
         spec: Judged,
         signature: CodeType,
         tests: CodeType,
-        calls: list[dict[str, Any]],
+        calls: list[Call],
         replies: Tried,
     ) -> None:
         """`calls`: the recorded ones; `replies`: as many, or fewer if the candidate's process ended."""
@@ -77,92 +77,90 @@ class Replay(TestRun):
             if self._is_call(call, proxy, args, kwargs, told):
                 self.used += 1
                 return self._reply(call, args, kwargs)
-            if call["f"]["x"][0] == "name" or self._is_of_object(call):
+            if call.target[0] == "name" or self._is_of_object(call):
                 break
             # The recorded call is that of an answer, but this answer is nothing that the tests call.
             self._end({}, _NOTHING)
         raise Divergence("with its answers, the tests make other calls than those that were recorded")
 
     def _is_call(
-        self, call: dict[str, Any], proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: dict[str, Any]
+        self, call: Call, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: dict[str, Any]
     ) -> bool:
         """Whether a call is the recorded one: same function, same contents of arguments, same context."""
-        if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
+        if len(args) != len(call.arguments) or [key for key, _ in call.named] != list(kwargs):
             return False
-        if any(call.get(name) != told.get(name) for name in ("p", "i")):
+        if any(call.state.get(name) != told.get(name) for name in ("captures", "input")):
             return False
-        if not as_told(call.get("s", {}), told.get("s", {})):
+        if not as_told(call.state.get("seeds", {}), told.get("seeds", {})):
             return False
         try:
-            if self.value_of(call["f"]["x"]) is not proxy:
+            if self.value_of(call.target) is not proxy:
                 return False
-            wanted: list[Any] = [call["v"], call["k"], call["n"]]
+            wanted = call.parts
             earlier = [self.value_of(expression) for expression in expressions(wanted)]
             if earlier:
-                decoder = receiving.CallDecoder(call["n"], self.replies.classes, self.names, self.value_of)
+                decoder = receiving.CallDecoder(call.nodes, self.replies.classes, self.names, self.value_of)
                 wanted = self._contents(*decoder.arguments(call), earlier)
             return wire.encode(wanted) == wire.encode(self._contents(args, kwargs, earlier))
         except (LookupError, AttributeError, TypeError, ValueError, wire.UncrossableError, wire.MalformedError):
             return False
 
     def _contents(self, args: Sequence[Any], kwargs: Mapping[str, Any], earlier: list[Any]) -> list[Any]:
-        made = _Comparing(self.replies.labels, earlier).call(None, args, kwargs)
-        return [made["v"], made["k"], made["n"]]
+        return _Comparing(self.replies.labels, earlier).call([], args, kwargs).parts
 
-    def _reply(self, call: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+    def _reply(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         number = len(self._answers)
         if number >= len(self._replies_of):
             raise WaitingError("the candidate's process ended during a call")
         given = self._replies_of[number]
-        message = wire.loads(given.text)
-        has_objects = given.is_apart or given.changes or '{"t":' in given.text or '"m":[[' in given.text
+        message = Reply.read(given.text)
+        has_objects = given.is_apart or given.changes or names_objects(given.text)
         passed = self._objects(call, args, kwargs) if has_objects else None
         if passed is not None and given.is_apart:
             # The answer has copies of the arguments; these are changed by another message, if there is one.
             how, result = self.replies.take(message, self._objects(call, *views.copied((args, kwargs))))
             if given.left:
-                self.replies.take(wire.loads(given.left), passed)
+                self.replies.take(Reply.read(given.left), passed)
             result = result if given.returned is None else passed[given.returned]
         else:
             how, result = self.replies.take(message, passed)
+        printed = message.printed
         for change in given.changes:
             if change.root == "printed":
-                message["p"] = change.value
-            elif change.root in {"v", "e"}:
-                how = how if change.steps else "e" if isinstance(change.value, Exception) else "v"
+                printed = change.value
+            elif change.root in {RETURNED, RAISED}:
+                how = how if change.steps else RAISED if isinstance(change.value, Exception) else RETURNED
                 result = views.put(result, change.steps, views.copied(change.value))
             elif passed is not None:
                 views.put_in(passed[change.root[1]], change.steps, views.copied(change.value))
-        self._end({**dict(enumerate(args)), **kwargs}, result if how == "v" else _NOTHING)
-        self.context.after(message)
+        self._end({**dict(enumerate(args)), **kwargs}, result if how == RETURNED else _NOTHING)
+        self.context.after(printed, message.consumed)
         return how, result
 
-    def _objects(self, call: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Passed:
+    def _objects(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Passed:
         """Return the objects that a call passes, which equals the recorded one."""
-        found: list[Any] = [None] * len(call["n"])
+        found: list[Any] = [None] * len(call.nodes)
         seen: set[int] = set()
         holding = _Holding(self.replies.labels)
-        pairs: list[tuple[Any, Any]] = [*zip(call["v"], map(_Held, args), strict=True)]
-        pairs += [(atom, _Held(kwargs[key])) for key, atom in call["k"]]
+        pairs: list[tuple[Any, Any]] = [*zip(call.arguments, map(_Held, args), strict=True)]
+        pairs += [(atom, _Held(kwargs[key])) for key, atom in call.named]
         while pairs:
             recorded, actual = pairs.pop()
             if type(actual) is list:
                 pairs += zip(recorded, actual, strict=False)
-            elif type(actual) is _Held and isinstance(recorded, dict) and "r" in recorded:
-                number = recorded["r"]
-                if number not in seen:
-                    seen.add(number)
-                    found[number] = actual.value
-                    pairs.append((call["n"][number], holding.node(actual.value)))
+            elif type(actual) is _Held and (number := node_of(recorded)) is not None and number not in seen:
+                seen.add(number)
+                found[number] = actual.value
+                pairs.append((call.nodes[number], holding.node(actual.value)))
         return Passed(call, found, self.replies.labels, self.value_of)
 
     def _end(self, arguments: dict[Any, Any], answer: Any) -> None:
         self._arguments.append(arguments)
         self._answers.append(answer)
 
-    def _is_of_object(self, call: dict[str, Any]) -> bool:
+    def _is_of_object(self, call: Call) -> bool:
         """Whether a recorded call is an operation on an object, or on a class: then the tests must make it."""
-        target = call["f"]["x"] if call["f"]["x"][0] != "op" else next(expressions(call["v"]), ["op"])
+        target = call.target if call.target[0] != "op" else next(expressions(call.arguments), ["op"])
         try:
             value = self.value_of(target) if target[0] != "op" else None
         except (LookupError, AttributeError, TypeError, ValueError):
@@ -207,7 +205,7 @@ class _Comparing(sending.Encoder):
     def atom(self, value: Any) -> Any:
         is_theirs = type(value) is Proxy or remote_objects.is_class(value) or remote_objects.is_object(value)
         if is_theirs or (id(value) in self._earlier and hasattr(type(value), "__next__")):
-            return {"x": id(value)}
+            return {EARLIER: id(value)}
         return super().atom(value)
 
 
@@ -218,7 +216,7 @@ class Tests:
         self.spec = spec
         self._signature = compile(spec["signature"], plain_forms.SIGNATURE, "exec", dont_inherit=True)
         self._tests = continue_after_failure.compile_strict(spec["test"])
-        self.calls = [json.loads(call) for call in spec["calls"]]
+        self.calls = list(map(Call.read, spec["calls"]))
         self.text, self.reads = spec["signature"] + spec["test"], spec.get("reads", ())
         self.expected: Any = spec.get("expected", ())
         """The messages of each run of the reference solution."""

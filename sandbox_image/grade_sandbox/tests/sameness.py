@@ -16,6 +16,7 @@ from grade_sandbox.tests import views
 from grade_sandbox.tests.views import CONTAINERS
 from grade_sandbox.values import standing_in
 from grade_sandbox.values.constructed import ERROR, FUNCTION, ITERATOR, MAPPING, NUMBER, OBJECT, SEQUENCE, SET, TEXT
+from grade_sandbox.values.messages import RETURNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Place(NamedTuple):
     call: int
     expected: Any
     returned: Any
-    root: Any = "v"
+    root: Any = RETURNED
     """What the value is a part of; see `tried.Change`."""
     ways: tuple[Way, Way] = ((), ())
     """The steps to the part of the reference's value, and of the sample's."""
@@ -60,7 +61,7 @@ class Comparison:
         """`reads`: the attributes that the tests read; others of a candidate's own object do not matter."""
         self._reads = reads
 
-    def places(self, call: int, expected: Any, returned: Any, root: Any = "v") -> list[Place]:
+    def places(self, call: int, expected: Any, returned: Any, root: Any = RETURNED) -> list[Place]:
         """Return where two values differ; at most MAX_PLACES."""
         found: list[Place] = []
         seen: dict[tuple[int, int], Any] = {}

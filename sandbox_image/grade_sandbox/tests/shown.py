@@ -6,6 +6,7 @@ import datetime
 
 from grade_sandbox.tests import views
 from grade_sandbox.values.constructed import ERROR, ITERATOR, MAPPING, NUMBER, OBJECT, SEQUENCE, SET, TEXT
+from grade_sandbox.values.messages import expression_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from grade_sandbox.tests.answers import Reader
     from grade_sandbox.tests.views import View
+    from grade_sandbox.values.messages import Call
 
 MAX_TEXT = 500
 _DEPTH = 6
@@ -90,16 +92,16 @@ class _Source:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def call(self, made: dict[str, Any], depth: int) -> Iterator[str]:
+    def call(self, made: Call, depth: int) -> Iterator[str]:
         """Yield the pieces of a call."""
         decoder = self._reader.arguments(made)
-        given = [self._given(decoder, atom, depth) for atom in made["v"]]
-        named = [(key, self._given(decoder, atom, depth)) for key, atom in made["k"]]
-        kind, *rest = target = made["f"]["x"]
+        given = [self._given(decoder, atom, depth) for atom in made.arguments]
+        named = [(key, self._given(decoder, atom, depth)) for key, atom in made.named]
+        kind, *rest = target = made.target
         if depth > _DEPTH:
             yield "..."
         elif kind == "op" and rest[0] == "getattr":
-            yield from [*given[0], f".{made['v'][1]}"]
+            yield from [*given[0], f".{made.arguments[1]}"]
         elif kind == "op" and rest[0] == "getitem":
             yield from [*given[0], "[", *given[1], "]"]
         elif kind == "op" and rest[0] in _SIGNS and len(given) == 2:
@@ -114,8 +116,8 @@ class _Source:
             yield ")"
 
     def _given(self, decoder: Any, atom: Any, depth: int) -> Iterator[str]:
-        if isinstance(atom, dict) and "x" in atom:
-            return self._expression(atom["x"], depth)
+        if (expression := expression_of(atom)) is not None:
+            return self._expression(expression, depth)
         return _pieces(decoder.value(atom), 0)
 
     def _expression(self, expression: list[Any], depth: int) -> Iterator[str]:
@@ -125,7 +127,7 @@ class _Source:
             yield from self.call(self._reader.calls[rest[0]], depth + 1)
         elif kind == "arg":
             made = self._reader.calls[rest[0]]
-            atom = made["v"][rest[1]] if isinstance(rest[1], int) else dict(made["k"])[rest[1]]
+            atom = made.arguments[rest[1]] if isinstance(rest[1], int) else dict(map(tuple, made.named))[rest[1]]
             yield from self._given(self._reader.arguments(made), atom, depth + 1)
         elif kind == "name":
             yield str(rest[0])

@@ -15,6 +15,7 @@ from grade_sandbox.confine import process
 from grade_sandbox.tests import executing, views
 from grade_sandbox.values import instances, receiving, remote_objects, standing_in, wire
 from grade_sandbox.values.call_context import CallContext
+from grade_sandbox.values.messages import RETURNED, UNSENT, Hello, failure_of
 from grade_sandbox.values.standing_in import Proxy
 from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from grade_sandbox.jobs import Declared, Task
-    from grade_sandbox.tests.tried import Change, Reply
+    from grade_sandbox.tests.tried import Change, Replayed
+    from grade_sandbox.values.messages import Reply
     from grade_sandbox.values.passed import Passed
     from grade_sandbox.values.remote_objects import Link
     from grade_sandbox.values.standing_in import CallBack, Note
@@ -71,21 +73,20 @@ class TestRun:
         self.names: dict[str, Any] = {}
         """The global names of the tests, before they run."""
 
-    def verdict(self, hello: Reply) -> tuple[str, str]:
+    def verdict(self, hello: Replayed) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind)."""
         why = "", ""
         try:
-            message = wire.loads(hello.text)
-            if "failed" in message:
-                return f"the candidate's code does not load: {wire.clip(str(message['failed']))}", "load"
-            self._run(hello_of(message), hello.changes)
+            if (failed := failure_of(hello.text)) is not None:
+                return f"the candidate's code does not load: {wire.clip(failed)}", "load"
+            self._run(Hello.read(hello.text), hello.changes)
             if not self.used:
                 why = "the tests pass without a call", "unconfirmed"
         except BaseException as error:
             why = reason_of(error, self.spec["test"])
         return why if self.error is None else reason_of(self.error, "")
 
-    def _run(self, hello: dict[str, Any], changes: Sequence[Change]) -> None:
+    def _run(self, hello: Hello, changes: Sequence[Change]) -> None:
         make_repeatable()
         text = self.spec["signature"] + self.spec["test"]
         namespace = executing.namespace(self.note, text, (self._signature, self._tests))
@@ -94,32 +95,32 @@ class TestRun:
         classes, self.stubs = classes_and_stubs(self.spec, namespace)
         self.replies, self.context = Replies(classes, self.note, self.called), CallContext(self.refusal)
         wanted = self.wanted(namespace)
-        functions = set(map(str, hello["functions"]))
+        functions = set(map(str, hello.functions))
         lent = {name: stub for name, stub in self.stubs.items() if name in functions}
         lent = stand_ins(lent, self.called, self)
         namespace |= lent
         self.replies.tested |= lent
-        decoder = self.replies.decode(hello["n"])
+        decoder = self.replies.decode(hello.nodes)
         for name in wanted:
             for found in self._lent(name, hello, decoder):
                 namespace[name] = found
         for change in changes:
             namespace[change.root[1]] = views.put(namespace[change.root[1]], change.steps, views.copied(change.value))
         # The recording has found that the tests read them.
-        self.used += len(hello["values"].keys() & set(wanted))
+        self.used += len(hello.values.keys() & set(wanted))
         self.names = dict(namespace)
         exec(self._tests, namespace)
 
-    def _lent(self, name: str, hello: dict[str, Any], decoder: receiving.Decoder) -> Iterator[Any]:
+    def _lent(self, name: str, hello: Hello, decoder: receiving.Decoder) -> Iterator[Any]:
         """Yield what the tests get under a name that a candidate may have; nothing if it has none.
 
         Modules and library functions come from this process's own library if the candidate has imported them. If it
         has defined `isclose` itself, the tests get neither: the library's is not what they would test, and the
         candidate's could be what makes them pass.
         """
-        found, errors, values = library(name), hello["errors"], hello["values"]
-        is_function = name in hello["functions"]
-        if found is not None and (name in hello["imported"] or _is_written_down(found, values.get(name))):
+        found, errors, values = library(name), hello.errors, hello.values
+        is_function = name in hello.functions
+        if found is not None and (name in hello.imported or _is_written_down(found, values.get(name))):
             yield found
         elif found is not None and not (name in errors and _is_error(found)):
             if is_function or name in errors or name in values:
@@ -142,7 +143,7 @@ class TestRun:
         return self.error
 
     def answer(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
-        """Return the answer to a call: ("v", value) or ("e", exception)."""
+        """Return the answer to a call: RETURNED and its value, or RAISED and the exception."""
         raise NotImplementedError
 
     def called(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -225,27 +226,26 @@ class Replies:
         decoder.decode_all()
         return decoder
 
-    def take(self, reply: dict[str, Any], passed: Passed | None) -> tuple[str, Any]:
-        """Apply the changes that a call made; return ("v", value) or ("e", exception)."""
-        if "u" in reply:
-            what = str(reply["u"])[:200]
+    def take(self, reply: Reply, passed: Passed | None) -> tuple[str, Any]:
+        """Apply the changes that a call made; return RETURNED and its value, or RAISED and the exception."""
+        if reply.how == UNSENT:
+            what = str(reply.value)[:200]
             raise UnconfirmedError(f"the candidate returned what cannot be serialized: {what}")
         try:
-            decoder = self.decode(reply.get("n"), passed)
-            how = "e" if "e" in reply else "v"
-            result = decoder.value(reply[how])
-            for number, node in reply["m"]:
+            decoder = self.decode(reply.nodes, passed)
+            result = decoder.value(reply.value)
+            for number, node in reply.changes:
                 if passed is None:
                     raise MalformedError("a change of nothing")
                 decoder.fill(passed.changed(number, node), node)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise MalformedError(str(error)[:200]) from None
-        return how, result
+        return reply.how, result
 
 
 def delivered(how: str, result: Any) -> Any:
     """Return an answer's value, or raise its exception."""
-    if how == "v":
+    if how == RETURNED:
         return result
     if not isinstance(result, (Exception, SystemExit)):
         raise UnconfirmedError("the candidate's process ended during a call")
@@ -253,14 +253,6 @@ def delivered(how: str, result: Any) -> Any:
         # A `map` or `zip` in the tests would take it as its normal end, and end early and silently.
         raise UnconfirmedError("the candidate raised StopIteration")
     raise result
-
-
-def hello_of(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a candidate's first message, with all required fields; raises MalformedError."""
-    wanted = {"functions": list, "imported": list, "errors": dict, "values": dict, "n": list}
-    if not all(type(message.get(name)) is kind for name, kind in wanted.items()):
-        raise MalformedError("it does not say what it defines")
-    return message
 
 
 class _Decoder(receiving.Decoder):

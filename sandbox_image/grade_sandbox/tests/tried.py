@@ -18,12 +18,12 @@ class Change(NamedTuple):
     call: int
     """-1: a constant."""
     root: Any
-    """`v` or `e`: the answer; `printed`; ("argument", number): an object of the call; ("constant", name)."""
+    """RETURNED or RAISED: the answer; `printed`; ("argument", number): an object of the call; ("constant", name)."""
     steps: Sequence[Step]
     value: Any
 
 
-class Reply(NamedTuple):
+class Replayed(NamedTuple):
     """A message as it is replayed."""
 
     text: str
@@ -36,13 +36,13 @@ class Reply(NamedTuple):
     """The number of an object of the call, if the answer is that object itself although it is apart."""
 
 
-Tried = list[Reply]
+Tried = list[Replayed]
 """All messages of a program, as they are replayed."""
 
 
 def as_they_are(texts: Sequence[str]) -> Tried:
     """Return messages without changes."""
-    return [Reply(text) for text in texts]
+    return [Replayed(text) for text in texts]
 
 
 def with_changes(tried: Tried, changes: Sequence[Change]) -> Tried:
@@ -54,6 +54,6 @@ def with_changes(tried: Tried, changes: Sequence[Change]) -> Tried:
     return made
 
 
-def exchanged(tried: Tried, others: Mapping[int, Reply]) -> Tried:
+def exchanged(tried: Tried, others: Mapping[int, Replayed]) -> Tried:
     """Return messages of which some are exchanged: call -> another message."""
     return [others.get(at - 1, reply) for at, reply in enumerate(tried)]

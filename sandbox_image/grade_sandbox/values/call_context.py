@@ -76,18 +76,18 @@ class CallContext:
         return {name: one_way(one) if self._periods[name][one[0]].drawn else one for name, one in told.items()}
 
     def now(self) -> dict[str, Any]:
-        """Return the state to send with a call, as entries of its message."""
+        """Return the state to send with a call; see messages.py."""
         found: dict[str, Any] = {}
         if sys.stdout is not self._output:
-            found["p"] = True
+            found["captures"] = True
         given = self._given_input()
         if given != self._told_input:
             self._told_input = given
-            found["i"] = given[1]
+            found["input"] = given[1]
         changed = {name: state for name, state in self._states().items() if state != self._told.get(name)}
         if changed:
             self._told |= changed
-            found["s"] = changed
+            found["seeds"] = changed
         return found
 
     def _given_input(self) -> tuple[Any, str | None]:
@@ -107,10 +107,9 @@ class CallContext:
             return None
         return [line for line in copy.copy(effect) if isinstance(line, str)]
 
-    def after(self, reply: dict[str, Any]) -> None:
+    def after(self, printed: str, consumed: int) -> None:
         """Apply the effects of a call: its output, and how much of the input it read."""
-        printed, consumed = reply.get("p", ""), reply.get("i", 0)
-        if not isinstance(printed, str) or not isinstance(consumed, int):
+        if not isinstance(printed, str):  # a control
             raise MalformedError("it printed what is no text")
         if printed:
             sys.stdout.write(printed)
@@ -159,8 +158,8 @@ def _numpy_state() -> list[Any]:
     return [name, keys.tolist(), int(position), int(has_gauss), float(gauss)]
 
 
-_STATES = {"p": _python_state, "n": _numpy_state}
-_SETTERS = {"p": ("random", "seed", "setstate"), "n": ("numpy.random", "seed", "set_state")}
+_STATES = {"random": _python_state, "numpy": _numpy_state}
+_SETTERS = {"random": ("random", "seed", "setstate"), "numpy": ("numpy.random", "seed", "set_state")}
 """Generator -> its module, and the functions that set it."""
 
 
@@ -180,7 +179,7 @@ def _enter_numpy(state: Any) -> None:
         numpy.random.set_state((state[0], numpy.array(state[1], dtype=numpy.uint32), *state[2:]))
 
 
-_ENTER = {"p": _enter_python, "n": _enter_numpy}
+_ENTER = {"random": _enter_python, "numpy": _enter_numpy}
 
 
 class Entered:
@@ -191,20 +190,19 @@ class Entered:
         self._given: io.StringIO | None = None
         self._start = 0
 
-    def enter(self, call: dict[str, Any]) -> None:
-        """Set the state of this process that the call expects."""
+    def enter(self, state: dict[str, Any]) -> None:
+        """Set the state of this process that a call expects."""
         self._printed.seek(0)
         self._printed.truncate()
-        if "i" in call:
-            self._given = io.StringIO(call["i"]) if call["i"] is not None else None
+        if "input" in state:
+            self._given = io.StringIO(state["input"]) if state["input"] is not None else None
             sys.stdin = self._given if self._given is not None else self._input
         self._start = self._given.tell() if self._given is not None else 0
-        for name, (_, state) in call.get("s", {}).items():
-            _ENTER[name](state)
+        for name, (_, seeded) in state.get("seeds", {}).items():
+            _ENTER[name](seeded)
 
-    def left(self, call: dict[str, Any]) -> dict[str, Any]:
-        """Return the effects of the call, as entries of its answer."""
-        found: dict[str, Any] = {"p": self._printed.getvalue()} if call.get("p") else {}
-        if self._given is not None and not self._given.closed:
-            found["i"] = self._given.tell() - self._start
-        return found
+    def left(self, state: dict[str, Any]) -> tuple[str, int]:
+        """Return the effects of the call: what it printed, if the tests capture this, and how much input it read."""
+        is_open = self._given is not None and not self._given.closed
+        consumed = self._given.tell() - self._start if self._given is not None and is_open else 0
+        return self._printed.getvalue() if state.get("captures") else "", consumed

@@ -2,7 +2,7 @@
 
 An object in the call's own nodes has the number of its node. An object in an earlier answer or argument has the number
 `[j, n]`: `j` is the position of the expression in the call that refers to this answer or argument, and `n` counts the
-objects in it, in the order in which they would be sent. The reply refers to an object as `{"t": number}`, and has the
+objects in it, in the order in which they would be sent. The reply refers to an object by its number, and has the
 new contents of each object that the call has changed.
 """
 
@@ -14,12 +14,15 @@ import operator
 from grade_sandbox.values import sending
 from grade_sandbox.values.constructed import MUTABLE, TYPES
 from grade_sandbox.values.instances import attributes
+from grade_sandbox.values.messages import PASSED, expressions, node_of
 from grade_sandbox.values.wire import MalformedError, UncrossableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
+
+    from grade_sandbox.values.messages import Call
 
     Number = int | tuple[int, int]
 
@@ -29,7 +32,7 @@ class Passed:
 
     def __init__(
         self,
-        call: dict[str, Any],
+        call: Call,
         built: list[Any],
         labels: Mapping[type[Any], str],
         value_of: Callable[[Any], Any],
@@ -43,9 +46,9 @@ class Passed:
         self._before: dict[Number, list[Any]] = {}
         self._mentioned: set[Number] = set()
         """The objects that have changed, and those in earlier answers to which this answer refers."""
-        for number, node in enumerate(call["n"]):
+        for number, node in enumerate(call.nodes):
             self._add(number, built[number], node)
-        for position, expression in enumerate(expressions([call["v"], call["k"], call["n"]])):
+        for position, expression in enumerate(call.expressions):
             encoder = _Enumerating(labels, [self], functions=True, tested=tested)
             try:
                 encoder.encode(value_of(expression))
@@ -54,8 +57,8 @@ class Passed:
             for number, (value, node) in enumerate(zip(encoder.values, encoder.nodes, strict=True)):
                 self._add((position, number), value, node)
         self._mentioned.clear()
-        named = [*expressions([call["v"]])]
-        self._tops: list[Number] = [atom["r"] for atom in call["v"] if isinstance(atom, dict) and "r" in atom]
+        named = [*expressions([call.arguments])]
+        self._tops: list[Number] = [node for atom in call.arguments if (node := node_of(atom)) is not None]
         self._tops += [(position, 0) for position in range(len(named))]
 
     def _add(self, number: Number, value: Any, node: list[Any]) -> None:
@@ -78,7 +81,7 @@ class Passed:
             return None
         if type(number) is tuple:
             self._mentioned.add(number)
-        return {"t": number}
+        return {PASSED: number}
 
     def __getitem__(self, number: Any) -> Any:
         """Return the object that an atom names."""
@@ -130,22 +133,6 @@ def key_of(number: Any) -> Any:
     if type(number) is not int:
         raise MalformedError("a reference that is none")
     return number
-
-
-def expressions(value: Any) -> Iterator[Any]:
-    """Yield the expressions in parts of a call, from left to right."""
-    for part in value:
-        if isinstance(part, list):
-            yield from expressions(part)
-        elif isinstance(part, dict) and "x" in part:
-            yield part["x"]
-
-
-def call_of(expression: Any, *kinds: str) -> int | None:
-    """Return the number of the call to which an expression refers; None if it is not of these kinds (`ans`, `arg`)."""
-    while expression[0] in {"item", "nth", "attr"}:
-        expression = expression[1]
-    return expression[1] if expression[0] in kinds else None
 
 
 def _contents(name: str, value: Any) -> list[Any]:

@@ -8,12 +8,15 @@ import re
 from grade_sandbox.values import arrays, plain_forms, standing_in
 from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
 from grade_sandbox.values.instances import library_error, make_builtin_error, make_error, make_named, set_attributes
-from grade_sandbox.values.wire import BUILTIN_TYPES, WRITTEN, MalformedError
+from grade_sandbox.values.messages import EARLIER, NODE, PASSED, WRITTEN
+from grade_sandbox.values.wire import BUILTIN_TYPES, MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Protocol
+
+    from grade_sandbox.values.messages import Call
 
     class _Objects(Protocol):
         """Objects that a call has passed, by number."""
@@ -106,15 +109,15 @@ class Decoder:
         if not isinstance(atom, dict) or len(atom) != 1:
             raise MalformedError("not an atom")
         ((tag, content),) = atom.items()
-        if tag == "r":
+        if tag == NODE:
             if type(content) is not int or content < 0:
                 raise MalformedError("a reference that is none")
             if not self._ready[content]:
                 raise MalformedError("an immutable value that contains itself")
             return self.built[content]
-        if tag == "t":
+        if tag == PASSED:
             return self.passed[content]
-        if tag == "x":
+        if tag == EARLIER:
             return self.evaluate(content)
         if tag in WRITTEN:
             return WRITTEN[tag][1](content)
@@ -242,9 +245,9 @@ class CallDecoder(Decoder):
     def helper(self, name: Any) -> Any:
         return self._helpers[name]
 
-    def arguments(self, call: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self, call: Call) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of the call, and its named ones."""
-        return self.values(call["v"]), {key: self.value(atom) for key, atom in call["k"]}
+        return self.values(call.arguments), {key: self.value(atom) for key, atom in call.named}
 
 
 def _flag(kind: Any, value: Any) -> enum.Flag:
@@ -293,8 +296,8 @@ def _references(node: list[Any]) -> list[int]:
         part = stack.pop()
         if isinstance(part, list):
             stack.extend(p for p in part if isinstance(p, (list, dict)))
-        elif type(part.get("r")) is int:
-            if part["r"] < 0:
+        elif type(number := part.get(NODE)) is int:
+            if number < 0:
                 raise MalformedError("a negative reference")
-            found.append(part["r"])
+            found.append(number)
     return found

@@ -13,6 +13,7 @@ import types
 
 from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
 from grade_sandbox.values.instances import attributes, library_error
+from grade_sandbox.values.messages import BYTES, CHARACTERS, COMPLEX, INTEGER, NODE, PASSED, Call
 from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, EndlessError, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
@@ -92,11 +93,11 @@ class Encoder:
         self.finish()
         return atom
 
-    def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the message of a call; `function`: the atom of what is called."""
+    def call(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        """Return a call; `target`: the expression of what is called."""
         values = [self.encode(value) for value in args]
         named = [[key, self.encode(value)] for key, value in kwargs.items()]
-        return {"f": function, "v": values, "k": named, "n": self.nodes}
+        return Call(target, values, named, self.nodes)
 
     def finish(self) -> None:
         """Create the nodes that atoms refer to and that do not exist yet."""
@@ -119,7 +120,7 @@ class Encoder:
         With an object, this is about its properties. The call's own objects are not asked: the tests have their class.
         With None, this is about the length and the items of any object.
         """
-        return not any(type((table.get(id(value)) or {}).get("t")) is int for table in self.known)
+        return not any(type((table.get(id(value)) or {}).get(PASSED)) is int for table in self.known)
 
     def atom(self, value: Any) -> Any:
         kind = type(value)
@@ -127,13 +128,13 @@ class Encoder:
             return value
         if kind is str:
             # JSON would read a pair of lone surrogates as one character.
-            return {"s": [ord(c) for c in value]} if _SURROGATE_PAIR.search(value) else value
+            return {CHARACTERS: [ord(c) for c in value]} if _SURROGATE_PAIR.search(value) else value
         if kind is int:
-            return value if -_SMALL < value < _SMALL else {"i": hex(value)}
+            return value if -_SMALL < value < _SMALL else {INTEGER: hex(value)}
         if kind is complex:
-            return {"c": [value.real, value.imag]}
+            return {COMPLEX: [value.real, value.imag]}
         if kind is bytes:
-            return {"b": value.decode("latin-1")}
+            return {BYTES: value.decode("latin-1")}
         for table in (self._index, *self.known):
             found = table.get(id(value))
             if found is not None:
@@ -144,11 +145,12 @@ class Encoder:
                 return self.atom(plain)
         if len(self.nodes) >= MAX_NODES:
             raise UncrossableError("a value of too many parts")
-        reference = {"r": len(self.nodes)}
+        position = len(self.nodes)
+        reference = {NODE: position}
         self.nodes.append(None)
         self.values.append(value)
         self._index[id(value)] = reference
-        self._pending.append((reference["r"], value))
+        self._pending.append((position, value))
         return reference
 
     def node(self, value: Any) -> list[Any]:

@@ -4,22 +4,11 @@ Values between a candidate and its tests are plain data only, of exact types. Th
 into a table of nodes; the receiving side builds an equal graph. One message is one graph: aliases and cycles in it are
 kept, also those with the arguments of the call that it answers. Between messages nothing is shared.
 
-An atom is a JSON value (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
-``{"c": [re, im]}`` a complex number, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes,
-``{"r": n}`` node n of this message, ``{"t": n}`` an object that the call has passed (passed.py), ``{"x": expression}``
-the value of an expression over earlier calls (see placeholder.py).
-A node is ``[kind, payload...]``. Lists in it are structure, never atoms, so data cannot be mistaken for a reference.
-
-A call is ``{"f": what is called, "v": arguments, "k": named ones, "n": nodes}``, with the state that the tests set for
-it (call_context.py). An answer is ``{"v": value}`` or ``{"e": exception}``, with ``"n": nodes`` and ``"m"``, the
-objects of the call that have changed; or ``{"u": why}`` if it cannot be sent.
-
-sending.py and receiving.py are the two sides.
+messages.py has the messages, sending.py and receiving.py are the two sides.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import struct
 
@@ -114,13 +103,6 @@ BUILTIN_TYPES: dict[str, type[Any]] = {
     for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
 }
 NUMPY_KINDS = "biufcSUMm"
-WRITTEN: dict[Any, tuple[str, Callable[[Any], Any]]] = {
-    "i": ("int", lambda text: int(text, 16)),
-    "c": ("complex", lambda parts: complex(*map(float, parts))),
-    "s": ("str", lambda codes: "".join(map(chr, codes))),
-    "b": ("bytes", lambda text: text.encode("latin-1")),
-}
-"""Tag of an atom -> name of its type, and the function that converts its content."""
 
 
 class UncrossableError(Exception):
@@ -155,27 +137,3 @@ def type_name(value: object) -> str:
     kind = type(value)
     module = module_of(kind)
     return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
-
-
-def dumps(message: object) -> bytes:
-    """Encode a message; raises UncrossableError if it is too large."""
-    data = encode(message).encode()
-    if len(data) > MAX_BYTES:
-        raise UncrossableError(f"a value of more than {MAX_BYTES >> 20} MB")
-    return data
-
-
-_decoder = functools.cache(lambda constant: json.JSONDecoder(parse_constant=constant))
-"""Returns a decoder; creating one takes longer than decoding a small message."""
-
-
-def loads(data: bytes | str, constant: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Decode a message; raises MalformedError. `constant` converts `NaN`, `Infinity` and `-Infinity`."""
-    try:
-        text = data.decode() if isinstance(data, bytes) else data
-        message = _decoder(constant).decode(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedError(str(error)[:200]) from None
-    if not isinstance(message, dict):
-        raise MalformedError("not a message")
-    return message

@@ -46,11 +46,13 @@ def solution(x):
 _NODES = {
     "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
     "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
-    "deep-tuples-hashed": '[["set", [{"r": 1}]]] + [["tuple", [{"r": i + 2}]] for i in range(90000)] + [["tuple", []]]',
+    "deep-tuples-hashed": (
+        '[["set", [{"node": 1}]]] + [["tuple", [{"node": i + 2}]] for i in range(90000)] + [["tuple", []]]'
+    ),
 }
 _MESSAGES = {
-    "huge-integer": '{"v": {"i": "0x" + "f" * 20000000}, "n": [], "m": []}',
-    "system-exit": '{"e": {"r": 0}, "n": [["exception", "SystemExit", [0]]], "m": []}',
+    "huge-integer": '{"returned": {"integer": "0x" + "f" * 20000000}, "nodes": [], "changes": []}',
+    "system-exit": '{"raised": {"node": 0}, "nodes": [["exception", "SystemExit", [0]]], "changes": []}',
     "confirmation": '{"confirmed": True, "reason": "", "kind": ""}',
     "frame-of-40-mb": 'b"x" * (40 << 20)',
 }
@@ -63,7 +65,7 @@ _SUSPECT = {
 class Early:
     send({{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}})
     for count in range(50):
-        send({{"v": count, "n": [], "m": []}})
+        send({{"returned": count, "nodes": [], "changes": []}})
 def solution(x):
     cheat()
     return 0
@@ -85,15 +87,15 @@ def solution(x):
 PROGRAMS = [
     *(Program(name=name, source=source, official=PASSED, careful="suspect") for name, source in _SUSPECT.items()),
     *(_forger(name, message) for name, message in _MESSAGES.items()),
-    *(_forger(name, f'{{"v": {{"r": 0}}, "n": {nodes}, "m": []}}') for name, nodes in _NODES.items()),
+    *(_forger(name, f'{{"returned": {{"node": 0}}, "nodes": {nodes}}}') for name, nodes in _NODES.items()),
     _forger(
         "frozen-instance-changed",
-        '{"v": 1, "n": [], "m": [["t", 0, ["instance", "Point", ["a", 7]]]]}',
+        '{"returned": 1, "nodes": [], "changes": [["t", 0, ["instance", "Point", ["a", 7]]]]}',
         "\n\npoint = Point(1)\nresult = solution(point)\nassert result and point.a == 7\n",
     ),
     _forger(
         "integer-power-in-a-decimal",
-        '{"v": {"r": 0}, "n": [["decimal", ["1E+99999999"]]], "m": []}',
+        '{"returned": {"node": 0}, "nodes": [["decimal", ["1E+99999999"]]], "changes": []}',
         "\n\nresult = solution(1)\nassert int(result) == 5\n",
     ),
     Program(

@@ -211,7 +211,7 @@ def solution(x):
             reference="def solution(x):\n    return {3: 7392.0, 5: 1187.0}[x]\n",
         )
         for name, reply in {
-            "infinity-by-its-exponent": """b'{"v":1e999,"m":[],"n":[]}'""",
+            "infinity-by-its-exponent": """b'{"returned":1e999,"changes":[],"nodes":[]}'""",
             "grows-beyond-a-message": "b'\\xff' * (11 << 20)",
         }.items()
     ),

@@ -9,7 +9,7 @@ from grader.scorers.execution.calls import DIFFERENT, CallList, NotJudged, possi
 
 
 def call(number: int) -> str:
-    return json.dumps({"f": {"x": ["name", "solution"]}, "v": [number]}, separators=(",", ":"))
+    return json.dumps({"target": ["name", "solution"], "arguments": [number]}, separators=(",", ":"))
 
 
 def recording(truthy: list[str] | None, falsy: list[str] | None, refused: str = "") -> Recording:

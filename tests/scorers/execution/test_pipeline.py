@@ -61,7 +61,7 @@ class Scripted:
             return {"messages": []}
         if kind == "record":
             refused = {"refused": "the tests pass a function", "names": [], "reads": []}
-            calls = {"calls": ['{"v": [1]}'], "names": [], "reads": []}
+            calls = {"calls": ['{"arguments": [1]}'], "names": [], "reads": []}
             one = refused if "lambda" in job["record"]["test"] else calls
             return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
         if kind == "answer":
@@ -214,7 +214,10 @@ def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: s
 
 def test_a_reference_solution_whose_own_comparison_was_lost_is_named_with_the_reason(pool: Scripted) -> None:
     """Its answers may be more than a message can have."""
-    pool.lost, pool.answered = {"compare"}, {"hello": '{"functions": ["solution"]}', "replies": ['{"v": 1, "n": []}']}
+    pool.lost, pool.answered = (
+        {"compare"},
+        {"hello": '{"functions": ["solution"]}', "replies": ['{"returned": 1, "nodes": []}']},
+    )
     cases = Cases(inputs=([1],), outputs=None, function="solution")
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
     with Spool() as spool, pytest.raises(InputError, match="was not judged: the sandbox died"):

@@ -1,4 +1,4 @@
-"""Arguments and expected values as messages; the sandbox's `wire.py` has the format. Nothing is read here."""
+"""Arguments and expected values as messages. Nothing is read here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Any
+
+from grader.sandbox import messages
+from grader.sandbox.messages import Call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,15 +35,15 @@ def calls(function: str, arguments: Sequence[Sequence[Any]]) -> tuple[str, ...]:
     made = []
     for given in arguments:
         nodes: list[Any] = []
-        call = {"f": {"x": ["name", function]}, "v": [_atom(value, nodes) for value in given], "k": [], "n": nodes}
-        made.append(json.dumps(call, separators=(",", ":")))
+        call = Call(target=["name", function], arguments=[_atom(value, nodes) for value in given], nodes=nodes)
+        made.append(call.written())
     return tuple(made)
 
 
 def reply(value: Any) -> str:
     """Return the message of a program that returns a value; of a large text only the digest, as in the sandbox."""
     nodes: list[Any] = []
-    made = json.dumps({"v": _atom(value, nodes), "n": nodes}, separators=(",", ":"))
+    made = messages.returned(_atom(value, nodes), nodes)
     return digest(made) if isinstance(value, str) and len(made) > LARGE else made
 
 
@@ -48,18 +51,18 @@ def _atom(value: Any, nodes: list[Any]) -> Any:
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, int):
-        return value if -_SMALL < value < _SMALL else {"i": hex(value)}
+        return value if -_SMALL < value < _SMALL else {messages.INTEGER: hex(value)}
     if isinstance(value, str):
-        return {"s": [*map(ord, value)]} if _SURROGATE.search(value) else value
+        return {messages.CHARACTERS: [*map(ord, value)]} if _SURROGATE.search(value) else value
     if isinstance(value, complex):
-        return {"c": [value.real, value.imag]}
+        return {messages.COMPLEX: [value.real, value.imag]}
     number = len(nodes)
     nodes.append(None)
     if isinstance(value, dict):
         nodes[number] = ["dict", [_atom(part, nodes) for pair in value.items() for part in pair]]
     else:
         nodes[number] = [_NAMES[type(value)], [_atom(part, nodes) for part in value]]
-    return {"r": number}
+    return {messages.NODE: number}
 
 
 def digest(message: str) -> str:
