@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     Handler = Callable[[Request], Awaitable[Response]]
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
+HOLD_TICK = 0.1
+"""Seconds between two tries of a request that waits for room."""
 LEAVE_TICK = 0.1
 """In this time, a client that leaves closes its other connections."""
 CLIENT_HAS_GONE = 499
@@ -274,7 +276,7 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
             if problem := asked.problem:
                 return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._results(request, self._work([asked.sample]))
+            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
             return _json(200, sandbox_fusion.ran(_scored(result)))
 
     async def submit(self, request: Request) -> Response:
@@ -282,10 +284,19 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
             if problem := asked.problem:
                 raise RejectedError(422, problem)
-            (result,) = await self._results(request, self._work([asked.sample]))
+            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
             return _json(200, sandbox_fusion.judged(asked, _scored(result)))
 
-    async def _results(self, request: Request, work: Work) -> list[SampleResult]:
+    async def _results(self, request: Request, work: Work, *, holds: bool = False) -> list[SampleResult]:
+        """Return the results. `holds`: samples above the limit wait for room, and are not refused at once."""
+        end = time.monotonic() + max(work.waits, default=0.0)
+        while holds and self._grading.requests.samples + len(work.asked) > self._limits.waiting:
+            if time.monotonic() >= end:
+                break
+            await asyncio.sleep(HOLD_TICK)
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            work = work._replace(waits=[max(HOLD_TICK, end - time.monotonic())] * len(work.waits))
         with self._admitted(len(work.asked)):
             async with contextlib.aclosing(self._grading.results(request, work)) as parts:
                 found = {one.place: one.result async for part in parts for one in part}
