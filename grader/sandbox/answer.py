@@ -24,11 +24,18 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     status: int | None
     """Exit code, or minus the signal that ended it; None after a result, because the process is then killed."""
     cpu: float
+    longest: float = 0.0
+    """CPU time of the longest call that has a limit of its own, or of several quick ones."""
     wall: float
     waited: float
     """Time in which it was ready to run but the machine was busy with something else."""
     oom: bool
     """Whether the kernel killed a process for memory while it ran."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process can answer nothing more."""
+        return self.stopped is not None or self.oom or self.status is not None
 
     @property
     def is_open(self) -> bool:
@@ -59,7 +66,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the program through which the exception passed, outermost first, separated by commas; self-reported."""
 
 
-SplitKind = Literal[
+JudgementKind = Literal[
     "", "diverged", "unconfirmed", "waiting", "malformed", "load", "ended", "assertion", "error", "unlike"
 ]
 """Why a candidate is not confirmed. `diverged`: with its answers, the tests make other calls than the recorded ones.
@@ -77,13 +84,13 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was judged without a reference solution."""
 
 
-class Split(msgspec.Struct, frozen=True, kw_only=True):
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """The tests' verdict on a candidate in its own process."""
 
     evidence: Evidence
     confirmed: bool = False
     reason: str = ""
-    kind: SplitKind = ""
+    kind: JudgementKind = ""
     likeness: Likeness | None = None
     right: list[bool] = []
     """Of a candidate that fails, if its job asks for it: which assertions of the tests hold."""
@@ -170,7 +177,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     run: Run | None = None
     record: Record | None = None
     answer: Answers | None = None
-    judge: Split | None = None
+    judge: Judgement | None = None
     compare: Compared | None = None
 
     @property

@@ -6,6 +6,7 @@ The sandbox's grade_sandbox/values/messages.py says what they mean.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -98,3 +99,26 @@ def hello(functions: Sequence[str]) -> str:
     """Return the first message of a program that defines these functions."""
     made = {"functions": functions, "imported": [], "errors": {}, "values": {}, "nodes": []}
     return _encode(made)
+
+
+_KIND = re.compile(r'\["([^"]*)"')
+_NO_FLOATS = re.compile(
+    r'\{"returned":(?:-?\d+[,}]|"|true|false|null|\{"(?:integer|characters|bytes)"|'
+    r'\{"node":0\},"nodes":\[\["(?:list|tuple)",\[(?:-?\d+[,\]]|[]{"tfn]))'
+)
+
+
+def is_plain(reply: str) -> bool:
+    """Whether a returned value surely equals itself: numbers, lists, tuples and dictionaries without NaN do."""
+    is_value = reply.startswith('{"returned":') and "NaN" not in reply
+    return is_value and all(match[1] in {"list", "tuple", "dict"} for match in _KIND.finditer(reply))
+
+
+def may_be_floats(reply: str) -> bool:
+    """Whether a returned value may be a float, or a sequence of floats only."""
+    return _NO_FLOATS.match(reply) is None
+
+
+def has_sets(call: str) -> bool:
+    """Whether a set may be among the arguments of a call."""
+    return '["set",' in call or '["frozenset",' in call

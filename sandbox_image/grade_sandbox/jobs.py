@@ -54,6 +54,8 @@ class Answer(TypedDict):
     calls: Sequence[str]
     known: NotRequired[Sequence[str]]
     """Digests of large answers that are expected: of an equal one, only the digest is kept."""
+    most: NotRequired[float]
+    """Seconds of work after which nothing more is asked, if each call has limits of its own."""
 
 
 class Script(TypedDict):
@@ -61,6 +63,8 @@ class Script(TypedDict):
 
     script: str
     calls: Sequence[str]
+    most: NotRequired[float]
+    """Seconds of work after which nothing more is asked."""
 
 
 class Reordered(TypedDict):

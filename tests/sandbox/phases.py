@@ -9,7 +9,7 @@ import pytest
 
 from grader.executors.local import Local
 from grader.observer import Silent
-from grader.sandbox.answer import Split
+from grader.sandbox.answer import Judgement
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.interface import Limits, Supervisor
 from grader.sandbox.pool import Pool
@@ -101,7 +101,7 @@ def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, An
 
 def graded(
     source: str, test: str, signature: str = SIGNATURE, reference: str | None = None, *, opaque: bool = False
-) -> Split:
+) -> Judgement:
     """Return the careful verdict, reached as in a run of `grade`."""
     pool = _pool()
     settler = Settler(Local(pool._backend, pool, VerdictCache(None), Limits()), Silent())
@@ -112,8 +112,8 @@ def graded(
         found = pipeline.verdicts([candidate])[candidate]
         assert not pipeline.known.broken, pipeline.known.broken
         assert not pipeline.tested.not_judged, pipeline.tested.not_judged
-    assert found.split is not None, found.lost
-    return found.split
+    assert found.judgement is not None, found.lost
+    return found.judgement
 
 
 def beside(source: str, test: str, signature: str = SIGNATURE, reference: str | None = None) -> dict[str, Any]:

@@ -132,6 +132,19 @@ def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
+def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measured() -> None:
+    source = "import time\ndef solution(a):\n    end = time.process_time() + 0.2 + 0.2 * (a == 1)\n"
+    source += "    while time.process_time() < end:\n        pass\n    return a\n"
+    candidate = {**DECLARED, "source": source, "each": 1 << 20}
+    spec = {"candidate": candidate, "calls": [call(number) for number in range(50)], "most": 0.7}
+    said = phases.do("answer", spec, cpu=5)
+    assert said["evidence"]["stopped"] is None
+    assert 2 <= len(said["replies"]) < 20
+    assert 0.4 <= said["evidence"]["longest"] < said["evidence"]["cpu"]
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
 def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> None:
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
@@ -139,3 +152,28 @@ def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> N
     spec = {"candidate": candidate, "calls": [call({"node": 0}, [["list", []]])]}
     said = phases.do("answer", spec, cpu=0.1)
     assert said["evidence"]["stopped"] is None or said["encoding"]
+
+
+def test_after_a_slow_call_the_next_ones_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is known then in which of them a program hangs, so it need not run twice."""
+    now = [0.0]
+    monkeypatch.setattr(dialogue.time, "monotonic", lambda: now[0])
+    said = dialogue.LockStep(-1, [call(number) for number in range(20)])
+    sizes = [1]
+    for seconds in (0, 0, 0, 1, 1, 0, 0):
+        now[0] += seconds
+        answered(said, sizes[-1])
+        sizes.append(len(sent(said)))
+    assert sizes[1:] == [1, 2, 4, 1, 1, 2, 4]
+
+
+@pytest.mark.parametrize("each", [0, 1 << 20])
+def test_a_program_that_has_worked_long_enough_is_asked_nothing_more(each: int) -> None:
+    """Only where each call has a limit of its own: the grader has a job for the rest."""
+    said = dialogue.LockStep(-1, [call(number) for number in range(20)], each=each, most=1.0)
+    answered(said, 3)
+    sent(said)
+    said.spent = 1.5
+    assert answered(said, 1) == bool(each)
+    assert said.is_unclear != bool(each)
+    assert len(said.result["replies"]) == 3

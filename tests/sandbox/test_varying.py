@@ -3,7 +3,8 @@
 import inside
 import pytest
 
-from grader.scorers.execution.candidate import hash_seeds
+from grader.scorers.execution.candidate import can_vary, hash_seeds
+from grader.scorers.execution.inputs import values
 
 varying = inside.load("tests.varying")
 
@@ -63,3 +64,30 @@ def test_runs_without_a_difference_have_an_order() -> None:
 )
 def test_a_reference_that_uses_hashes_answers_more_often(source: str, count: int) -> None:
     assert len(set(hash_seeds(source))) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "varies"),
+    [
+        ("import math\ndef f(x):\n    return sorted(x), math.sqrt(2)", False),
+        ("from collections import Counter\ndef f(x):\n    return [k for k, n in Counter(x).items()]", False),
+        ("def f(x):\n    return list(x.keys())", False),
+        ("def f(x, y):\n    return list(x.keys() - y)", True),
+        ("def f(x):\n    return list(map(set, x))", True),
+        ("def f(x):\n    return [a for a in {x, 1}]", True),
+        ("import random\ndef f(x):\n    return random.random()", True),
+        ("import numpy as np\ndef f(x):\n    return np.random.rand()", True),
+        ("from numpy import random as r\ndef f(x):\n    return r.rand()", True),
+        ("import numpy.random as r\ndef f(x):\n    return r.rand()", True),
+        ("import time\ndef f(x):\n    return time.time()", True),
+        ("class A:\n    pass\ndef f(x):\n    return str(A())", True),
+        ("no Python", True),
+    ],
+)
+def test_a_reference_whose_answers_cannot_vary_answers_once(source: str, varies: bool) -> None:
+    assert can_vary(source, values.calls("f", [[["a", "b"]]])) is varies
+
+
+def test_the_order_of_a_set_that_is_given_may_vary() -> None:
+    (call,) = values.calls("f", [[{"a", "b"}]])
+    assert can_vary("def f(x):\n    return list(x)", [call])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate, Found
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from grade_sandbox.jobs import Job
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.spool import Kept, Spool
     from grader.scorers.execution.tasks import CodeTask
+
+
+FIRST_SECONDS = 1.0
+"""Seconds of work after which a program answers more only if its answers so far are right."""
 
 
 class Wanted(NamedTuple):
@@ -36,21 +41,32 @@ class Answering:
         self._settler, self._spool = settler, spool
         self.found: dict[Candidate, Found] = {}
 
-    def run(self, phase: str, wanted: Iterable[Wanted]) -> None:
+    def run(
+        self,
+        phase: str,
+        wanted: Iterable[Wanted],
+        wrong: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
+    ) -> None:
         """Let programs answer that have not answered yet.
 
-        A supervisor that was busy with one for a minute leaves the rest of its calls to another job.
+        A supervisor that was busy with one for a minute leaves the rest of its calls to another job. `wrong`: returns
+        those whose answers so far decide their verdicts. Such programs are asked nothing more, and slow ones are
+        interrupted early for this.
         """
         new = {one.candidate: one for one in wanted if one.candidate not in self.found}
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
         open_ = sorted(new.values(), key=lambda one: "while" not in one.candidate.source)
+        if wrong is not None:
+            open_ = self._run(phase, open_, FIRST_SECONDS)
+            decided = wrong([one.candidate for one in open_]) if open_ else ()
+            open_ = [one for one in open_ if one.candidate not in decided]
         while open_:
             open_ = self._run(phase, open_)
 
-    def _run(self, phase: str, wanted: list[Wanted]) -> list[Wanted]:
-        """Let programs answer in one job each; return those that have calls left."""
-        jobs = [one.job(one.calls) for one in wanted]
-        items = [(self._settler.key(job), job) for job in jobs]
+    def _run(self, phase: str, wanted: list[Wanted], most: float = 0.0) -> list[Wanted]:
+        """Let programs answer in one job each; return those that have calls left. `most`: see `jobs.at_most`."""
+        made = [jobs.at_most(most, one.job(one.calls)) for one in wanted]
+        items = [(self._settler.key(job), job) for job in made]
         kept: dict[str, Kept] = {}
 
         def take(key: str, executed: Executed) -> bool:
@@ -68,7 +84,7 @@ class Answering:
                 found.is_open = True
             else:
                 found.answers.append(kept[key])
-                if 0 < kept[key].replies < len(one.calls) and not kept[key].has_ended:
+                if 0 < kept[key].replies < len(one.calls) and not kept[key].evidence.has_ended:
                     rest.append(one._replace(calls=one.calls[kept[key].replies :]))
         return rest
 

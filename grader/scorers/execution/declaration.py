@@ -74,7 +74,7 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     timeout: float = 0.0
     """CPU seconds of a program, or of each input, where `--timeout` is not given; 0: 2 s."""
     times_reference: float = 4.0
-    """An input has this many times the CPU time that the reference solution needs for all inputs, if that is more."""
+    """An input has this many times the CPU time that the reference needs for the slowest, if that is more."""
     compare: str = "lines"
     """The comparison of outputs: `lines`, `tokens`, `exact`, `float:1e-6`, `near:1e-6`, or `evalplus`."""
     prelude: str = ""

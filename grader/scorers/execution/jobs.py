@@ -92,6 +92,15 @@ def reseeded(job: Job, hash_seed: int) -> Job:
     return {**job, "hash_seed": hash_seed} if hash_seed else job
 
 
+def at_most(seconds: float, job: Job) -> Job:
+    """Return a job whose program is asked nothing more after so many seconds of work; 0: after the usual ones."""
+    if not seconds:
+        return job
+    asked = job["answer"].copy()
+    asked["most"] = seconds
+    return {**job, "answer": asked}
+
+
 def _candidate(task: CodeTask, source: str, wanted: CallList) -> sandbox.Candidate:
     signature = task.signature
     return {

@@ -2,6 +2,9 @@
 
 The calls of a task are known without any candidate: its tests are recorded, or its inputs are read. Every candidate
 answers them, without any test or expected answer. Then the judge decides about all answers, without any candidate.
+
+Of a slow program with inputs, the first answers are compared before it answers more. A comparison runs no program, and
+has ended before one runs in its sandbox.
 """
 
 from __future__ import annotations
@@ -63,9 +66,11 @@ class Pipeline:
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks. No outcome is known at this point."""
-        wanted = [one for candidate in candidates for one in self._of(candidate.qid).wanted(candidate)]
-        if wanted:
-            self._answering.run("answering", wanted)
+        every = list(candidates)
+        for kind in (self.tested, self.inputs):
+            wanted = [one for candidate in every if self._of(candidate.qid) is kind for one in kind.wanted(candidate)]
+            if wanted:
+                self._answering.run("answering", wanted, self.inputs.wrong if kind is self.inputs else None)
 
     def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return the verdicts of candidates that have been asked, from their answers."""

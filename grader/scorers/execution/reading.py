@@ -14,7 +14,7 @@ from grader.scorers.execution.extraction import MAX_SOURCE, parse
 from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
-    from grader.sandbox.answer import Evidence, Lint, Split
+    from grader.sandbox.answer import Evidence, Judgement, Lint
     from grader.scorers.execution.candidate import Verdicts
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.jobs import Attempt
@@ -123,14 +123,14 @@ _HIDDEN = Reading(
 
 def _unfinished_at_start(recovery: Verdict) -> bool:
     """Whether a text as written fails to load or was stopped: the tests have no influence on either."""
-    split = recovery.split
-    if split is None or split.confirmed:
+    judgement = recovery.judgement
+    if judgement is None or judgement.confirmed:
         return False
-    return split.kind in {"load", "ended"} or (not split.reason and split.evidence.stopped is not None)
+    return judgement.kind in {"load", "ended"} or (not judgement.reason and judgement.evidence.stopped is not None)
 
 
 def _as_written(official: Reading, recovery: Verdict, attempt: Attempt) -> Reading:
-    if recovery.split is not None and recovery.split.confirmed and official.outcome is not Outcome.PASSED:
+    if recovery.judgement is not None and recovery.judgement.confirmed and official.outcome is not Outcome.PASSED:
         return _recovered(attempt)
     return _confirmed(recovery) if official.outcome is Outcome.PASSED else official
 
@@ -143,28 +143,29 @@ def careful_alone(lint: Lint | None, verdicts: Verdicts, attempt: Attempt, proto
         return careful_reading(official_reading(Executed(lint=lint), protocol), verdicts, attempt, protocol)
     own, written = verdicts.completion, verdicts.whole
     if written is not None and (attempt.program.rebinds or not _unfinished_at_start(written)):
-        if written.split is not None and written.split.confirmed:
+        if written.judgement is not None and written.judgement.confirmed:
             return _recovered(attempt)
         own = written  # one text is one program, never the better of two
-    split = own.split
-    if split is None or split.confirmed:
+    judgement = own.judgement
+    if judgement is None or judgement.confirmed:
         return _confirmed(own)
     if _hides_from_linter(attempt, protocol):
         return _HIDDEN
-    return _unlike(split) if split.kind == "unlike" else _reading(*_unconfirmed(split, protocol), "split")
+    is_unlike = judgement.kind == "unlike"
+    return _unlike(judgement) if is_unlike else _reading(*_unconfirmed(judgement, protocol), "split")
 
 
-def _unconfirmed(split: Split, protocol: ExecutionProtocol) -> tuple[Outcome, str]:
+def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> tuple[Outcome, str]:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
-    if split.evidence.stopped is not None or split.evidence.oom:
-        return failure(split.evidence, None, split.kind, protocol)
-    if split.kind == "assertion":
-        return Outcome.FAILED, split.reason
-    if split.kind in {"error", "load"}:
-        return Outcome.ERROR, split.reason
-    if split.kind == "ended" or split.evidence.status is not None:
-        return Outcome.CRASHED, _end_words(split.evidence.status)
-    return Outcome.SUSPECT, f"it cannot be judged apart from its tests: {split.reason}"
+    if judgement.evidence.stopped is not None or judgement.evidence.oom:
+        return failure(judgement.evidence, None, judgement.kind, protocol)
+    if judgement.kind == "assertion":
+        return Outcome.FAILED, judgement.reason
+    if judgement.kind in {"error", "load"}:
+        return Outcome.ERROR, judgement.reason
+    if judgement.kind == "ended" or judgement.evidence.status is not None:
+        return Outcome.CRASHED, _end_words(judgement.evidence.status)
+    return Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
 
 
 def _recovered(attempt: Attempt) -> Reading:
@@ -173,28 +174,28 @@ def _recovered(attempt: Attempt) -> Reading:
 
 
 def _confirmed(confirmed: Verdict) -> Reading:
-    split = confirmed.split
-    if split is None:
+    judgement = confirmed.judgement
+    if judgement is None:
         return unscored(confirmed.lost or "there is no separate run that could confirm it")
-    if split.confirmed:
+    if judgement.confirmed:
         return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
-    if split.kind == "unlike":
-        return _unlike(split)
-    reason = split.reason or f"that run did not finish ({_unfinished(split.evidence)})"
-    reason = f"the tests end with {reason}" if split.kind == "error" else reason
+    if judgement.kind == "unlike":
+        return _unlike(judgement)
+    reason = judgement.reason or f"that run did not finish ({_unfinished(judgement.evidence)})"
+    reason = f"the tests end with {reason}" if judgement.kind == "error" else reason
     return _reading(
         Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"
     )
 
 
-def _unlike(split: Split) -> Reading:
+def _unlike(judgement: Judgement) -> Reading:
     """Return the reading of a program that passes with answers that are not believed."""
-    calls = None if split.likeness is None else split.likeness.calls
+    calls = None if judgement.likeness is None else judgement.likeness.calls
     first = None if calls is None else calls.first
     if first is None:
-        return _reading(Outcome.SUSPECT, f"passes, but its answers are not believed: {split.reason}", "likeness")
+        return _reading(Outcome.SUSPECT, f"passes, but its answers are not believed: {judgement.reason}", "likeness")
     said = f"{first.call} returned {first.returned}, expected {first.expected}"
-    return _reading(Outcome.SUSPECT, f"passes, but {said} ({split.reason})"[: 2 * MAX_LINE], "likeness")
+    return _reading(Outcome.SUSPECT, f"passes, but {said} ({judgement.reason})"[: 2 * MAX_LINE], "likeness")
 
 
 def _unfinished(evidence: Evidence) -> str:
@@ -245,16 +246,16 @@ def sample_result(
 def calls_of(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
     """Return how a sample's answers compare with the reference solution's."""
     for confirmed in (verdicts.completion, verdicts.whole or Verdict()):
-        split = confirmed.split
-        if split is not None and split.likeness is not None and split.likeness.calls is not None:
-            return split.likeness.calls
+        judgement = confirmed.judgement
+        if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
+            return judgement.likeness.calls
     return Calls(n=verdicts.calls, same=0) if verdicts.calls else msgspec.UNSET
 
 
 def tests_of(verdicts: Verdicts) -> list[bool]:
     """Return whether each test of a program that fails is right; nothing if that was not asked or is not known."""
     both = (verdicts.completion, verdicts.whole)
-    found = [verdict.split.right for verdict in both if verdict is not None and verdict.split is not None]
+    found = [verdict.judgement.right for verdict in both if verdict is not None and verdict.judgement is not None]
     return next(filter(None, found), [])
 
 

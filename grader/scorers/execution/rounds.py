@@ -190,11 +190,11 @@ class Rounds:
                 outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
                 result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=outputs)))
             return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
-        split = sample.verdicts.completion.split
+        judgement = sample.verdicts.completion.judgement
         return SampleResult(
             qid=request.qid,
             sample=sample.attempt.sample,
-            seconds=split.evidence.cpu if split is not None else 0.0,
+            seconds=judgement.evidence.cpu if judgement is not None else 0.0,
             official=NOT_ASKED,
             careful=careful_alone(sample.lint, sample.verdicts, sample.attempt, self._protocol),
             groups=sample.attempt.task.groups or msgspec.UNSET,

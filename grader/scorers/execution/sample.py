@@ -71,8 +71,8 @@ class Sample:
     @property
     def seconds(self) -> float:
         """Wall time in which the candidate answered."""
-        split = self.verdicts.completion.split
-        return split.evidence.wall if split is not None else 0.0
+        judgement = self.verdicts.completion.judgement
+        return judgement.evidence.wall if judgement is not None else 0.0
 
     @property
     def executed(self) -> Executed | None:

@@ -11,7 +11,6 @@ import msgspec
 from grader import resources
 from grader.predictions import reasoning
 from grader.sandbox.answer import Executed, understand
-from grader.sandbox.interface import length_of
 from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms
 
 if TYPE_CHECKING:
@@ -28,10 +27,8 @@ if TYPE_CHECKING:
     Made = Job | Callable[[], Job]
     """A job, or what returns it when it is sent."""
 
-KEYS_AT_A_TIME = 16
+KEYS_AT_A_TIME = 8
 """Maximum number of cached results in memory."""
-MAX_CACHED_CHARACTERS = 8 << 20
-"""Larger results are not cached."""
 ASSEMBLING = assembly, careful_program, extraction, reasoning, regions, reply_forms
 """The modules that decide what `assemble` returns."""
 _ASSEMBLY = resources.digest_of(*(module.__name__ for module in ASSEMBLING))
@@ -92,7 +89,7 @@ class Settler:
     def _settled(self, phase: _Phase, verdict: Verdict) -> None:
         executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
         if verdict.answer is not None and executed is not None:
-            if length_of(verdict.answer) <= MAX_CACHED_CHARACTERS and not executed.is_open:
+            if not executed.is_open:
                 self.executor.cache.put(verdict.key, verdict.answer)
         else:
             phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"

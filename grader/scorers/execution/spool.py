@@ -29,12 +29,6 @@ class Kept(NamedTuple):
     encoding: bool
     """See `Answers.encoding`."""
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether the program can answer nothing more."""
-        evidence = self.evidence
-        return evidence.stopped is not None or evidence.oom or evidence.status is not None
-
 
 class Spool:
     """Values of JSON by key, for any number of threads. Use it as a context manager."""
@@ -52,22 +46,22 @@ class Spool:
 
     def put(self, key: str, answers: Answers) -> Kept:
         """Store answers."""
-        self.hold(key, answers)
+        self.store(key, answers)
         digest = hashlib.sha256(compact_json.encode(answers.messages)).hexdigest()
         return Kept(key, digest, answers.evidence, len(answers.replies), answers.encoding)
 
     def get(self, kept: Kept) -> Answers:
         """Return stored answers."""
-        return msgspec.convert(self.held(kept.key), Answers)
+        return msgspec.convert(self.load(kept.key), Answers)
 
-    def hold(self, key: str, value: object) -> None:
+    def store(self, key: str, value: object) -> None:
         """Store a value."""
         data = zlib.compress(compact_json.encode(value), 1)
         with self._lock:
             self._places[key] = self._file.seek(0, 2), len(data)
             self._file.write(data)
 
-    def held(self, key: str) -> Any:
+    def load(self, key: str) -> Any:
         """Return a stored value."""
         with self._lock:
             start, length = self._places[key]

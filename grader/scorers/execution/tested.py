@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import InputError
 from grader.results import Calls
-from grader.sandbox.answer import Executed, Likeness, Recording, Split
+from grader.sandbox.answer import Executed, Judgement, Likeness, Recording
 from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import Wanted
 from grader.scorers.execution.assembly import Program
@@ -50,7 +50,7 @@ class Tested:
         self._each = each
         self.unrecorded: dict[str, str] = {}
         """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
-        self._judged: dict[str, Split] = {}
+        self._judged: dict[str, Judgement] = {}
 
     @property
     def not_judged(self) -> dict[str, str]:
@@ -104,7 +104,7 @@ class Tested:
         return tried
 
     def _check_references(self, tried: Mapping[tuple[str, CallList], Tried]) -> None:
-        judged = {qid for (qid, _), reference in tried.items() if reference.verdict.split is not None}
+        judged = {qid for (qid, _), reference in tried.items() if reference.verdict.judgement is not None}
         if len(judged) > 1 and judged <= self.known.broken.keys():
             first = min(judged)
             raise InputError(
@@ -235,7 +235,7 @@ class Tested:
 
         rest = [candidate for candidate in found if candidate not in verdicts]
         items = [
-            (*self._judging(candidate, None if calls is None else calls[candidate]), candidate) for candidate in rest
+            (*self._judge_job(candidate, None if calls is None else calls[candidate]), candidate) for candidate in rest
         ]
         new = [(key, made) for key, made, _ in items if key not in self._judged]
         lost = self._settler.settle(phase, new, take, passed=len(verdicts)) if new or verdicts else {}
@@ -256,9 +256,9 @@ class Tested:
                 return None
         number = self.compared_calls(candidate.qid)
         likeness = Likeness(calls=Calls(n=number, same=number))
-        return Verdict(split=Split(evidence=kept.evidence, confirmed=True, likeness=likeness))
+        return Verdict(judgement=Judgement(evidence=kept.evidence, confirmed=True, likeness=likeness))
 
-    def _judging(self, candidate: Candidate, calls: CallList | None) -> tuple[str, Made]:
+    def _judge_job(self, candidate: Candidate, calls: CallList | None) -> tuple[str, Made]:
         """Return the job that judges a candidate: its key, and what makes it; see `judge`."""
         task, kept = self._tasks[candidate.qid], self._kept(candidate)
         assert kept is not None
@@ -299,37 +299,38 @@ _MISSING = re.compile(r"No module named '([\w.]+)'")
 
 def _why(verdict: Verdict) -> str:
     """Return why a reference solution does not pass."""
-    split = verdict.split
-    if split is None:
+    judgement = verdict.judgement
+    if judgement is None:
         return verdict.lost
-    if split.evidence.stopped in {"memory", "shared"} or split.evidence.oom or "MemoryError" in split.reason:
+    evidence = judgement.evidence
+    if evidence.stopped in {"memory", "shared"} or evidence.oom or "MemoryError" in judgement.reason:
         return "it needs more memory than the limit, so give more with --memory"
-    return split.reason or f"it was stopped ({split.evidence.stopped or split.evidence.status})"
+    return judgement.reason or f"it was stopped ({evidence.stopped or evidence.status})"
 
 
 def _passes(verdict: Verdict) -> bool:
-    return verdict.split is not None and verdict.split.confirmed
+    return verdict.judgement is not None and verdict.judgement.confirmed
 
 
-def _verdict(judged: Split, answers: Kept) -> Verdict:
+def _verdict(judged: Judgement, answers: Kept) -> Verdict:
     """Return the verdict of the tests; none if they need more than the short time that they were given."""
     if judged.evidence.is_open:
         return Verdict(is_open=True)
-    return Verdict(split=_with_evidence(judged, answers), is_late=_is_late(judged, answers))
+    return Verdict(judgement=_with_evidence(judged, answers), is_late=_is_late(judged, answers))
 
 
-def _with_evidence(judged: Split, answers: Kept) -> Split:
+def _with_evidence(judged: Judgement, answers: Kept) -> Judgement:
     """Return a verdict with the evidence on the candidate: why its process ended, and its resource use."""
     if judged.confirmed:
         return msgspec.structs.replace(judged, evidence=answers.evidence)
     if judged.evidence.stopped is not None:
         return msgspec.structs.replace(judged, reason="judging its answers did not finish", kind="unconfirmed")
     if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "waiting", "diverged", "ended"}:
-        return Split(evidence=answers.evidence, right=judged.right)
+        return Judgement(evidence=answers.evidence, right=judged.right)
     return msgspec.structs.replace(judged, evidence=answers.evidence)
 
 
-def _is_late(judged: Split, answers: Kept) -> bool:
+def _is_late(judged: Judgement, answers: Kept) -> bool:
     """Whether the tests arrive at the very call in which a program used up its CPU time, and not in encoding it."""
     is_late = answers.evidence.stopped == "cpu" and not answers.evidence.oom and not answers.encoding
     return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS

@@ -54,6 +54,8 @@ class Dialogue:
     """What is to be sent."""
     turn: Any = 0
     """The number of the call or the run that the limits of time are for."""
+    spent = 0.0
+    """Seconds that the program had worked when it was last looked at."""
 
     def __init__(self, fd: int, limit: int) -> None:
         """`limit`: the maximum size of a message."""
@@ -152,10 +154,11 @@ class _Replies(Dialogue):
 
 MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
 _BATCH_BYTES = 64 << 10
-MOST_SECONDS = 60.0
-"""Maximum time of calls that have limits of their own, all together."""
-MOST_BYTES = 8 << 20
-"""After so many bytes of answers to such calls or runs, nothing more is asked: the grader has a job for the rest."""
+MOST_SECONDS, MOST_BYTES = 60.0, 16 << 20
+"""After so much work, or so many bytes of answers, to calls or runs that have limits of their own, nothing more is
+asked: the grader has a job for the rest."""
+QUICK_SECONDS = 0.05
+"""After calls that took longer, they come one by one: so it is known in which of them a program hangs."""
 
 
 class LockStep(_Replies):
@@ -174,15 +177,16 @@ class LockStep(_Replies):
         *,
         each: int = 0,
         known: Collection[str] = (),
+        most: float = MOST_SECONDS,
     ) -> None:
         """`each`: the limit of time is for each call, and of an answer with more bytes only a digest is kept.
 
-        `known`: digests of expected answers.
+        `known`: digests of expected answers. `most`: see `MOST_SECONDS`.
         """
         super().__init__(fd, calls)
-        self._size, self._ahead = 1, ahead
-        self._each, self._start, self._turn = each, time.monotonic(), 0
-        self._known = known
+        self._size, self._ahead, self._begun = 1, ahead, time.monotonic()
+        self._each, self._known, self._most = each, known, most
+        self._is_enough = False
         self.is_withdrawn = False
 
     def withdraw(self) -> None:
@@ -191,10 +195,8 @@ class LockStep(_Replies):
 
     @property
     def turn(self) -> int:
-        """The number of the call that the limit of time is for. A limit remains for all calls together."""
-        if self._each and time.monotonic() - self._start < MOST_SECONDS:
-            self._turn = len(self.replies)
-        return self._turn
+        """The number of the call that the limit of time is for."""
+        return len(self.replies) if self._each else 0
 
     def feed(self, part: bytes) -> bool:
         for whole in self._complete(part):
@@ -204,9 +206,11 @@ class LockStep(_Replies):
             if self.encoding:
                 continue
             if self._each and self.replies and self._bytes + len(data) > MAX_REPLIES:
-                return True  # The grader has a job for this answer and the rest.
+                self._is_enough = True  # The grader has a job for this answer and the rest.
+                return True
             self._take(data)
-            if self.has_failed or len(self.replies) >= len(self._parts) or (self._each and self._escaped > MOST_BYTES):
+            self._is_enough = bool(self._each) and (self._escaped > MOST_BYTES or self.spent > self._most)
+            if self.has_failed or len(self.replies) >= len(self._parts) or (self._is_enough and self.replies):
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
             if len(self.replies) >= self._sent:
@@ -224,11 +228,13 @@ class LockStep(_Replies):
     @property
     def is_unclear(self) -> bool:
         """Whether several calls were sent and not answered: nobody knows in which of them the program is."""
-        return self._sent - len(self.replies) > 1
+        return self._sent - len(self.replies) > 1 and not self._is_enough
 
     def _send_batch(self) -> None:
         batch = bytearray()
-        end, self._size = self._sent + self._size, min(2 * self._size, self._ahead)
+        now = time.monotonic()
+        end = self._sent + (self._size if now - self._begun < QUICK_SECONDS else 1)
+        self._size, self._begun = min(2 * (end - self._sent), self._ahead), now
         for call in self._parts[self._sent : end]:
             is_data = messages.is_data(call)
             if batch and not is_data:
@@ -244,9 +250,10 @@ class LockStep(_Replies):
 class ScriptRuns(_Replies):
     """Sends inputs, some ahead, and collects what the runs with them printed. Each run has its own limits."""
 
-    def __init__(self, fd: int, inputs: Iterable[str]) -> None:
+    def __init__(self, fd: int, inputs: Iterable[str], most: float = MOST_SECONDS) -> None:
+        """`most`: see `MOST_SECONDS`."""
         super().__init__(fd, inputs)
-        self._start = time.monotonic()
+        self._most = most
 
     @property
     def turn(self) -> int:
@@ -259,7 +266,7 @@ class ScriptRuns(_Replies):
         return self.has_failed or (self.hello is not None and self._is_over())
 
     def _is_over(self) -> bool:
-        if self.replies and (self._escaped > MOST_BYTES or time.monotonic() - self._start > MOST_SECONDS):
+        if self.replies and (self._escaped > MOST_BYTES or self.spent > self._most):
             return True
         if not self.pending:
             batch = bytearray()

@@ -154,7 +154,8 @@ class Supervisor:
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
         spec = {**candidate, "kept": messages.kept(calls)}
         with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
-            said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()))
+            most = asked.get("most", dialogue.MOST_SECONDS)
+            said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()), most=most)
             return self._watch(job, pid, CANDIDATE_SLOT, said), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
@@ -162,7 +163,8 @@ class Supervisor:
         source = asked["script"]
         numeric = needs_numpy([source])
         with self._talking(job, "script", {"source": source}, job["cpu"], numeric=numeric) as (pid, fd):
-            return self._watch(job, pid, CANDIDATE_SLOT, dialogue.ScriptRuns(fd, asked["calls"]))
+            said = dialogue.ScriptRuns(fd, asked["calls"], asked.get("most", dialogue.MOST_SECONDS))
+            return self._watch(job, pid, CANDIDATE_SLOT, said)
 
     @contextlib.contextmanager
     def _talking(
@@ -306,6 +308,7 @@ class Supervisor:
             "stopped": observed.reason or (observed.alarmed if observed.result else None),
             "status": status,
             "cpu": round(cpu, 4),
+            "longest": round(observed.longest(cpu), 4),
             "wall": round(observed.wall, 4),
             "waited": round(observed.waited, 4),
             "oom": oom,

@@ -258,7 +258,7 @@ class Watch:
         self.alarmed: str | None = None
         self.done = False
         """Whether the dialogue is complete."""
-        self.cpu = self.wall = self.waited = 0.0
+        self.cpu = self.wall = self.waited = self._longest = 0.0
         self._open = True
         self._waiting = Waiting()
         self._used: dict[int, float] = {}
@@ -305,6 +305,11 @@ class Watch:
         if self.reason is None and self.limits.memory and peak > too_much:
             self.reason = "memory"
             self.dialogue.withdraw()
+
+    def longest(self, cpu: float) -> float:
+        """Return the CPU time of the longest turn, or of several short ones; `cpu`: that of all turns so far."""
+        user, system, *_ = self._before
+        return max(self._longest, cpu - user - system)
 
     def _listen(self, poll: select.poll) -> None:
         if self._open:
@@ -363,14 +368,15 @@ class Watch:
         self.cpu = user + system
         self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
         self.waited = self._waiting.seconds
+        # A program that works has as much time of its own as CPU time; one that sleeps counts half.
+        self.dialogue.spent = (self.cpu + self.wall - self.waited) / 2
         if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
             self.reason = "memory"
             return
         if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
             self.reason = "disturbed"
             return
-        # A program that works has as much time of its own as CPU time; one that sleeps is stopped after twice as long.
-        if self.limits.short and (self.cpu + self.wall - self.waited) / 2 >= self.limits.short:
+        if self.limits.short and self.dialogue.spent >= self.limits.short:
             self.reason = "short"
             return
         # Asleep, or waiting for itself: time that passed although the machine would have let it run.
@@ -378,6 +384,7 @@ class Watch:
         # ten times as long as the second). It has its own limit, so that memory runs out before time does.
         now = user, system, self.wall, self.waited
         if self.dialogue.turn != self._turn:
+            self._longest = self.longest(self.cpu)
             self._turn, self._before = self.dialogue.turn, now
         user, system, wall, waited = (one - other for one, other in zip(now, self._before, strict=True))
         own_time = wall - waited - system

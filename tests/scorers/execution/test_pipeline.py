@@ -18,6 +18,7 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.inputs.cases import Cases
+from grader.scorers.execution.inputs.outputs import NOT_ASKED
 from grader.scorers.execution.phases import Phases, result_of
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_reading, official_result
@@ -107,9 +108,9 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     assert list(order) == ["lint", "record", "answer", "judge", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
     assert pool.kinds.count("answer") == 2
-    splits = {sample.attempt.task.id: sample.verdicts.completion.split for sample in samples}
-    assert splits["plain"] is not None
-    assert splits["odd"] is None
+    found = {sample.attempt.task.id: sample.verdicts.completion.judgement for sample in samples}
+    assert found["plain"] is not None
+    assert found["odd"] is None
     assert phases._pipeline.tested.not_judged == {"odd": "the tests pass a function"}
     readings = {result.careful for sample in samples if (result := result_of(sample, PROTOCOL)).qid == "odd"}
     why = "the tests pass a function"
@@ -149,7 +150,7 @@ def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> No
     pool.kind, pool.official = "assertion", "failed: no"
     pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
     assert (pipeline.tested.not_judged, pipeline.known.broken) == ({}, {"plain": "why"})
-    assert found.split.kind == "assertion"
+    assert found.judgement.kind == "assertion"
     assert pool.jobs[-1][1]["judge"]["task"]["expected"] == []
 
 
@@ -175,9 +176,9 @@ def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) 
     as_long = "a" * len(f"{REFERENCE}\n#0")
     _, (same, other) = confirm(pool, as_long, "b", solution=REFERENCE)
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge"]
-    assert same.split.confirmed
-    assert (same.split.likeness.calls.n, same.split.likeness.calls.same) == (1, 1)
-    assert other.split.likeness is None  # The scripted judge says nothing of it.
+    assert same.judgement.confirmed
+    assert (same.judgement.likeness.calls.n, same.judgement.likeness.calls.same) == (1, 1)
+    assert other.judgement.likeness is None  # The scripted judge says nothing of it.
 
 
 @pytest.mark.parametrize(
@@ -209,16 +210,47 @@ def test_only_a_program_whose_tests_arrive_at_the_call_that_used_up_its_time_doe
 def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: str) -> None:
     pool.lost = {kind}
     _, (found,) = confirm(pool, "aaa")
-    assert (found.split, found.lost) == (None, "the sandbox died")
+    assert (found.judgement, found.lost) == (None, "the sandbox died")
 
 
 def test_a_reference_solution_whose_own_comparison_was_lost_is_named_with_the_reason(pool: Scripted) -> None:
     """Its answers may be more than a message can have."""
     pool.lost, pool.answered = (
         {"compare"},
-        {"hello": '{"functions": ["solution"]}', "replies": ['{"returned": 1, "nodes": []}']},
+        {"hello": '{"functions": ["solution"]}', "replies": ['{"returned": NaN, "nodes": []}']},
     )
     cases = Cases(inputs=([1],), outputs=None, function="solution")
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
     with Spool() as spool, pytest.raises(InputError, match="was not judged: the sandbox died"):
         Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL).record(["plain"])
+
+
+@pytest.mark.parametrize(("first", "asked"), [("1", [["1", "2", "3"], ["2", "3"]]), ("9", [["1", "2", "3"]])])
+def test_a_slow_program_answers_more_only_if_its_answers_so_far_are_right(
+    pool: Scripted, first: str, asked: list[list[str]]
+) -> None:
+    """EvalPlus and LiveCodeBench stop at the first wrong answer; here a quick program answers everything."""
+    cases = Cases(inputs=("1", "2", "3"), outputs=("1", "2", "3"))
+    task = msgspec.structs.replace(make("plain", "", "", {}, None), cases=cases)
+    asked_so_far: list[list[str]] = []
+
+    def answer(kind: str, job: dict[str, Any]) -> dict[str, Any]:
+        if kind == "compare":
+            rights = [[pair.get("given") == pair["expected"]] * 2 + [""] for pair in job["compare"]["pairs"]]
+            return {"evidence": EVIDENCE, "compared": {"verdicts": rights, "shown": {}}}
+        calls = job["answer"]["calls"]
+        asked_so_far.append(list(calls))
+        given = [first] if "most" in job["answer"] else calls
+        replies = [json.dumps({"printed": text, "status": 0, "cpu": 0.1}) for text in given]
+        return {"evidence": EVIDENCE, "hello": '{"compiled": true}', "replies": replies}
+
+    pool.answer = answer  # type: ignore[method-assign]
+    candidate = Candidate(qid="plain", source="print(input())")
+    with Spool() as spool:
+        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        (verdict,) = pipeline.verdicts([candidate]).values()
+    assert asked_so_far == asked
+    readings = verdict.readings
+    assert readings is not None
+    assert (readings.official.credit, readings.right) == ((1, [True] * 3) if first == "1" else (0, [False] * 3))
+    assert first == "1" or [output.why for output in readings.outputs] == ["", NOT_ASKED, NOT_ASKED]

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from grader.results import Outcome, Reading, SampleResult
-from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
+from grader.sandbox.answer import Evidence, Executed, Judgement, Lint, Run, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
@@ -41,12 +41,12 @@ def ran(result: str | None, kind: str = "", **facts: Any) -> Executed:
 
 def read(
     executed: Executed | None,
-    recovery: Split | None = None,
+    recovery: Judgement | None = None,
     code: str | None = None,
     confirmed: Verdict | None = None,
 ) -> SampleResult:
     made = attempt(code) if code is not None else attempt()
-    recovered = Verdict(split=recovery) if recovery is not None else None
+    recovered = Verdict(judgement=recovery) if recovery is not None else None
     return sample_result(
         made, executed, Verdicts(completion=confirmed or Verdict(), whole=recovered), "the supervisor was lost", V2
     )
@@ -56,11 +56,11 @@ def failed(outcome: Outcome, detail: str, rule: str = "execution") -> Reading:
     return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
 
 
-CONFIRMED = Split(evidence=evidence(), confirmed=True)
+CONFIRMED = Judgement(evidence=evidence(), confirmed=True)
 
 
 def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
-    assert read(ran("passed"), confirmed=Verdict(split=CONFIRMED)) == SampleResult(
+    assert read(ran("passed"), confirmed=Verdict(judgement=CONFIRMED)) == SampleResult(
         qid="q1",
         sample=0,
         seconds=0.01,
@@ -74,17 +74,17 @@ APART = "passes officially, but not when the tests get only its answers: "
 
 
 @pytest.mark.parametrize(
-    ("split", "detail"),
+    ("judgement", "detail"),
     [
-        (Split(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
+        (Judgement(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
         (
-            Split(evidence=evidence(status=-11)),
+            Judgement(evidence=evidence(status=-11)),
             f"{APART}that run did not finish (the process was ended by SIGSEGV)",
         ),
     ],
 )
-def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(split: Split, detail: str) -> None:
-    result = read(ran("passed"), confirmed=Verdict(split=split))
+def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(judgement: Judgement, detail: str) -> None:
+    result = read(ran("passed"), confirmed=Verdict(judgement=judgement))
     assert result.official == Reading(outcome=Outcome.PASSED, credit=1)
     assert result.careful == failed(Outcome.SUSPECT, detail, "split")
 
@@ -148,7 +148,7 @@ def test_a_program_that_passes_with_its_dropped_code_is_credited_carefully(execu
 
 
 REBINDS = "def solution(a):\n    return 0\nsolution = lambda a: a"
-WRONG = Split(evidence=evidence(), reason="a test fails")
+WRONG = Judgement(evidence=evidence(), reason="a test fails")
 
 
 @pytest.mark.parametrize(
@@ -161,12 +161,12 @@ WRONG = Split(evidence=evidence(), reason="a test fails")
     ],
 )
 def test_where_dropped_code_rebinds_a_name_only_the_text_as_written_is_judged(
-    official: str, written: Split, outcome: Outcome
+    official: str, written: Judgement, outcome: Outcome
 ) -> None:
     """Whatever becomes of the completion: the better of two programs is not one program."""
     kind = "" if official == "passed" else "NameError"
     for completion in (CONFIRMED, WRONG):
-        result = read(ran(official, kind), written, REBINDS, Verdict(split=completion))
+        result = read(ran(official, kind), written, REBINDS, Verdict(judgement=completion))
         assert result.careful.outcome is outcome
 
 
@@ -177,31 +177,31 @@ DROPS = "def solution(a):\n    return N\nN = 3"
 def test_a_text_that_runs_as_written_is_no_second_guess(official: str, outcome: Outcome) -> None:
     """Another answer in code that the official assembly drops earns nothing beside the first."""
     kind = "" if official == "passed" else "NameError"
-    written = Split(evidence=evidence(), reason="a test fails", kind="assertion")
-    result = read(ran(official, kind), written, DROPS, Verdict(split=CONFIRMED))
+    written = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
+    result = read(ran(official, kind), written, DROPS, Verdict(judgement=CONFIRMED))
     assert result.careful.outcome is outcome
 
 
 @pytest.mark.parametrize("code", [DROPS, REBINDS])
 def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> None:
-    written = Split(evidence=evidence(), reason="a test fails", kind="assertion")
-    verdicts = Verdicts(completion=Verdict(split=CONFIRMED), whole=Verdict(split=written))
+    written = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
+    verdicts = Verdicts(completion=Verdict(judgement=CONFIRMED), whole=Verdict(judgement=written))
     assert careful_alone(Lint(), verdicts, attempt(code), V2).credit == 0
-    right = Verdicts(completion=Verdict(split=written), whole=Verdict(split=CONFIRMED))
+    right = Verdicts(completion=Verdict(judgement=written), whole=Verdict(judgement=CONFIRMED))
     assert careful_alone(Lint(), right, attempt(code), V2).outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize(
     "written",
     [
-        Split(evidence=evidence(), reason="the candidate's code does not load", kind="load"),
-        Split(evidence=evidence(), reason="the candidate's process ended while its code was loading", kind="ended"),
-        Split(evidence=evidence(stopped="blocked")),
+        Judgement(evidence=evidence(), reason="the candidate's code does not load", kind="load"),
+        Judgement(evidence=evidence(), reason="the candidate's process ended while its code was loading", kind="ended"),
+        Judgement(evidence=evidence(stopped="blocked")),
     ],
 )
-def test_a_text_that_cannot_be_run_as_written_is_judged_as_it_was_assembled(written: Split) -> None:
+def test_a_text_that_cannot_be_run_as_written_is_judged_as_it_was_assembled(written: Judgement) -> None:
     """A demonstration that reads a file nobody has costs no credit."""
-    result = read(ran("passed"), written, DROPS, Verdict(split=CONFIRMED))
+    result = read(ran("passed"), written, DROPS, Verdict(judgement=CONFIRMED))
     assert result.careful == Reading(outcome=Outcome.PASSED, credit=1, rule="split")
 
 
@@ -219,7 +219,7 @@ def test_no_comment_is_blamed_where_no_linter_ran_or_none_is_there(code: str, li
     seen = ran("invalid syntax", "SyntaxError")
     result = sample_result(attempt(code), seen, Verdicts(), "", words)
     assert result.careful == result.official == failed(Outcome.ERROR, "SyntaxError: invalid syntax")
-    alone = Verdicts(completion=Verdict(split=Split(evidence=evidence(), reason="SyntaxError", kind="load")))
+    alone = Verdicts(completion=Verdict(judgement=Judgement(evidence=evidence(), reason="SyntaxError", kind="load")))
     assert careful_alone(None, alone, attempt(code), words).outcome is Outcome.ERROR
 
 
@@ -297,5 +297,5 @@ def test_both_readings_say_where_a_program_is_too_long_to_be_assembled() -> None
     seen = read(ran("name 'x' is not defined", "NameError"), code=long)
     assert seen.official == failed(Outcome.ERROR, f"NameError: name 'x' is not defined {why}")
     assert seen.careful == seen.official
-    passed = read(ran("passed"), code=long, confirmed=Verdict(split=Split(confirmed=True, evidence=evidence())))
+    passed = read(ran("passed"), code=long, confirmed=Verdict(judgement=Judgement(confirmed=True, evidence=evidence())))
     assert (passed.official.detail, passed.careful.outcome) == ("", Outcome.PASSED)

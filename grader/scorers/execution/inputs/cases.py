@@ -56,7 +56,7 @@ class Expected(NamedTuple):
     answers: tuple[str, ...]
     """Printed texts, or messages with what a function returns."""
     seconds: float = 0.0
-    """CPU time that a reference solution needed for all inputs; 0: there is none."""
+    """CPU time that a reference solution needed for the input that takes longest; 0: there is none."""
     runs: tuple[tuple[str, ...], ...] = ()
     """What it answered in its other runs, if that is not the same: of each run, the answers to all inputs."""
     order: str = ""

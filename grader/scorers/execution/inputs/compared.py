@@ -1,4 +1,8 @@
-"""Tasks with inputs: their calls are read from the data, and answers are compared with the expected ones."""
+"""Tasks with inputs: their calls are read from the data, and answers are compared with the expected ones.
+
+Each input has the limit of CPU time for itself, a call of a function as well as a run of a script, and all inputs
+together have none. This is how EvalPlus and LiveCodeBench measure.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ import msgspec
 from grader.errors import InputError
 from grader.files.json_text import quoted
 from grader.results import Outcome
+from grader.sandbox import messages
 from grader.scorers.execution import comparisons, jobs
 from grader.scorers.execution.answering import Wanted
-from grader.scorers.execution.candidate import Candidate, Verdict, hash_seeds
+from grader.scorers.execution.candidate import Candidate, Verdict, can_vary, hash_seeds
 from grader.scorers.execution.inputs import livecodebench, outputs, values
 from grader.scorers.execution.inputs.cases import Expected
 from grader.scorers.execution.inputs.readings import Output
@@ -107,9 +112,10 @@ class Inputs:
         return f"task {quoted(qid)}: its reference solution {self.failed_references[qid]}"
 
     def _runs(self, qid: str) -> list[Candidate]:
-        """Return a reference solution, with every hash seed."""
+        """Return a reference solution; with every hash seed if its answers may depend on it."""
         source = self._tasks[qid].whole_solution
-        seeds = hash_seeds(source)
+        varies = can_vary(f"{self._protocol.prelude}\n{source}", self._calls(qid))
+        seeds = hash_seeds(source) if varies else (0,)
         # The comment tells it from an equal program of a model, which has other limits, so that each answers by itself.
         return [Candidate(qid=qid, source=f"{source}\n# reference", hash_seed=seed) for seed in seeds]
 
@@ -122,16 +128,17 @@ class Inputs:
         given, *others = (self._reference_outputs(run) for run in runs)
         texts = tuple(output.text for output in given)
         whole = [tuple(o.text for o in other) for other in others if other and all(o.is_answer for o in other)]
-        seconds = sum(kept.evidence.cpu for kept in found.answers)
+        seconds = max(kept.evidence.longest for kept in found.answers)
         expected = Expected(texts, seconds, tuple(whole))
         if not all(output.is_answer for output in given):
             return _Plan(given, [output.is_answer for output in given], {}), expected
-        pairs = [self._pair(qid, number, expected, given=text) for number, text in enumerate(texts)]
-        for pair in pairs:
-            # Runs that are the same byte for byte vary in nothing, and need not be read.
-            if set(pair.get("runs", ())) == {pair["expected"]}:
-                del pair["runs"]
-        return _Plan(given, [False] * len(given), self._jobs(qid, pairs, None)), expected
+        is_text = not self._cases(qid).function
+        is_known = [
+            all(run[number] == text for run in whole) and (is_text or messages.is_plain(text))
+            for number, text in enumerate(texts)
+        ]
+        pairs = [self._pair(qid, n, expected, given=text) for n, text in enumerate(texts) if not is_known[n]]
+        return _Plan(given, is_known, self._jobs(qid, pairs, None)), expected
 
     def _reference_outputs(self, run: Candidate) -> list[Output]:
         parts = [self._spool.get(kept) for kept in self._answering.found[run].answers]
@@ -222,6 +229,20 @@ class Inputs:
         readings = {form: self._readings(form, plan) for form, plan in plans.items()}
         return {candidate: _verdict(readings[candidate], readings[self._official(candidate)]) for candidate in found}
 
+    def wrong(self, forms: Sequence[Candidate]) -> set[Candidate]:
+        """Return the programs that have given a wrong answer in both readings. More answers change no verdict."""
+        every = [form for form in forms if not (self._shown or self._cases(form.qid).checker)]
+        plans = {form: plan for form in every if False in (plan := self._plan(form)).right[: self._answered(form)]}
+        self._run("judging slow programs", [key for plan in plans.values() for key in plan.jobs])
+        return {
+            form
+            for form, plan in plans.items()
+            if not self._why_lost(plan) and all(False in part[: self._answered(form)] for part in self._rights(plan)[0])
+        }
+
+    def _answered(self, form: Candidate) -> int:
+        return sum(kept.replies for kept in self._answering.found[form].answers)
+
     def _plan(self, form: Candidate) -> _Plan:
         """Return how a program's answers are compared."""
         qid, cases = form.qid, self._cases(form.qid)
@@ -239,10 +260,10 @@ class Inputs:
     def _pairs(self, qid: str, given: Sequence[Output], same: Sequence[bool]) -> Iterator[Pair]:
         """Yield what is to be compared: what differs, and of missing answers only the first.
 
-        EvalPlus needs all expected answers, because a float among them changes how later ones are compared.
+        EvalPlus needs all expected floats, because one changes how later answers are compared.
         """
         cases, expected = self._cases(qid), self._expected(qid)
-        needs_all = self._is_evalplus(qid) or (self._shown and bool(cases.function))
+        needs_all, is_evalplus = self._shown and bool(cases.function), self._is_evalplus(qid)
         is_missing = False
         for number, output in enumerate(given):
             if not output.is_answer:
@@ -251,7 +272,7 @@ class Inputs:
                 is_missing = True
             elif cases.checker or not same[number]:
                 yield self._pair(qid, number, expected, given=output.text)
-            elif needs_all:
+            elif needs_all or (is_evalplus and messages.may_be_floats(expected.answers[number])):
                 yield {**self._pair(qid, number, expected), "same": True}
 
     def _is_evalplus(self, qid: str) -> bool:
@@ -290,7 +311,7 @@ class Inputs:
                 compare["order"] = expected.order
             job = jobs.compare_job(self._tasks[qid], compare, self._limits)
             key = self._settler.key(job)
-            self._spool.hold(key, job)
+            self._spool.store(key, job)
             made[key] = [pair["number"] for pair in part]
         return made
 
@@ -302,7 +323,7 @@ class Inputs:
                 self._compared[key] = executed.compare
             return False
 
-        new = [(key, partial(self._spool.held, key)) for key in keys if key not in self._compared]
+        new = [(key, partial(self._spool.load, key)) for key in keys if key not in self._compared]
         self._lost = self._settler.settle(phase, new, take, passed=passed) if new or passed else {}
 
     def _why_lost(self, plan: _Plan) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1000
 """Characters of an input in the results."""
 RULE = "outputs"
+NOT_ASKED = "not asked, because the program is slow and has given a wrong answer before"
 PASSED = Reading(outcome=Outcome.PASSED, credit=1, rule=RULE)
 _Kind = TypeVar("_Kind")
 
@@ -102,6 +103,8 @@ def _filled(
     """Return the answers, with reasons for those that are missing at the end."""
     if len(outputs) == count:
         return outputs
+    if 0 < len(outputs) == sum(len(part.replies) for part in parts) and not parts[-1].evidence.has_ended:
+        return outputs + [Output("", Outcome.FAILED, NOT_ASKED)] * (count - len(outputs))
     if not (len(outputs) == 1 and outputs[0].why and not parts[0].replies):
         evidence = parts[-1].evidence
         is_late = evidence.stopped == "cpu" and not evidence.oom
