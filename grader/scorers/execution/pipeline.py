@@ -77,14 +77,8 @@ class Pipeline:
         verdicts: dict[Candidate, Verdict] = {}
         every = list(candidates)
         for kind in (self.tested, self.inputs):
-            own = [candidate for candidate in every if self._of(candidate.qid) is kind and self._was_asked(candidate)]
-            missing = {candidate: verdict for candidate in own if (verdict := kind.missing(candidate)) is not None}
-            found = {candidate: self._answering.found[candidate] for candidate in own if candidate not in missing}
-            verdicts |= missing | (kind.judge("judging", found) if found else {})
+            verdicts |= kind.judge("judging", [c for c in every if self._of(c.qid) is kind])
         return verdicts
-
-    def _was_asked(self, candidate: Candidate) -> bool:
-        return candidate in self._answering.found or candidate.qid in self.inputs.failed_references
 
     def verdicts(self, candidates: Iterable[Candidate], qids: Iterable[str] = ()) -> dict[Candidate, Verdict]:
         """Return every candidate's verdict: calls, answers, judge. `qids`: tasks that may have no candidate."""

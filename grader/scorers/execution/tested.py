@@ -14,7 +14,7 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import Wanted
 from grader.scorers.execution.assembly import Program
 from grader.scorers.execution.calls import CallList, NotJudged, possible, reordered, settle
-from grader.scorers.execution.candidate import Candidate, Found, Verdict, hash_seeds
+from grader.scorers.execution.candidate import Candidate, Verdict, hash_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -176,9 +176,7 @@ class Tested:
         asked = [self._wanted(run, calls) for (_, calls), runs in wanted.items() for run in runs]
         asked += [self._wanted(_again(run), other.calls) for run, other in others.items() if other is not None]
         self._answering.run("running references", asked)
-        open_ = {run: self._answering.found[run] for run in first}
-        verdicts = {run: _missing(found) for run, found in open_.items() if not found.answers}
-        verdicts |= self.judge("judging references", {r: f for r, f in open_.items() if f.answers}, first)
+        verdicts = self.judge("judging references", first, first)
         return {key: Tried(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
 
     def _reordered(self, qid: str, calls: CallList) -> Reordered | None:
@@ -214,36 +212,39 @@ class Tested:
 
     # --- verdicts ---
 
-    def missing(self, candidate: Candidate) -> Verdict | None:
-        """Return the verdict on a candidate without answers; None if it has all of them."""
-        every = (self._answering.found.get(form) for form in (candidate, _again(candidate)))
-        return next((_missing(found) for found in every if found is not None and not found.answers), None)
-
     def judge(
-        self, phase: str, found: Mapping[Candidate, Found], calls: Mapping[Candidate, CallList] | None = None
+        self, phase: str, candidates: Iterable[Candidate], calls: Mapping[Candidate, CallList] | None = None
     ) -> dict[Candidate, Verdict]:
-        """Return the verdicts on candidates that have answered. Equal answers are judged once.
+        """Return the verdicts on candidates that have been asked. Equal answers are judged once.
 
         `calls`: those of reference solutions, which the tests alone judge.
         """
-        verdicts = {} if calls is not None else {c: v for c in found if (v := self._as_reference(c)) is not None}
+        asked = [candidate for candidate in candidates if candidate in self._answering.found]
+        missing = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
+        answered = [candidate for candidate in asked if candidate not in missing]
+        verdicts = {} if calls is not None else {c: v for c in answered if (v := self._as_reference(c)) is not None}
 
         def take(key: str, executed: Executed) -> bool:
             if executed.judge is not None:
                 self._judged[key] = executed.judge
             return executed.judge is not None and executed.judge.confirmed
 
-        rest = [candidate for candidate in found if candidate not in verdicts]
-        items = [
-            (*self._judge_job(candidate, None if calls is None else calls[candidate]), candidate) for candidate in rest
-        ]
+        rest = [candidate for candidate in answered if candidate not in verdicts]
+        items = [(*self._judge_job(one, None if calls is None else calls[one]), one) for one in rest]
         new = [(key, made) for key, made, _ in items if key not in self._judged]
         lost = self._settler.settle(phase, new, take, passed=len(verdicts)) if new or verdicts else {}
         for key, _, candidate in items:
             judged = self._judged.get(key)
             why = lost.get(key, "it was not judged")
-            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, found[candidate].answers[0])
-        return verdicts
+            answers = self._answering.found[candidate].answers[0]
+            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, answers)
+        return missing | verdicts
+
+    def _missing(self, candidate: Candidate) -> Verdict | None:
+        """Return the verdict on a candidate without answers; None if it has all of them."""
+        every = (self._answering.found.get(form) for form in (candidate, _again(candidate)))
+        found = next((found for found in every if found is not None and not found.answers), None)
+        return None if found is None else Verdict(lost=found.lost, is_open=found.is_open)
 
     def _as_reference(self, candidate: Candidate) -> Verdict | None:
         """Return the verdict on a candidate whose answers are those of the reference solution, byte for byte."""
@@ -287,11 +288,6 @@ class Tested:
 
 def _again(candidate: Candidate) -> Candidate:
     return msgspec.structs.replace(candidate, again=True)
-
-
-def _missing(found: Found) -> Verdict:
-    """Return the verdict on a candidate that has not answered."""
-    return Verdict(lost=found.lost, is_open=found.is_open)
 
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")

@@ -24,13 +24,12 @@ from grader.scorers.execution.inputs.readings import Output
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from grade_sandbox.jobs import Compare, Job, Pair
 
     from grader.sandbox.answer import Compared, Executed, Shown
     from grader.scorers.execution.answering import Means
-    from grader.scorers.execution.candidate import Found
     from grader.scorers.execution.inputs.cases import Cases
 
 MOST_NAMED = 10
@@ -210,7 +209,7 @@ class Inputs:
 
     # --- verdicts ---
 
-    def missing(self, candidate: Candidate) -> Verdict | None:
+    def _missing(self, candidate: Candidate) -> Verdict | None:
         """Return the verdict on a candidate without answers; None if it has all of them."""
         if candidate.qid in self.failed_references:
             return Verdict(readings=outputs.unjudged(self._named(candidate.qid)))
@@ -220,14 +219,17 @@ class Inputs:
         lost = next((found.lost for found in every if found.lost), "")
         return Verdict(readings=outputs.unjudged(lost)) if lost else None
 
-    def judge(self, phase: str, found: Mapping[Candidate, Found]) -> dict[Candidate, Verdict]:
-        """Return the verdicts on candidates that have answered."""
-        forms = dict.fromkeys(form for candidate in found for form in (candidate, self._official(candidate)))
+    def judge(self, phase: str, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
+        """Return the verdicts on candidates that have been asked."""
+        asked = [c for c in candidates if c in self._answering.found or c.qid in self.failed_references]
+        missing = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
+        answered = [candidate for candidate in asked if candidate not in missing]
+        forms = dict.fromkeys(form for candidate in answered for form in (candidate, self._official(candidate)))
         plans = {form: self._plan(form) for form in forms}
         passed = sum(not plan.jobs for plan in plans.values())
         self._run(phase, [key for plan in plans.values() for key in plan.jobs], passed=passed)
         readings = {form: self._readings(form, plan) for form, plan in plans.items()}
-        return {candidate: _verdict(readings[candidate], readings[self._official(candidate)]) for candidate in found}
+        return missing | {one: _verdict(readings[one], readings[self._official(one)]) for one in answered}
 
     def wrong(self, forms: Sequence[Candidate]) -> set[Candidate]:
         """Return the programs that have given a wrong answer in both readings. More answers change no verdict."""
