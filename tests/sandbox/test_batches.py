@@ -140,7 +140,7 @@ def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measu
     said = phases.do("answer", spec, cpu=5)
     assert said["evidence"]["stopped"] is None
     assert 2 <= len(said["replies"]) < 20
-    assert 0.4 <= said["evidence"]["longest"] < said["evidence"]["cpu"]
+    assert 0.3 <= said["evidence"]["longest"] < said["evidence"]["cpu"]
 
 
 @pytest.mark.bubblewrap
