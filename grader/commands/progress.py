@@ -15,6 +15,8 @@ LINE_SECONDS = 10.0
 """Minimum time between two progress lines in a log."""
 ESTIMATED_FROM = 0.05
 """Share of the steps that must be done before the time left is estimated."""
+SLOW_SECONDS = 2.0
+"""Time without a step after which a bar says what it is waiting for."""
 
 
 class Lines:
@@ -82,6 +84,27 @@ class Lines:
         return f", {seconds / self._done * (self._total - self._done):.0f} s left"
 
 
+class Moving:
+    """What stands beside a bar: a share of successes, and what it is waiting for while no step is done."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._done = self._passed = 0
+        self._moved = time.monotonic()
+
+    def advance(self, steps: int, passed: int) -> None:
+        """Count the steps."""
+        self._done += steps
+        self._passed += passed
+        self._moved = time.monotonic()
+
+    def __str__(self) -> str:
+        rate = _rate(self._passed, self._done)
+        if self._total is None or time.monotonic() - self._moved < SLOW_SECONDS:
+            return rate
+        return f"{rate}{rate and ', '}waiting for slow ones" if self._done else "waiting for the first one"
+
+
 class Bar:
     """Messages above a progress bar on a terminal, which is removed at the end."""
 
@@ -91,7 +114,7 @@ class Bar:
 
         self._progress = Progress(*columns, console=Console(stderr=True), transient=True, expand=expand)
         self._task: Any = None
-        self._passed = self._done = 0
+        self._moving = Moving(None)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -112,14 +135,13 @@ class Bar:
         """Begin a phase."""
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._passed = self._done = 0
-        self._task = self._progress.add_task(name, total=total, detail="")
+        self._moving = Moving(total)
+        self._task = self._progress.add_task(name, total=total, detail=self._moving)
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
         """Move the bar."""
-        self._done += steps
-        self._passed += passed
-        self._progress.update(self._task, advance=steps, detail=_rate(self._passed, self._done))
+        self._moving.advance(steps, passed)
+        self._progress.update(self._task, advance=steps)
 
     def progress(self, progress: Requests) -> None:
         """Move the bar to the number of requests that are done."""

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.commands import progress
-from grader.commands.progress import Lines, described
+from grader.commands.progress import Lines, Moving, described
 from grader.inference.engine import Progress
 from grader.models.replies import Usage
 
@@ -53,6 +53,18 @@ def test_the_time_left_is_not_estimated_from_a_few_steps(
         "answering: 100/400, 50 % pass, 60 s left",
         "answering: 400/400, 12 % pass in 40.0 s",
     ]
+
+
+def test_a_bar_says_what_it_is_waiting_for_while_nothing_moves(clock: list[float]) -> None:
+    moving = Moving(44)
+    said = [str(moving)]
+    clock[0] += 3
+    said.append(str(moving))
+    moving.advance(42, 21)
+    said.append(str(moving))
+    clock[0] += 3
+    said.append(str(moving))
+    assert said == ["", "waiting for the first one", "50 % pass", "50 % pass, waiting for slow ones"]
 
 
 def test_a_line_tells_requests_failures_tokens_their_rate_and_the_time_left() -> None:
