@@ -85,7 +85,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     supervisor = Supervisor(settings)
     write = lambda data: os.write(sink, data)  # noqa: E731
-    wire.send(
+    wire.send_parcel(
         write,
         {
             "ready": VERSION,
@@ -97,18 +97,18 @@ def main() -> NoReturn:
     read = lambda count: os.read(source, count)  # noqa: E731
     while select.select([source], [], [], LEASE_SECONDS)[0]:
         try:
-            job = wire.receive(read)
+            job = wire.receive_parcel(read)
         except wire.ClosedError:
             break
         try:
             answer = supervisor.handle(job)
         except Exception as error:
-            wire.send(write, {"id": job["id"], "damaged": f"{type(error).__name__}: {error}"})
+            wire.send_parcel(write, {"id": job["id"], "damaged": f"{type(error).__name__}: {error}"})
             break
         if supervisor.retired:
-            wire.send(write, answer | {"retired": supervisor.retired})
+            wire.send_parcel(write, answer | {"retired": supervisor.retired})
             break
-        wire.send(write, answer)
+        wire.send_parcel(write, answer)
     os._exit(0)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.files import compact_json
 from grader.options import Options
 from grader.results import CanaryProvenance, SandboxProvenance
+from grader.sandbox.channel import opened, parcel
 from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 
@@ -59,12 +60,12 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
 def pack(content: Job | Verdict) -> bytes:
     """Return a job or a verdict as bytes. Their texts may contain half characters."""
-    return compact_json.encode(content)
+    return compact_json.encode(content) if isinstance(content, Verdict) else parcel(content)
 
 
 def job_of(data: bytes) -> Job:
-    """Return a packed job; raises ValueError or msgspec.ValidationError."""
-    return cast("Job", msgspec.convert(compact_json.decode(data), dict[str, object]))
+    """Return a packed job; raises ValueError."""
+    return opened(data)
 
 
 def verdict_of(data: bytes) -> Verdict:

@@ -126,16 +126,20 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate's answers to the recorded calls, as it sent them."""
 
     evidence: Evidence
-    hello: str | None = None
-    """Its first message, sent after its code was loaded; None if its process ended before."""
-    replies: list[str] = []
+    said: bytes = b""
+    """Its messages, each in a line: the first after its code was loaded, then the replies; empty if it ended before."""
     encoding: bool = False
     """Whether its time or memory was up while it encoded an answer."""
 
     @property
-    def messages(self) -> list[str | None]:
+    def messages(self) -> list[str]:
         """All that it sent."""
-        return [self.hello, *self.replies]
+        return self.said.decode().split("\n") if self.said else []
+
+    @property
+    def replies(self) -> list[str]:
+        """Its answers to the calls."""
+        return self.messages[1:]
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):

@@ -75,7 +75,7 @@ def _job(kind: Kind, source: str, *, is_right: bool) -> dict[str, Any]:
             return {"answer": {"script": script, "calls": ["4 5\n"]}}
         case "judge":
             task = {**declared, "test": TESTS, "names": [], "calls": calls}
-            answers = {"hello": hello(["count_tiles"]), "replies": [returned(_value(is_right))]}
+            answers = {"said": "\n".join([hello(["count_tiles"]), returned(_value(is_right))]).encode()}
             return {"judge": {"task": task, "answers": answers}}
         case "lint":
             # The linter executes nothing, so what is wrong for it is an undefined name.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import selectors
 import struct
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from grader.files import compact_json
 from grader.sandbox.interface import Answer, SupervisorLostError
@@ -45,6 +46,43 @@ def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
         raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
 
+def parcel(job: Job) -> bytes:
+    """Return a job as bytes: the length of its JSON, the JSON, and the bytes that it has, as they are."""
+    parts: list[bytes] = []
+    start = 0
+
+    def put(part: bytes) -> dict[str, list[int]]:
+        nonlocal start
+        parts.append(part)
+        start += len(part)
+        return {"part": [start - len(part), start]}
+
+    head = json.dumps(job, separators=(",", ":"), default=put).encode()
+    return b"".join([struct.pack(">I", len(head)), head, *parts])
+
+
+def opened(data: bytes) -> Job:
+    """Return the job of which these are the bytes; raises ValueError."""
+    start = 4 + int.from_bytes(data[:4], "big")
+
+    def take(found: dict[str, Any]) -> Any:
+        return data[slice(*(start + at for at in found["part"]))] if found.keys() == {"part"} else found
+
+    return cast("Job", json.loads(data[4:start], object_hook=take))
+
+
+def _answer(data: bytes) -> Answer:
+    """Return an answer. Only what a program said stands behind its JSON."""
+    end = 4 + int.from_bytes(data[:4], "big")
+    message = compact_json.decode(data[4:end], whole=True)
+    if not isinstance(message, dict):
+        raise ValueError("not an object")  # noqa: TRY004 - of JSON
+    part = message.get("answer")
+    if isinstance(part, dict) and "said" in part:
+        part["said"] = data[end:]
+    return message
+
+
 class Channel(ABC):
     """Sends jobs and receives answers, over a byte stream in both directions."""
 
@@ -69,7 +107,7 @@ class Channel(ABC):
         It also receives while it sends. A supervisor takes no more jobs while its answer is not read, so if both sides
         only wrote, both would wait for ever.
         """
-        data = compact_json.encode(job)
+        data = parcel(job)
         view = memoryview(struct.pack(">I", len(data)) + data)
         try:
             while view := view[self.write(view) :]:
@@ -87,12 +125,9 @@ class Channel(ABC):
             raise SupervisorLostError(f"a message of {length} bytes is too long")
         data = self._take(length, deadline)
         try:
-            message = compact_json.decode(data, whole=True)
+            return _answer(data)
         except (ValueError, RecursionError) as error:
             raise SupervisorLostError(f"not a message: {error}") from error
-        if not isinstance(message, dict):
-            raise SupervisorLostError("not a message")
-        return message
 
     def _take(self, count: int, deadline: float) -> bytes:
         while len(self._received) < count:

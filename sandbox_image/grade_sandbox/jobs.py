@@ -73,17 +73,16 @@ class Reordered(TypedDict):
     calls: Sequence[str]
     order: Sequence[int]
     """The number of each call in the first order."""
-    expected: Sequence[str | None]
+    expected: bytes
     """The messages of the reference solution."""
 
 
 class Answers(TypedDict):
     """What a candidate answered."""
 
-    hello: str | None
-    """Its first message; None if it ended before."""
-    replies: Sequence[str]
-    again: NotRequired[Sequence[str | None]]
+    said: bytes
+    """Its messages, each in a line; empty if it ended before the first."""
+    again: NotRequired[bytes]
     """Its messages for the calls in another order."""
 
 
@@ -93,7 +92,7 @@ class Judged(Task):
     names: Sequence[str]
     calls: Sequence[str]
     reads: NotRequired[Sequence[str]]
-    expected: NotRequired[Sequence[Sequence[str | None]]]
+    expected: NotRequired[Sequence[bytes]]
     """The messages of each run of the reference solution, none if there is no reference. Missing: only tests decide."""
     again: NotRequired[Reordered]
     opaque: NotRequired[bool]

@@ -43,7 +43,7 @@ def job(number: int) -> Any:
 
 def cache(options: argparse.Namespace) -> None:
     """Print what the cache of verdicts takes: the disk's share is in the wall time."""
-    answer = {"id": 0, "answer": {"replies": ["y" * ANSWER_CHARACTERS]}}
+    answer = {"id": 0, "answer": {"said": "y" * ANSWER_CHARACTERS}}
     names = [verdict_cache.key(job(index), "scale", Limits()) for index in range(options.rows)]
     with tempfile.TemporaryDirectory() as folder:
         kept = VerdictCache(Path(folder) / "cache.sqlite3")

@@ -69,8 +69,7 @@ def compared(reference: str, sample: str, test: str, other_run: str = "") -> Any
     recorded = phases.calls_of(spec)
 
     def said_by(body: str) -> list[str]:
-        said = phases.answers(f"def solution(a):\n    {body}\n", spec, recorded)
-        return [said["hello"], *said["replies"]]
+        return phases.texts(phases.answers(f"def solution(a):\n    {body}\n", spec, recorded))
 
     runs = [said_by(body) for body in (reference, other_run) if body]
     tests = replay.Tests(spec | {"calls": recorded["calls"], "names": recorded["names"]})

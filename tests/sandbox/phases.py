@@ -74,9 +74,14 @@ def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return a candidate's answers: {"hello": text or None, "replies": [texts]}."""
+    """Return what a candidate answers: {"said": its messages, each in a line}."""
     given = {"candidate": candidate(source, spec, recorded), "calls": recorded["calls"]}
-    return {"hello": None, "replies": []} | do("answer", given)
+    return {"said": b""} | do("answer", given)
+
+
+def texts(said: dict[str, Any]) -> list[str]:
+    """Return the messages of a candidate: the first one, and its replies."""
+    return str(said["said"].decode()).split("\n") if said.get("said") else []
 
 
 def candidate(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +93,7 @@ def candidate(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> di
 def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Return the tests' verdict on answers; they alone decide, as about a reference solution."""
     judged = spec | {name: recorded[name] for name in ("names", "calls")}
-    said = do("judge", {"task": judged, "answers": {name: given[name] for name in ("hello", "replies")}})
+    said = do("judge", {"task": judged, "answers": {"said": given["said"]}})
     return {name: said[name] for name in CONFIRMED}
 
 

@@ -247,8 +247,8 @@ def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_
     recorded = phases.calls_of(spec)
     reference, sample = (phases.answers(returning(f"a + {more}"), spec, recorded) for more in (1, 2))
     task = spec | {name: recorded[name] for name in ("names", "calls", "reads")}
-    task["expected"] = [[reference["hello"], *reference["replies"]]]
-    given = {name: sample[name] for name in ("hello", "replies")}
+    task["expected"] = [reference["said"]]
+    given = {"said": sample["said"]}
     found = phases.do("judge", {"task": task, "answers": given}, wall=1.0)
     assert (found["evidence"]["stopped"], "likeness" in found, "confirmed" in found) == ("wall", False, False)
 

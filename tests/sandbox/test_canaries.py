@@ -28,8 +28,12 @@ TASK = make("secret", "def solution(a):\n    pass\n", "assert solution(4711) == 
 CALLS = CallList(calls=('{"target":["name","solution"],"arguments":[4711],"named":[],"nodes":[]}',), names=(), reads=())
 ANSWERS = Answers(
     evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
-    hello='{"functions":["solution"],"imported":[],"errors":{},"values":{},"nodes":[]}',
-    replies=['{"returned":4711,"changes":[],"nodes":[]}'],
+    said=b"\n".join(
+        [
+            b'{"functions":["solution"],"imported":[],"errors":{},"values":{},"nodes":[]}',
+            b'{"returned":4711,"nodes":[]}',
+        ]
+    ),
 )
 OFFICIAL: dict[str, Any] = {
     "id": 0, "cpu": 2.0, "wall": 20.0, "head": SOURCE, "test": TASK.tests, "timed_out": "late", "failed_prefix": "no: ",

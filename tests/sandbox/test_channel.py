@@ -83,7 +83,7 @@ def test_a_supervisor_that_takes_nothing_more_is_lost() -> None:
     stream = Still()
     with pytest.raises(SupervisorLostError, match="cannot send: nothing moved for 7 s"):
         stream.send({"id": 1, "text": "long"}, 7)
-    assert struct.unpack(">I", stream.taken[:4]) == (len('{"id":1,"text":"long"}'),)
+    assert struct.unpack(">I", stream.taken[:4]) == (4 + len('{"id":1,"text":"long"}'),)
 
 
 HIGH = 1500

@@ -16,7 +16,7 @@ def forged(test: str, reply: str, signature: str = SIGNATURE, **hello: Any) -> d
     found = phases.record(spec)["truthy"]
     calls = found if "refused" not in found else {"calls": [], "names": found["names"], "reads": found["reads"]}
     said = {"functions": ["solution"], "imported": [], "errors": {}, "values": {}, "nodes": []} | hello
-    given = {"hello": json.dumps(said), "replies": [reply] * len(calls["calls"])}
+    given = {"said": "\n".join([json.dumps(said), *[reply] * len(calls["calls"])]).encode()}
     return phases.judged(spec, calls, given)
 
 

@@ -51,8 +51,8 @@ def calls() -> list[str]:
 
 def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) -> None:
     answer, stopped = answered(SOURCE, calls)
-    assert (stopped, len(answer["replies"])) == (None, 1)
-    given = {"hello": answer["hello"], "replies": answer["replies"]}
+    assert (stopped, len(phases.texts(answer))) == (None, 2)
+    given = {"said": answer["said"]}
     judged, stopped = do("judge", task={**DECLARED, "test": TEST, "names": [], "calls": calls}, answers=given)
     assert (stopped, judged["confirmed"]) == (None, True)
 
@@ -65,7 +65,7 @@ def test_nor_do_large_answers() -> None:
     """To make eight lists of one number is nothing beside the second or more that it takes to encode the answer."""
     source = "def solution(n):\n    return [[7] * n for _ in range(8)]\n"
     answer, stopped = answered(source, [call(600_000), call(1)], cpu=0.5)
-    assert (stopped, len(answer["replies"])) == (None, 2)
+    assert (stopped, len(phases.texts(answer))) == (None, 3)
 
 
 ANNOUNCE = """
@@ -88,5 +88,5 @@ def solution(rows):
 def test_without_large_messages_the_limit_is_that_of_the_program(source: str, used: float) -> None:
     """Also of a program that announces a large answer, and sends a small one."""
     answer, stopped = answered(source, [call(1)])
-    assert (stopped, answer.get("replies", [])) == ("cpu", [])
+    assert (stopped, phases.texts(answer)[1:]) == ("cpu", [])
     assert used < answer["evidence"]["cpu"] < 10 * limit() + used

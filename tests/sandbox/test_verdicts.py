@@ -391,7 +391,7 @@ def test_the_first_failure_ends_the_judgement_and_its_message_calls_nothing() ->
     assert phases.judged(spec, recording, given)["confirmed"] is True
     # Of the second answer nothing is read where the first is wrong.
     wrong = phases.answers("def solution(a):\n    return a", spec, recording)
-    said = phases.judged(spec, recording, {**wrong, "replies": [wrong["replies"][0], "not read"]})
+    said = phases.judged(spec, recording, {"said": "\n".join([*phases.texts(wrong)[:2], "not read"]).encode()})
     assert said["reason"] == found["reason"]
 
 
@@ -427,14 +427,14 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     spec = phases.task("assert solution(2) == 3")
     recording = phases.calls_of(spec)
     given = phases.answers("def solution(a):\n    return 3", spec, recording)
-    said = phases.judged(spec, recording, {**given, "replies": [text]})
+    said = phases.judged(spec, recording, {"said": "\n".join([phases.texts(given)[0], text]).encode()})
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
 
 
 @pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "imported": [], "errors": {"print": "int"}, "values": {}, "nodes": []}'])  # fmt: skip
 def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: str) -> None:
     spec = phases.task("assert solution(2) == 3")
-    said = phases.judged(spec, phases.calls_of(spec), {"hello": hello, "replies": []})
+    said = phases.judged(spec, phases.calls_of(spec), {"said": hello.encode()})
     assert said["confirmed"] is False
 
 

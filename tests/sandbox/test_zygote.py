@@ -112,7 +112,9 @@ def test_a_program_can_run_with_another_hash_seed_and_is_otherwise_as_alone(head
     spec = phases.task("assert solution(1)")
     calls = phases.calls_of(spec)
     job = {"candidate": phases.candidate(source, spec, calls), "calls": calls["calls"]}
-    said = [phases.do("answer", job, **given)["replies"][0] for given in ({}, {"hash_seed": 1}, {"hash_seed": 1}, {})]
+    said = [
+        phases.texts(phases.do("answer", job, **given))[1] for given in ({}, {"hash_seed": 1}, {"hash_seed": 1}, {})
+    ]
     assert said[0] == said[3] != said[1] == said[2]
     (one, *rest), (other, *other_rest) = (json.loads(text)["nodes"][1:] for text in said[:2])
     assert sorted(one[1]) == sorted(other[1])
@@ -126,10 +128,10 @@ def test_a_programs_random_numbers_are_the_same_each_time_but_with_another_hash_
     spec = phases.task("assert solution(1)")
     calls = phases.calls_of(spec)
     job = {"candidate": phases.candidate(source, spec, calls), "calls": calls["calls"]}
-    one, again, other = (phases.do("answer", job, **given)["replies"] for given in ({}, {}, {"hash_seed": 1}))
+    one, again, other = (phases.texts(phases.do("answer", job, **given))[1:] for given in ({}, {}, {"hash_seed": 1}))
     assert one == again != other
     script = {"script": "import random\nprint(random.random())", "calls": ["", ""]}
-    printed = [json.loads(reply)["printed"] for reply in phases.do("answer", script)["replies"]]
+    printed = [json.loads(reply)["printed"] for reply in phases.texts(phases.do("answer", script))[1:]]
     assert printed[0] == printed[1]
 
 
@@ -143,6 +145,6 @@ def test_programs_with_several_hash_seeds_come_one_after_the_other() -> None:
         "calls": calls["calls"],
     }
     seeds = 1, 2, 0, 3, 1, 0
-    said = [phases.do("answer", job, hash_seed=seed)["replies"][0] for seed in seeds]
+    said = [phases.texts(phases.do("answer", job, hash_seed=seed))[1] for seed in seeds]
     assert len(set(said)) == 4
     assert (said[0], said[2]) == (said[4], said[5])

@@ -163,7 +163,7 @@ def judge_job(
     decide. `again`: what the reference and the candidate answered to the calls in another order. `each`: of a
     candidate that fails, find out which assertions hold.
     """
-    given: sandbox.Answers = {"hello": answers.hello, "replies": answers.replies}
+    given: sandbox.Answers = {"said": answers.said}
     judged: sandbox.Judged = {
         "signature": task.signature.source,
         "classes": task.signature.classes,
@@ -173,13 +173,13 @@ def judge_job(
         "calls": calls.calls,
     }
     if expected is not None:
-        judged["reads"], judged["expected"] = calls.reads, [one.messages for one in expected]
+        judged["reads"], judged["expected"] = calls.reads, [one.said for one in expected]
     if task.opaque:
         judged["opaque"] = True
     if again is not None:
         other = again.other
-        judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": again.expected.messages}
-        given["again"] = again.answers.messages
+        judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": again.expected.said}
+        given["again"] = again.answers.said
     asked: sandbox.Judge = {"task": judged, "answers": given}
     if each:
         asked["each"] = True

@@ -44,9 +44,9 @@ class Known:
         kept = [
             self.spool.put(f"reference {number} {qid}", answers)
             for number, answers in enumerate((*runs, again))
-            if answers is not None and answers.hello is not None
+            if answers is not None and answers.said
         ]
-        has_again = again is not None and again.hello is not None
+        has_again = again is not None and again.said != b""
         if has_again:
             self.references[qid] = Reference(kept[:-1], other, kept[-1])
         elif kept:

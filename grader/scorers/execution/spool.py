@@ -8,8 +8,6 @@ import threading
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
 from grader.files import compact_json
 from grader.sandbox.answer import Answers, Evidence
 
@@ -46,28 +44,34 @@ class Spool:
 
     def put(self, key: str, answers: Answers) -> Kept:
         """Store answers."""
-        self.store(key, answers)
-        digest = hashlib.sha256(compact_json.encode(answers.messages)).hexdigest()
-        return Kept(key, digest, answers.evidence, len(answers.replies), answers.encoding)
+        self._write(key, answers.said)
+        digest = hashlib.sha256(answers.said).hexdigest()
+        return Kept(key, digest, answers.evidence, answers.said.count(b"\n"), answers.encoding)
 
     def get(self, kept: Kept) -> Answers:
         """Return stored answers."""
-        return msgspec.convert(self.load(kept.key), Answers)
+        return Answers(evidence=kept.evidence, said=self._read(kept.key), encoding=kept.encoding)
 
     def store(self, key: str, value: object) -> None:
         """Store a value."""
-        data = zlib.compress(compact_json.encode(value), 1)
+        self._write(key, compact_json.encode(value))
+
+    def load(self, key: str) -> Any:
+        """Return a stored value."""
+        return compact_json.decode(self._read(key))
+
+    def _write(self, key: str, content: bytes) -> None:
+        data = zlib.compress(content, 1)
         with self._lock:
             self._places[key] = self._file.seek(0, 2), len(data)
             self._file.write(data)
 
-    def load(self, key: str) -> Any:
-        """Return a stored value."""
+    def _read(self, key: str) -> bytes:
         with self._lock:
             start, length = self._places[key]
             self._file.seek(start)
             data = self._file.read(length)
-        return compact_json.decode(zlib.decompress(data))
+        return zlib.decompress(data)
 
     def forget(self, key: str) -> None:
         """Forget a value. Its place in the file stays used."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 # Room for a clipped text with every character escaped (as two surrogates if needed), and its frame.
 MAX_RESULT = 256 << 10
 MAX_REPLIES = 24 << 20
-# Length with all quotes and backslashes escaped, so that answers and calls fit into one message to the grader.
-MAX_ESCAPED = 40 << 20
 
 
 SECONDS_PER_BYTE = 5e-7
@@ -117,15 +115,15 @@ class _Replies(Dialogue):
 
     def __init__(self, fd: int, parts: Iterable[str]) -> None:
         super().__init__(fd, MAX_REPLIES)
-        self.hello: str | None = None
-        self.replies: list[str] = []
+        self.hello: bytes | None = None
+        self.replies: list[bytes] = []
         self._parts, self._sent = list(parts), 0
-        self._bytes = self._escaped = 0
+        self._bytes = 0
 
     @property
     def result(self) -> dict[str, Any] | None:  # type: ignore[override]
         """The messages received so far; None before the first one."""
-        return None if self.hello is None else {"hello": self.hello, "replies": self.replies}
+        return None if self.hello is None else {"said": b"\n".join([self.hello, *self.replies])}
 
     @property
     def has_failed(self) -> bool:
@@ -134,15 +132,13 @@ class _Replies(Dialogue):
 
     def _take(self, data: bytes) -> None:
         self._bytes += len(data)
-        self._escaped += len(data) + data.count(b'"') + data.count(b"\\")
-        text = data.decode("ascii", "replace")
-        # Grade's own processes write printable ASCII. Other characters would grow sixfold on the way to the grader.
-        if self._bytes > MAX_REPLIES or self._escaped > MAX_ESCAPED or not (data.isascii() and text.isprintable()):
+        # Grade's own processes write printable ASCII. So a message is a line.
+        if self._bytes > MAX_REPLIES or not (data.isascii() and data.decode().isprintable()):
             raise GarbageError
         if self.hello is None:
-            self.hello = text
+            self.hello = data
         else:
-            self.replies.append(text)
+            self.replies.append(data)
 
     def _add(self, batch: bytearray, encoded: bytes) -> None:
         batch += struct.pack(">I", len(encoded)) + encoded
@@ -209,7 +205,7 @@ class LockStep(_Replies):
                 self._is_enough = True  # The grader has a job for this answer and the rest.
                 return True
             self._take(data)
-            self._is_enough = bool(self._each) and (self._escaped > MOST_BYTES or self.spent > self._most)
+            self._is_enough = bool(self._each) and (self._bytes > MOST_BYTES or self.spent > self._most)
             if self.has_failed or len(self.replies) >= len(self._parts) or (self._is_enough and self.replies):
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
@@ -266,7 +262,7 @@ class ScriptRuns(_Replies):
         return self.has_failed or (self.hello is not None and self._is_over())
 
     def _is_over(self) -> bool:
-        if self.replies and (self._escaped > MOST_BYTES or self.spent > self._most):
+        if self.replies and (self._bytes > MOST_BYTES or self.spent > self._most):
             return True
         if not self.pending:
             batch = bytearray()

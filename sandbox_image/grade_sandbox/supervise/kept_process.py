@@ -102,7 +102,7 @@ class JudgeProcess(KeptProcess):
             request = {**request, "task": None}
         else:
             self._task = request["task"]
-        wire.send(self.socket.send, request)
+        wire.send_parcel(self.socket.send, request)
 
     def wait_for_end(self, said: OneResult) -> dict[str, Any]:
         """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""

@@ -183,7 +183,7 @@ class Supervisor:
         """Let the tests judge recorded answers; see judging.py."""
         task, answers = job["judge"]["task"], job["judge"]["answers"]
         seen = self._judged(job, task, answers)
-        is_open = answers["hello"] is not None and not seen.get("confirmed") and not seen["evidence"]["stopped"]
+        is_open = answers["said"] and not seen.get("confirmed") and not seen["evidence"]["stopped"]
         if not (is_open and job["judge"].get("each")):
             return seen
         found = self._run_tests(job, "right", task, answers, fields={"right": list})
@@ -193,12 +193,11 @@ class Supervisor:
 
     def _judged(self, job: Job, task: Judged, answers: Answers) -> dict[str, Any]:
         seen = self._run_tests(job, "verdict", task, answers, fields=_CONFIRMED)
-        if "expected" not in task or answers["hello"] is None or seen["evidence"]["stopped"] is not None:
+        if "expected" not in task or not answers["said"] or seen["evidence"]["stopped"] is not None:
             return seen
         passed = seen.get("confirmed", False)
-        said = [answers["hello"], *answers["replies"]]
         again = task["again"]["expected"] if "again" in task else None
-        if said in task["expected"] and answers.get("again") == again:
+        if answers["said"] in task["expected"] and answers.get("again") == again:
             count = len(task["calls"])
             return seen | {"likeness": {"calls": {"n": count, "same": count, "alike": 0}}}
         if not passed and not task["expected"]:
@@ -241,8 +240,8 @@ class Supervisor:
         else:
             tests = cast("Judged", task)
             if answers is not None:
-                given = [*tests["calls"], *answers["replies"]]
-                expected = [text for run in tests.get("expected", ()) for text in run if text is not None]
+                given = [*tests["calls"], answers["said"].decode()]
+                expected = [run.decode() for run in tests.get("expected", ())]
             numeric = needs_numpy([tests["signature"], tests["test"]], [*given, *expected])
         pid = self.judge.prepare(numeric=numeric)
         said = dialogue.OneResult(self.judge.result_fd, fields, limit, ends=True)

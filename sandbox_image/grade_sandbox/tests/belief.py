@@ -16,6 +16,7 @@ from grade_sandbox.tests.sameness import Place, exact
 from grade_sandbox.tests.tried import Change, Replayed, as_they_are, exchanged, with_changes
 from grade_sandbox.tests.views import view
 from grade_sandbox.values.messages import RETURNED, Call
+from grade_sandbox.values.messages import texts as messages
 from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ _NOT_COMPARABLE = (
 TOO_WEAK = "the tests also pass with answers such as None, an empty list or the argument, so they do not decide them"
 
 
-def examined(tests: Tests, texts: list[str], again: Sequence[str | None] | None, *, passed: bool) -> dict[str, Any]:
+def examined(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
     """Return {"likeness": {"calls": counts, "doubt": why a pass is not believed, ...}}. Call it in a fork."""
     try:
         beside = partial(_beside_reference, tests, texts, again, passed=passed)
@@ -54,9 +55,7 @@ def examined(tests: Tests, texts: list[str], again: Sequence[str | None] | None,
     return {"likeness": found}
 
 
-def _beside_reference(
-    tests: Tests, texts: list[str], again: Sequence[str | None] | None, *, passed: bool
-) -> dict[str, Any]:
+def _beside_reference(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
     compare = partial(Likeness, tests.reader, tests.reads, tests.expected, texts, tests.opaque)
     compared = compare()
     compared.compare()
@@ -71,7 +70,7 @@ def _beside_reference(
         return found
     if compared.problem:
         return found | {"doubt": compared.problem}
-    if tests.again is not None and again is not None and not _is_steady(tests, tests.again, texts, again):
+    if tests.again is not None and again and not _is_steady(tests, tests.again, texts, again):
         return found | {"doubt": "it gives other answers if the same calls come in another order"}
     if compared.as_left is not None and not _accepts(tests, compared.as_left):
         return found | {"doubt": "the tests fail if its arguments are left as the reference solution leaves them"}
@@ -102,11 +101,11 @@ def _say_nothing(tests: Tests, texts: list[str]) -> bool:
     return all(answer.how != RETURNED or expectations.says_nothing(answer.value, given) for answer, given in answers)
 
 
-def _is_steady(tests: Tests, other: Reordered, texts: Sequence[str], again: Sequence[str | None]) -> bool:
+def _is_steady(tests: Tests, other: Reordered, texts: Sequence[str], again: Sequence[str]) -> bool:
     """Whether the answers stay the same in another order of calls, where those of the reference do."""
     reader = tests.reader.of(list(map(Call.read, other["calls"])))
     expected, returned = _contents(tests.reader, tests.expected[0]), _contents(tests.reader, texts)
-    expected_again, returned_again = _contents(reader, other["expected"]), _contents(reader, again)
+    expected_again, returned_again = _contents(reader, messages(other["expected"])), _contents(reader, again)
     for position, number in enumerate(other["order"]):
         places = (expected, number), (expected_again, position), (returned, number), (returned_again, position)
         one, two, three, four = (found[at] if at < len(found) else "" for found, at in places)

@@ -16,6 +16,7 @@ from grade_sandbox.tests import belief, comparing, recording
 from grade_sandbox.tests.replay import Tests
 from grade_sandbox.tests.tried import as_they_are
 from grade_sandbox.values import wire
+from grade_sandbox.values.messages import texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
     _tell(result_fd, {"ready": True})
     while True:
         try:
-            request: Request = wire.receive(channel.recv)
+            request: Request = wire.receive_parcel(channel.recv)
         except (wire.ClosedError, OSError):
             return
         if request["task"] is not None:
@@ -89,16 +90,16 @@ def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: s
 
 
 def _judged(tests: Tests, request: Request, answers: Answers) -> dict[str, Any]:
-    hello, replies = answers["hello"], list(answers["replies"])
-    if hello is None:
+    said = texts(answers["said"])
+    if not said:
         return {
             "confirmed": False,
             "reason": "the candidate's process ended while its code was loading",
             "kind": "ended",
         }
     if request["work"] == "right":
-        return {"right": tests.right(as_they_are([hello, *replies]))}
+        return {"right": tests.right(as_they_are(said))}
     if request["work"] == "likeness":
-        return belief.examined(tests, [hello, *replies], answers.get("again"), passed=request["passed"])
-    reason, kind = tests.verdict(as_they_are([hello, *replies]))
+        return belief.examined(tests, said, texts(answers.get("again", b"")), passed=request["passed"])
+    reason, kind = tests.verdict(as_they_are(said))
     return {"confirmed": not reason, "reason": wire.clip(reason), "kind": kind}

@@ -11,7 +11,17 @@ from grade_sandbox.tests.answers import Reader
 from grade_sandbox.tests.test_run import TestRun
 from grade_sandbox.values import plain_forms, receiving, remote_objects, sending, standing_in, wire
 from grade_sandbox.values.call_context import as_told
-from grade_sandbox.values.messages import EARLIER, RAISED, RETURNED, Call, Reply, expressions, names_objects, node_of
+from grade_sandbox.values.messages import (
+    EARLIER,
+    RAISED,
+    RETURNED,
+    Call,
+    Reply,
+    expressions,
+    names_objects,
+    node_of,
+    texts,
+)
 from grade_sandbox.values.passed import Passed
 from grade_sandbox.values.standing_in import Proxy
 from grade_sandbox.values.wire import UnconfirmedError
@@ -218,7 +228,7 @@ class Tests:
         self._tests = continue_after_failure.compile_strict(spec["test"])
         self.calls = list(map(Call.read, spec["calls"]))
         self.text, self.reads = spec["signature"] + spec["test"], spec.get("reads", ())
-        self.expected: Any = spec.get("expected", ())
+        self.expected = list(map(texts, spec.get("expected", ())))
         """The messages of each run of the reference solution."""
         self.opaque = expectations.passed_on(self.calls) if spec.get("opaque") else set()
         """The calls whose answers may be any value, because they only go back into other calls."""

@@ -61,6 +61,11 @@ def _dump(message: object) -> bytes:
     return data
 
 
+def texts(said: bytes) -> list[str]:
+    """Return all messages of a program: the first one, and a reply to each call; none if it has sent none."""
+    return said.decode().split("\n") if said else []
+
+
 # --- the first message ---
 
 
@@ -95,14 +100,14 @@ def failure(why: str) -> bytes:
     return _dump({"failed": why})
 
 
-def is_failure(hello: str) -> bool:
+def is_failure(hello: bytes) -> bool:
     """Whether the first message of a program says that it cannot be loaded."""
-    return hello.startswith('{"failed"')
+    return hello.startswith(b'{"failed"')
 
 
 def failure_of(hello: str) -> str | None:
     """Return why a program could not be loaded; None if it was."""
-    return str(_load(hello)["failed"]) if is_failure(hello) else None
+    return str(_load(hello)["failed"]) if is_failure(hello.encode()) else None
 
 
 # --- calls ---

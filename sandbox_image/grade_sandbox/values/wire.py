@@ -1,5 +1,8 @@
 """Messages between processes: a length of four bytes, then JSON in ASCII. They carry values, which are never unpickled.
 
+The messages of a program are bytes on their way to the grader and back to a judge: they stand behind the JSON of a job,
+a request or an answer, and nobody encodes or decodes them again (`send_parcel`).
+
 Values between a candidate and its tests are plain data only, of exact types. The sending side turns a graph of objects
 into a table of nodes; the receiving side builds an equal graph. One message is one graph: aliases and cycles in it are
 kept, also those with the arguments of the call that it answers. Between messages nothing is shared.
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
 
 MAX_FRAME = 64 << 20
+PART = "part"
+"""The key of [start, end] of bytes behind the JSON of a message."""
 MAX_TEXT = 20_000
 encode = json.JSONEncoder(separators=(",", ":")).encode
 """Returns `json.dumps(message, separators=(",", ":"))`, which would create an encoder for each message."""
@@ -73,6 +78,32 @@ def receive(read: Read, limit: int = MAX_FRAME) -> Any:
     try:
         return json.loads(receive_bytes(read, limit))
     except (ValueError, RecursionError) as error:
+        raise ClosedError(f"not a message: {error}") from None
+
+
+def send_parcel(write: Write, message: object) -> None:
+    """Send a message that has bytes anywhere. The grader's side is grader/sandbox/channel.py."""
+    parts: list[bytes] = []
+    start = 0
+
+    def put(part: bytes) -> dict[str, list[int]]:
+        nonlocal start
+        parts.append(part)
+        start += len(part)
+        return {PART: [start - len(part), start]}
+
+    head = json.JSONEncoder(separators=(",", ":"), default=put).encode(message).encode()
+    send_bytes(write, b"".join([struct.pack(">I", len(head)), head, *parts]))
+
+
+def receive_parcel(read: Read) -> Any:
+    """Return the next message that has bytes anywhere."""
+    data = receive_bytes(read, MAX_FRAME)
+    try:
+        start = 4 + struct.unpack(">I", data[:4])[0]
+        take = lambda found: data[slice(*(start + at for at in found[PART]))] if found.keys() == {PART} else found  # noqa: E731
+        return json.loads(data[4:start], object_hook=take if b'{"part":[' in data[:start] else None)
+    except (ValueError, RecursionError, struct.error) as error:
         raise ClosedError(f"not a message: {error}") from None
 
 

@@ -66,9 +66,9 @@ class Scripted:
             one = refused if "lambda" in job["record"]["test"] else calls
             return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
         if kind == "answer":
-            replies = [json.dumps(len(job["answer"]["candidate"]["source"]))]
+            said = b"{}\n" + json.dumps(len(job["answer"]["candidate"]["source"])).encode()
             evidence = EVIDENCE | {name: value for name, value in self.answered.items() if name in EVIDENCE}
-            return {"hello": "{}", "replies": replies, **self.answered, "evidence": evidence}
+            return {"said": said, **self.answered, "evidence": evidence}
         if kind == "run":
             return {"evidence": EVIDENCE, "result": self.official}
         return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
@@ -117,9 +117,9 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     assert readings == {Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")}
     for kind, job in pool.jobs:
         if kind == "answer":
-            assert "assert" not in json.dumps(job)
+            assert "assert" not in repr(job)
         if kind == "judge":
-            assert "source" not in json.dumps(job["judge"])
+            assert "source" not in repr(job["judge"])
 
 
 def confirm(
@@ -167,7 +167,7 @@ def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_ev
     assert [job.get("hash_seed", 0) for kind, job in pool.jobs if kind == "answer"] == [0, 1, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
     assert "expected" not in reference["task"]
-    said = ["{}", *reference["answers"]["replies"]]
+    said = reference["answers"]["said"]
     assert [sample["task"]["expected"] for sample in samples] == [[said, said]] * 2
     assert "plain" in pipeline.known.references
 
@@ -215,10 +215,8 @@ def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: s
 
 def test_a_reference_solution_whose_own_comparison_was_lost_is_named_with_the_reason(pool: Scripted) -> None:
     """Its answers may be more than a message can have."""
-    pool.lost, pool.answered = (
-        {"compare"},
-        {"hello": '{"functions": ["solution"]}', "replies": ['{"returned": NaN, "nodes": []}']},
-    )
+    said = b'{"functions": ["solution"]}\n{"returned": NaN, "nodes": []}'
+    pool.lost, pool.answered = {"compare"}, {"said": said}
     cases = Cases(inputs=([1],), outputs=None, function="solution")
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
     with Spool() as spool, pytest.raises(InputError, match="was not judged: the sandbox died"):
@@ -242,7 +240,7 @@ def test_a_slow_program_answers_more_only_if_its_answers_so_far_are_right(
         asked_so_far.append(list(calls))
         given = [first] if "most" in job["answer"] else calls
         replies = [json.dumps({"printed": text, "status": 0, "cpu": 0.1}) for text in given]
-        return {"evidence": EVIDENCE, "hello": '{"compiled": true}', "replies": replies}
+        return {"evidence": EVIDENCE, "said": "\n".join(['{"compiled": true}', *replies]).encode()}
 
     pool.answer = answer  # type: ignore[method-assign]
     candidate = Candidate(qid="plain", source="print(input())")

@@ -235,7 +235,7 @@ class Pipe(Channel):
     def __init__(self, message: dict[str, object]) -> None:
         super().__init__()
         data = json.dumps(message).encode()
-        self._data = struct.pack(">I", len(data)) + data
+        self._data = struct.pack(">II", 4 + len(data), len(data)) + data
 
     def write(self, data: memoryview) -> int:
         raise AssertionError

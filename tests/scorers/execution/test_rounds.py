@@ -53,8 +53,7 @@ class Scripted(test_pipeline.Scripted):
         if kind == "answer":
             return {
                 "evidence": self.answered,
-                "hello": "{}",
-                "replies": [json.dumps(job["answer"]["candidate"]["source"])],
+                "said": b"{}\n" + json.dumps(job["answer"]["candidate"]["source"]).encode(),
             }
         if kind == "judge":
             return {"evidence": EVIDENCE, **self.verdict}

@@ -79,10 +79,10 @@ def _printed(reply: str, evidence: Evidence, seconds: float, protocol: Execution
 
 def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> list[Output]:
     """Return one answer if the program does not load, or has no such function, else none."""
-    if not parts or parts[0].hello is None:
+    if not parts or not parts[0].said:
         return []
     try:
-        hello = _message(parts[0].hello, _Hello)
+        hello = _message(parts[0].messages[0], _Hello)
     except ValueError:
         return [_malformed(parts[0].evidence, protocol)]
     if hello.failed:
