@@ -66,6 +66,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"{need} is not available")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a folder all of whose tests have a mark that is not wanted: each worker would import them."""
+    for mark, folder in (("peers", "peers"), ("fault", "faults")):
+        if collection_path == ROOT / "tests" / folder and f"not {mark}" in config.option.markexpr:
+            return True
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the golden views first, and split each group of tests that run one after the other by file.

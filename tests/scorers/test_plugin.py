@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.command import Started
+from tests.acceptance.command import Started, in_a_new_interpreter
 from tests.docs.commands import commands_of
 
 PACKAGE = Path(__file__).parent / "plugin"
@@ -163,7 +163,7 @@ def test_the_scorer_of_the_page_works_as_typed(tmp_path, monkeypatch, root):
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", "site", "./grade-numbers"]
     subprocess.run(install, check=True, capture_output=True, cwd=tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(root)]))
-    listed, graded = (Started(*command.words, cwd=tmp_path).wait() for command in commands_of(page))
+    listed, graded = (in_a_new_interpreter(*command.words, cwd=tmp_path) for command in commands_of(page))
     assert "numbers" in listed.stdout
     assert graded.returncode == 0, graded.stderr
     assert [metric(tmp_path / "sums_results.json", name) for name in ("official", "careful")] == [0, 100]
