@@ -236,7 +236,8 @@ NEGATED_QUESTION = Pattern(
 )
 """A question that asks for what is not so."""
 NONE_FITS = Pattern(
-    r"(?<!\bnot )\bnone of\b|\bneither of\b|\bno (?:option|choice|answer|alternative)s?\b[^.\n]{0,20}\b(?:is|are|fits?|match|"
+    r"(?<!\bnot )\bnone of\b|\bneither of\b|"
+    r"\bno (?:option|choice|answer|alternative)s?\b[^.\n]{0,20}\b(?:is|are|fits?|match|"
     r"correct)|"
     r"以上都不|都不是|没有正确"
 )
