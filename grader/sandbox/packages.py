@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _COMPILED = ".compiled"
 """An empty file in a folder of packages that have byte code."""
+_SEAL = ".whole"
+"""A file with the hash of what was put into its folder."""
 
 
 def code_digest() -> str:
@@ -73,12 +75,12 @@ def prepare(python: tuple[int, int], observer: Observer, interpreter: Path | Non
     `interpreter` is a Python of this version on this machine, by default the grader's own if it has this version. It
     compiles the packages. Without one, see `is_compiled`.
     """
-    name = f"site-{lock_digest(python)}-{python[0]}.{python[1]}"
+    name = f"site-{lock_digest(python)}-py{python[0]}.{python[1]}"
     target = resources.cache_folder() / name
     if interpreter is None and python == sys.version_info[:2]:
         interpreter = Path(sys.executable)
     with exclusive(resources.cache_folder() / f"{name}.lock"):
-        if not target.is_dir():
+        if not _is_whole(target):
             observer.message(f"Fetching the sandbox's packages for Python {python[0]}.{python[1]} (once)")
             _install(target, python)
         if interpreter is not None and not is_compiled(target):
@@ -97,10 +99,10 @@ def prepare_code(interpreter: Interpreter) -> Path:
 
     The installation has byte code for the grader's own Python at best.
     """
-    name = f"code-{code_digest()}-{interpreter.minor[0]}.{interpreter.minor[1]}"
+    name = f"code-{code_digest()}-py{interpreter.minor[0]}.{interpreter.minor[1]}"
     target = resources.cache_folder() / name
     with exclusive(resources.cache_folder() / f"{name}.lock"):
-        if not target.is_dir():
+        if not _is_whole(target):
             partial = target.with_name(f"{name}.partial")
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir()
@@ -108,8 +110,7 @@ def prepare_code(interpreter: Interpreter) -> Path:
                 (partial / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, partial / name)
             compile_all(partial, interpreter.path)
-            _let_all_read(partial)
-            partial.rename(target)
+            _finish(partial, target)
     return target
 
 
@@ -136,8 +137,39 @@ def _install(target: Path, python: tuple[int, int]) -> None:
             f"named in sandbox_image/{lock.name} and run it again."
         )
     shutil.rmtree(partial / "bin", ignore_errors=True)
+    _finish(partial, target)
+
+
+def _finish(partial: Path, target: Path) -> None:
+    """Give a new folder its name, in place of a damaged one."""
+    (partial / _SEAL).write_text(_hash_of_sizes(partial), encoding="utf-8")
     _let_all_read(partial)
+    shutil.rmtree(target, ignore_errors=True)
     partial.rename(target)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder has all that was put into it; otherwise right programs would be judged wrong.
+
+    What cleans caches removes old files one by one, and after a power failure files can be empty.
+    """
+    try:
+        return (folder / _SEAL).read_text(encoding="utf-8") == _hash_of_sizes(folder)
+    except OSError:
+        return False
+
+
+def _hash_of_sizes(folder: Path) -> str:
+    """Return a hash of the names and sizes of the files below a folder, without byte code and our own marks."""
+    found = []
+    for path, folders, names in os.walk(folder):
+        folders[:] = (name for name in folders if name != "__pycache__")
+        below = path.removeprefix(str(folder))
+        for name in names:
+            if not name.startswith("."):
+                size = os.stat(f"{path}/{name}").st_size  # noqa: PTH116 - thousands of files, at each start
+                found.append(f"{below}/{name} {size}")
+    return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()
 
 
 def _let_all_read(folder: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -35,10 +36,16 @@ def other() -> Interpreter:
 
 def site(cache: Path, python: tuple[int, int]) -> Path:
     """Create a folder of packages as if it had been downloaded for this version."""
-    folder = cache / f"site-{packages.lock_digest(python)}-{python[0]}.{python[1]}"
-    folder.mkdir()
-    (folder / "module.py").write_text("x = 1\n")
+    folder = site_of(cache, python)
+    partial = cache / "partial"
+    partial.mkdir()
+    (partial / "module.py").write_text("x = 1\n")
+    packages._finish(partial, folder)
     return folder
+
+
+def site_of(cache: Path, python: tuple[int, int]) -> Path:
+    return cache / f"site-{packages.lock_digest(python)}-py{python[0]}.{python[1]}"
 
 
 def byte_code(source: Path, python: Interpreter) -> Path:
@@ -55,7 +62,7 @@ def test_packages_are_compiled_by_the_python_that_will_run_them_once_there_is_on
     packages.prepare((3, 99), Silent())
     assert not packages.is_compiled(folder)
     for python, path in ((interpreters.own(), None), (other, other.path)):
-        folder = cache / f"site-{packages.lock_digest(python.minor)}-{python.minor[0]}.{python.minor[1]}"
+        folder = site_of(cache, python.minor)
         if not folder.is_dir():
             site(cache, python.minor)
         assert packages.prepare(python.minor, Silent(), path) == folder
@@ -105,6 +112,24 @@ def test_code_without_room_for_its_byte_code_is_not_used(cache: Path, tmp_path: 
     assert raised.value.errno == errno.ENOSPC
     folder = packages.prepare_code(other)
     assert byte_code(folder / "runner.py", other).is_file()
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("")])
+def test_code_and_packages_that_lost_a_file_are_made_again(
+    damage: Callable[[Path], object], cache: Path, other: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise every program that imports NumPy fails, or the linter rejects all."""
+    folder = packages.prepare_code(other)
+    damage(folder / "grade_sandbox/values/wire.py")
+    assert (packages.prepare_code(other) / "grade_sandbox/values/wire.py").read_text()
+    folder = site(cache, other.minor)
+    installed: list[Path] = []
+    monkeypatch.setattr(packages, "_install", lambda target, _python: installed.append(target))
+    packages.prepare(other.minor, Silent(), other.path)
+    assert installed == []
+    damage(folder / "module.py")
+    packages.prepare(other.minor, Silent(), other.path)
+    assert installed == [folder]
 
 
 def test_cleaning_removes_packages_and_code(cache: Path, other: Interpreter) -> None:
