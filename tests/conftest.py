@@ -76,11 +76,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the golden views first, and split each group of tests that run one after the other by file.
+    """Put golden views and groups of tests that run one after the other first, and split each group by file.
 
-    So no worker is left with all of a group.
+    So no worker is left with a group when the others have ended.
     """
-    items.sort(key=lambda item: "golden" not in item.path.parts)
+    items.sort(key=lambda item: ("golden" not in item.path.parts, item.get_closest_marker("xdist_group") is None))
     for item in items:
         for mark, folders in FOLDERS.items():
             if item.get_closest_marker(mark) and not any(item.path.is_relative_to(ROOT / name) for name in folders):
