@@ -189,6 +189,15 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the program used up its short time limit, so that it has no verdict yet."""
         return any(part and part.evidence.is_open for part in (self.answer, self.judge, self.compare))
 
+    @property
+    def is_success(self) -> bool:
+        """Whether the program passed the linter, its judge, or the official run."""
+        if self.run is not None:
+            return self.run.result == "passed"
+        if self.judge is not None:
+            return self.judge.confirmed
+        return self.lint is not None and not self.lint.messages
+
 
 # Not `Executed()`, which is equal: msgspec prepares a type when it first converts to it, and crashes if several threads
 # do that at once (msgspec 0.22). So the first conversion is here, when this module is imported.

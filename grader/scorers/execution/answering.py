@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.answer import Executed
     from grader.sandbox.interface import Limits
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.known import Known
@@ -68,13 +67,12 @@ class Answering:
         made = [jobs.at_most(most, one.job(one.calls)) for one in wanted]
         items = [(self._settler.key(job), job) for job in made]
         kept: dict[str, Kept] = {}
-
-        def take(key: str, executed: Executed) -> bool:
-            if executed.answer is not None:
-                kept[key] = self._spool.put(key, executed.answer)
-            return False
-
-        lost = self._settler.settle(phase, items, take)
+        lost: dict[str, str] = {}
+        for key, result in self._settler.settle(phase, items):
+            if isinstance(result, str):
+                lost[key] = result
+            elif result.answer is not None:
+                kept[key] = self._spool.put(key, result.answer)
         rest = []
         for (key, _), one in zip(items, wanted, strict=True):
             found = self.found.setdefault(one.candidate, Found())

@@ -232,32 +232,23 @@ class Phases:
             for sample in samples:
                 sample.lint = Lint()
             return
-        lints: dict[str, Lint | None] = {}
-
-        def take(key: str, executed: Executed) -> bool:
-            lints[key] = executed.lint
-            return executed.lint is not None and not executed.lint.messages
-
-        lost = self._settler.settle(LINTING, [self._job(sample, self._linting) for sample in samples], take)
+        results = dict(self._settler.settle(LINTING, [self._job(sample, self._linting) for sample in samples]))
         for sample in samples:
-            sample.lint = lints.get(sample.key)
+            result = results.get(sample.key, "")
+            sample.lint = result.lint if isinstance(result, Executed) else None
             if sample.lint is None:
-                sample.verdicts = Verdicts(completion=Verdict(lost=lost.get(sample.key, "it was not linted")))
+                lost = result if isinstance(result, str) else ""
+                sample.verdicts = Verdicts(completion=Verdict(lost=lost or "it was not linted"))
 
     def _run(self, samples: list[Sample]) -> None:
         """Run the programs with their tests, as the official evaluator does."""
-        ran: dict[str, Executed] = {}
-
-        def take(key: str, executed: Executed) -> bool:
-            ran[key] = executed
-            return executed.run is not None and executed.run.result == "passed"
-
         # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
         ordered = sorted(samples, key=lambda s: -s.seconds)
         made = [self._job(s, self._running) for s in ordered]
-        lost = self._settler.settle("running official tests", made, take)
+        results = dict(self._settler.settle("running official tests", made))
         for (key, _), sample in zip(made, ordered, strict=True):
-            sample.ran, sample.not_run = ran.get(key), lost.get(key, "")
+            result = results.get(key, "")
+            sample.ran, sample.not_run = (None, result) if isinstance(result, str) else (result, "")
 
 
 def _collect(samples: list[Sample], protocol: ExecutionProtocol, lacking: Mapping[str, str]) -> Executions:

@@ -14,7 +14,7 @@ from grader.sandbox.answer import Executed, understand
 from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from grade_sandbox.jobs import Job
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Answer
     from grader.sandbox.tickets import Verdict
 
-    Take = Callable[[str, Executed], bool]
     Made = Job | Callable[[], Job]
     """A job, or what returns it when it is sent."""
 
@@ -62,66 +61,53 @@ class Settler:
         self.executor.cache.put(key, {"computed": msgspec.to_builtins(made)})
         return made
 
-    def settle(self, phase: str, jobs: Iterable[tuple[str, Made]], take: Take, *, passed: int = 0) -> dict[str, str]:
-        """Run jobs, by their keys; return key -> error for jobs without a result.
+    def settle(
+        self, phase: str, jobs: Iterable[tuple[str, Made]], *, passed: int = 0
+    ) -> Iterator[tuple[str, Executed | str]]:
+        """Run jobs, by their keys; yield each key once, with its result or the reason why it has none.
 
-        `take` gets each key's result once, and returns whether it is a success. `passed`: the number of further items
-        of the phase, known to be successes.
+        `passed`: the number of further items of the phase, known to be successes.
         """
-        current = _Phase(phase, jobs, take, passed)
-        self._show(current)
-        self._take_kept(current)
-        if current.todo:
-            new = ((key, made() if callable(made) else made) for key, made in current.todo.items())
-            for verdict in self.executor.run(new, with_tests=self._with_tests):
-                self._settled(current, verdict)
-        return current.lost
+        pairs = list(jobs)
+        times, todo = Counter(key for key, _ in pairs), dict(pairs)
+        if pairs or passed:
+            self._observer.phase(phase, len(pairs) + passed)
+            self._observer.advance(passed, passed=passed)
+        for key, executed in self._cached(list(todo)):
+            del todo[key]
+            self.cached[phase] += times[key]
+            self._advance(times[key], executed)
+            yield key, executed
+        new = ((key, made() if callable(made) else made) for key, made in todo.items())
+        for verdict in self.executor.run(new, with_tests=self._with_tests) if todo else ():
+            result = self._result(verdict)
+            self._advance(times[verdict.key], result)
+            yield verdict.key, result
 
-    def _take_kept(self, phase: _Phase) -> None:
-        """Take the results of earlier runs."""
-        keys = list(phase.todo)
+    def _cached(self, keys: Sequence[str]) -> Iterator[tuple[str, Executed]]:
+        """Yield the results of earlier runs."""
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self.executor.cache.get(keys[start : start + KEYS_AT_A_TIME]).items():
-                if self._take(phase, key, answer) is not None:
-                    self.cached[phase.name] += phase.times[key]
-                    del phase.todo[key]
+                if (executed := _understood(answer)) is not None:
+                    yield key, executed
 
-    def _settled(self, phase: _Phase, verdict: Verdict) -> None:
-        executed = None if verdict.answer is None else self._take(phase, verdict.key, verdict.answer)
-        if verdict.answer is not None and executed is not None:
-            if not executed.is_open:
-                self.executor.cache.put(verdict.key, verdict.answer)
-        else:
-            phase.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
-            self._advance(phase, verdict.key)
-
-    def _take(self, phase: _Phase, key: str, answer: Answer) -> Executed | None:
-        """Pass on an answer and return it; None if it is invalid."""
-        try:
-            executed = understand(answer)
-        except msgspec.ValidationError:
-            return None
-        self._advance(phase, key, is_success=phase.take(key, executed))
+    def _result(self, verdict: Verdict) -> Executed | str:
+        """Return a new result, and put it into the cache; or the reason why there is none."""
+        executed = None if verdict.answer is None else _understood(verdict.answer)
+        if verdict.answer is None or executed is None:
+            return verdict.reason or "the supervisor's answer could not be understood"
+        if not executed.is_open:
+            self.executor.cache.put(verdict.key, verdict.answer)
         return executed
 
-    def _show(self, phase: _Phase) -> None:
-        if phase.total:
-            self._observer.phase(phase.name, phase.total)
-        if phase.passed:
-            self._observer.advance(phase.passed, passed=phase.passed)
-
-    def _advance(self, phase: _Phase, key: str, *, is_success: bool = False) -> None:
-        steps = phase.times[key]
+    def _advance(self, steps: int, result: Executed | str) -> None:
+        is_success = isinstance(result, Executed) and result.is_success
         self._observer.advance(steps, passed=steps * is_success)
 
 
-class _Phase:
-    """A phase: its jobs without a result, and its progress."""
-
-    def __init__(self, name: str, jobs: Iterable[tuple[str, Made]], take: Take, passed: int = 0) -> None:
-        pairs = list(jobs)
-        self.name, self.take = name, take
-        self.times = Counter(key for key, _ in pairs)
-        self.total, self.passed = len(pairs) + passed, passed
-        self.todo = dict(pairs)
-        self.lost: dict[str, str] = {}
+def _understood(answer: Answer) -> Executed | None:
+    """Return an answer with its types; None if it is invalid."""
+    try:
+        return understand(answer)
+    except msgspec.ValidationError:
+        return None

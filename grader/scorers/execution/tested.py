@@ -82,18 +82,14 @@ class Tested:
                 self._check_references(tried)
 
     def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, CallList], Tried]:
-        recordings: dict[str, Recording | None] = {}
-
-        def take(key: str, executed: Executed) -> bool:
-            recordings[key] = executed.record.recorded if executed.record is not None else None
-            return False
-
         made = {qid: jobs.record_job(self._tasks[qid], self._limits) for qid in qids}
-        keys = {qid: self._settler.key(job) for qid, job in made.items()}
-        lost = self._settler.settle("recording calls", [(keys[qid], job) for qid, job in made.items()], take)
-        recorded = {qid: recordings.get(key) for qid, key in keys.items()}
+        results = self._results("recording calls", made)
+        recorded = {
+            qid: None if isinstance(result, str) or result.record is None else result.record.recorded
+            for qid, result in results.items()
+        }
         tried = self._tried({qid: r for qid, r in recorded.items() if r is not None and self._tasks[qid].solution})
-        self.unrecorded |= {qid: lost[key] for qid, key in keys.items() if key in lost}
+        self.unrecorded |= {qid: result for qid, result in results.items() if isinstance(result, str)}
         self.unrecorded |= {qid: found.verdict.lost for (qid, _), found in tried.items() if found.verdict.lost}
         open_: dict[str, Recording] = {}
         for qid, recording in recorded.items():
@@ -102,6 +98,12 @@ class Tested:
                 open_[qid] = recording
         self._settle_failed(open_, tried)
         return tried
+
+    def _results(self, phase: str, made: Mapping[str, Job]) -> dict[str, Executed | str]:
+        """Run a job of each task; return the results by task."""
+        keys = {qid: self._settler.key(job) for qid, job in made.items()}
+        found = dict(self._settler.settle(phase, [(keys[qid], job) for qid, job in made.items()]))
+        return {qid: found.get(key, "it was not run") for qid, key in keys.items()}
 
     def _check_references(self, tried: Mapping[tuple[str, CallList], Tried]) -> None:
         judged = {qid for (qid, _), reference in tried.items() if reference.verdict.judgement is not None}
@@ -135,22 +137,12 @@ class Tested:
 
     def _settle_failed(self, recordings: dict[str, Recording], tried: Mapping[tuple[str, CallList], Tried]) -> None:
         """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests."""
-        passing: set[str] = set()
-
-        def take(key: str, executed: Executed) -> bool:
-            is_right = executed.run is not None and executed.run.result == "passed"
-            passing.update([key] * is_right)
-            return is_right
-
         made = {qid: self._official_job(qid) for qid in recordings}
-        keys = {qid: self._settler.key(job) for qid, job in made.items()}
-        jobs_ = [(keys[qid], job) for qid, job in made.items()]
-        lost = self._settler.settle("running references officially", jobs_, take)
-        for qid, key in keys.items():
+        for qid, result in self._results("running references officially", made).items():
             why = _why(tried[qid, possible(recordings[qid])[0]].verdict)
-            if key in lost:
-                self.unrecorded[qid] = lost[key]
-            elif key in passing:
+            if isinstance(result, str):
+                self.unrecorded[qid] = result
+            elif result.is_success:
                 self.known.calls[qid] = NotJudged(why=f"{NOT_APART}: {why}")
             else:
                 self.known.calls[qid], self.known.broken[qid] = settle(recordings[qid]), why
@@ -223,16 +215,15 @@ class Tested:
         missing = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
         answered = [candidate for candidate in asked if candidate not in missing]
         verdicts = {} if calls is not None else {c: v for c in answered if (v := self._as_reference(c)) is not None}
-
-        def take(key: str, executed: Executed) -> bool:
-            if executed.judge is not None:
-                self._judged[key] = executed.judge
-            return executed.judge is not None and executed.judge.confirmed
-
+        lost: dict[str, str] = {}
         rest = [candidate for candidate in answered if candidate not in verdicts]
         items = [(*self._judge_job(one, None if calls is None else calls[one]), one) for one in rest]
         new = [(key, made) for key, made, _ in items if key not in self._judged]
-        lost = self._settler.settle(phase, new, take, passed=len(verdicts)) if new or verdicts else {}
+        for key, result in self._settler.settle(phase, new, passed=len(verdicts)):
+            if isinstance(result, str):
+                lost[key] = result
+            elif result.judge is not None:
+                self._judged[key] = result.judge
         for key, _, candidate in items:
             judged = self._judged.get(key)
             why = lost.get(key, "it was not judged")

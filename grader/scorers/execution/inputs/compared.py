@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Compare, Job, Pair
 
-    from grader.sandbox.answer import Compared, Executed, Shown
+    from grader.sandbox.answer import Compared, Shown
     from grader.scorers.execution.answering import Means
     from grader.scorers.execution.inputs.cases import Cases
 
@@ -319,14 +319,13 @@ class Inputs:
 
     def _run(self, phase: str, keys: Sequence[str], *, passed: int = 0) -> None:
         """Run jobs of the spool."""
-
-        def take(key: str, executed: Executed) -> bool:
-            if executed.compare is not None:
-                self._compared[key] = executed.compare
-            return False
-
         new = [(key, partial(self._spool.load, key)) for key in keys if key not in self._compared]
-        self._lost = self._settler.settle(phase, new, take, passed=passed) if new or passed else {}
+        self._lost = {}
+        for key, result in self._settler.settle(phase, new, passed=passed):
+            if isinstance(result, str):
+                self._lost[key] = result
+            elif result.compare is not None:
+                self._compared[key] = result.compare
 
     def _why_lost(self, plan: _Plan) -> str:
         """Return why a job of a plan has no result; empty if all have one."""
