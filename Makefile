@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv; \
 	  else echo "Python's venv is missing. Run: sudo apt-get install python3-venv"; exit 1; fi
-	@echo "Setting up $(VENV) (once; a few minutes and about 650 MB)"
+	@echo "Setting up $(VENV) (once; a few minutes and about 510 MB)"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "  pip"; $(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
 	@{ $(BIN)/python -m pip install --progress-bar off --editable . || touch $(VENV)/.failed; } | \
