@@ -39,7 +39,6 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Empty: a user's pools with equal settings share one process per node. A private pool has a unique name here."""
     linger: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 10.0
     """Seconds that the process stays after the last client has disconnected."""
-
     code: str
     """See `code`."""
 

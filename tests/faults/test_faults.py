@@ -175,12 +175,15 @@ def test_killed_containers(predictions: Path, expected: Verdicts) -> None:
     assert killed
 
 
+def samples_of(predictions: Path) -> list[tuple[str, str]]:
+    return [(record["qid"], text) for record in json.loads(predictions.read_text()) for text in record["predictions"]]
+
+
 @pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)])
 def test_killed_sandboxes_of_a_pool(sandbox: str, predictions: Path) -> None:
     """Whichever process is killed, no program loses its reward, and none gets one that it has not earned."""
     tasks = {task["task_id"]: task for task in map(json.loads, DATA.read_text().splitlines())}
-    records = json.loads(predictions.read_text())
-    passing = [(record["qid"], text) for record in records for text in record["predictions"]]
+    passing = samples_of(predictions)
     wrong = [
         (qid, f"{tasks[qid]['prompt']}    return {number}  # wrong") for number, (qid, _) in enumerate(passing[:60])
     ]
@@ -261,6 +264,24 @@ def test_an_engine_that_stops(
     assert raised.value.exit_code == 3
     engine.is_down = False
     assert run(predictions, sandbox="docker") == expected
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(not Path("/var/run/docker.sock").exists(), reason="the engine has no such socket")
+def test_a_pool_waits_for_an_engine_that_comes_back(
+    predictions: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(folder / "engine.sock")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{folder / 'engine.sock'}")
+    with grader.Pool(benchmark="humaneval", data=DATA, sandbox="docker", cache=False, shared=False) as pool:
+        earned = []
+        for _, result in pool.as_completed(samples_of(predictions)):
+            earned.append(result.careful.credit)
+            if len(earned) == 40:
+                engine.cut()
+                threading.Timer(5, setattr, (engine, "is_down", False)).start()
+        assert earned == [1.0] * PROGRAMS
+        assert pool.state().failures
 
 
 @pytest.fixture
