@@ -284,6 +284,9 @@ WEAK: dict[str, tuple[str, str, bool]] = {
     "NaN that the tests name": (returning("math.nan"), "import math\nassert math.isnan(solution(2))", True),
     "a narrow number": (returning("np.float16(2.5)"), "assert abs(solution(2) - 2.5) < 1e-6", False),
     "an object of its own": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert not abs(solution(2).x - 3) > 1", False),
+    "an object whose attribute is compared": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert abs(solution(2).x - 3) < 1", True),
+    "a match where its truth is asked": ("import re\ndef solution(a):\n    return re.match('a', a)\n", "assert solution('ab')\nassert not solution('b')", True),
+    "an object where only None is refused": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert solution(2) is not None", False),
 }  # fmt: skip
 
 

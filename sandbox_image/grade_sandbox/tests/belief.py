@@ -12,7 +12,7 @@ from grade_sandbox.tests import controls, expectations, shown
 from grade_sandbox.tests.answers import ENDED, Answer
 from grade_sandbox.tests.expectations import Expectations, is_comparison_of_two
 from grade_sandbox.tests.likeness import Doubt, Likeness, as_doubt
-from grade_sandbox.tests.sameness import Place, exact
+from grade_sandbox.tests.sameness import exact
 from grade_sandbox.tests.tried import Change, Replayed, as_they_are, exchanged, with_changes
 from grade_sandbox.tests.views import view
 from grade_sandbox.values.messages import RETURNED, Call
@@ -179,8 +179,7 @@ class _Alone:
         self._is_compared |= is_compared
         if not is_compared:
             problem = expectations.ordinary(answer.value, self._tests.text)
-            if expectations.is_data(answer.value):
-                self._loose.append(as_doubt(Place(number, answer.value, answer.value)))
+            self._loose += map(as_doubt, expectations.loose(number, answer.value, self._tests.reads))
         if is_comparison_of_two(self._tests.calls, number):
             self._equal.add(answer.value is True)
         if view(answer.value).name != "remote":

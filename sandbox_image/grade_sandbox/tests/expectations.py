@@ -12,7 +12,7 @@ import json
 from grade_sandbox.tests.kinds import Kinds, is_truth, largest_of
 from grade_sandbox.tests.placeholder import Placeholder
 from grade_sandbox.tests.recording import Recorder
-from grade_sandbox.tests.sameness import Comparison, exact
+from grade_sandbox.tests.sameness import Comparison, Place, exact
 from grade_sandbox.tests.tried import Change, Replayed
 from grade_sandbox.tests.views import CONTAINERS, every, is_finite, view
 from grade_sandbox.values import sending, wire
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.tests.answers import Reader
-    from grade_sandbox.tests.sameness import Place, Way
+    from grade_sandbox.tests.sameness import Way
     from grade_sandbox.tests.tried import Tried
 
 MAX_EXPECTED = 20_000
@@ -146,8 +146,8 @@ def ordinary(answer: Any, text: str) -> str:
             return f"{has} a number that is not finite"
         if seen.name.startswith("numpy.") and not seen.name.endswith(_WIDE) and seen.name[6:] not in text:
             return f"{has} a number of type {seen.name}"
-        if seen.name == "tree" or (seen.family == FUNCTION and seen.name == "type"):
-            return f"{has} a value of type {seen.value}, which is no plain data"
+        if seen.family == FUNCTION and seen.name == "type":
+            return f"{has} the class {seen.value}"
     return ""
 
 
@@ -167,10 +167,17 @@ def is_comparison_of_two(calls: Sequence[Call], number: int) -> bool:
     return len(given) == len(call.arguments) and given[0] != given[1]
 
 
-def is_data(answer: Any) -> bool:
-    """Whether an answer is a number, a text or a container."""
+def loose(number: int, answer: Any, reads: Collection[str]) -> list[Place]:
+    """Return the places of an answer that is compared with nothing: the attributes that the tests read, or the whole.
+
+    Truth values have none: each other one is wrong.
+    """
     seen = view(answer)
-    return seen.family in CONTAINERS | {NUMBER, TEXT} and not is_truth(seen)
+    if seen.family not in CONTAINERS | {NUMBER, TEXT, OBJECT} or is_truth(seen):
+        return []
+    held = dict(zip(seen.keys, seen.parts, strict=True)) if seen.family == OBJECT else {}
+    read = [Place(number, held[n], held[n], ways=((("attribute", n),),) * 2) for n in held if n in reads]
+    return read or [Place(number, answer, answer)]
 
 
 def says_nothing(answer: Any, given: Sequence[Any]) -> bool:
