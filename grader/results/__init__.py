@@ -62,7 +62,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     credit: int | float | None
-    """1 or 0, or between them if a benchmark gives partial credit; None: not judged."""
+    """1 or 0, or between them if a benchmark gives partial credit; None if not judged."""
     answer: str | None = None
     """The answer that was read, such as a letter."""
     detail: str = ""
@@ -106,7 +106,7 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
     """Category field -> label, or list of labels."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
-    """`truncated`: the prediction was cut off, or its reasoning never ends."""
+    """`truncated`, if the prediction was cut off or its reasoning never ends."""
     calls: Calls | msgspec.UnsetType = msgspec.UNSET
     """Code: the program's answers beside those of a valid reference solution."""
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
@@ -189,9 +189,9 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """For example `accuracy`, `pass@1`."""
     reading: ReadingName
     group: str | None = None
-    """None: overall; else `field=value`."""
+    """None for the overall value, else `field=value`."""
     value: float | None
-    """None: not judged."""
+    """None if it was not judged."""
     ci95: tuple[float, float] | None = None
     """The 95 % interval."""
     stderr: float | None = None
@@ -273,7 +273,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     """The model that made the predictions, if the file names it."""
     part: Part | None = None
-    """The graded part; None: the whole benchmark."""
+    """The graded part; None for the whole benchmark."""
     metrics: list[Metric]
     samples: list[SampleResult]
     """One for each prediction."""

@@ -56,9 +56,9 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     engine: str = ""
     runtime: str = ""
     python: str = ""
-    """Python version that ran the programs."""
+    """Python version that ran the programs, for example `3.12.1`."""
     official_python: str = ""
-    """That of the official environment."""
+    """Python version of the official environment, for example `3.12`."""
     user: str = ""
     """Who ran bubblewrap: `root` or `ordinary user`."""
     workers: int = 0
