@@ -160,7 +160,7 @@ class Phases:
         self._lint(samples)
         # Also of tasks whose programs are all refused: none of their calls is right.
         qids = dict.fromkeys(sample.attempt.task.id for sample in samples)
-        verdicts = self._pipeline.verdicts((c for sample in samples for c in sample.candidates), qids)
+        verdicts = self._pipeline.verdicts([c for sample in samples for c in sample.candidates], qids)
         tested = self._pipeline.tested
         for sample in samples:
             qid = sample.attempt.task.id
@@ -303,8 +303,8 @@ def notes_of(pipeline: Pipeline) -> list[str]:
     )
 
 
-def _tested(tasks: Iterable[CodeTask]) -> Iterator[str]:
-    return (task.id for task in tasks if task.cases is None and not task.broken)
+def _tested(tasks: Iterable[CodeTask]) -> list[str]:
+    return [task.id for task in tasks if task.cases is None and not task.broken]
 
 
 def _without(tasks: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
