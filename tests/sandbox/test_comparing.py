@@ -251,6 +251,16 @@ def test_a_checker_accepts_other_right_outputs_and_one_that_raises_has_found_a_w
     assert checked("1", checker="import none\ndef check(*given): return True")["failed"][0] == 0
 
 
+def test_a_checker_that_returns_no_truth_value_gives_no_verdict_unless_it_accepts_what_is_expected() -> None:
+    """Otherwise assertions alone would reject every right answer, and words would accept every wrong one."""
+    asserts = "def check(given, output, expected):\n    assert output == expected\n"
+    assert checked("1 2", checker=asserts)["failed"] == [0, "TypeError: it returns None, not True or False"]
+    words = "def check(given, output, expected):\n    return 'ok' if output == expected else 'wrong'\n"
+    assert checked("3", checker=words)["failed"] == [0, "TypeError: it returns 'wrong', not True or False"]
+    implicit = "def check(given, output, expected):\n    if output == expected:\n        return 1\n"
+    assert [right for right, _, _ in checked("1 2", "3", checker=implicit)["verdicts"]] == [True, False]
+
+
 # --- what people see ----------------------------------------------------------------------------------------------
 
 

@@ -184,13 +184,17 @@ def _arguments(call: str) -> list[Any]:
 def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
     """Return the function that asks a checker.
 
-    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ).
+    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). So has one
+    that returns no truth value: one of assertions alone returns None for every right answer.
     """
     sys.stdin = sys.stdout = process.Streams()
     space: dict[str, Any] = {"__name__": "checker"}
 
     def says(pair: Pair, expected: str, given: str) -> bool:
-        return bool(space["check"](pair["input"], given, expected))
+        answer = space["check"](pair["input"], given, expected)
+        if answer not in (True, False):
+            raise TypeError(f"it returns {answer!r}, not True or False")
+        return bool(answer)
 
     def check(pair: Pair, expected: str, given: str) -> Rights:
         try:
