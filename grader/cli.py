@@ -63,7 +63,9 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         # click exits this way when the reader of the output has gone, and after a completion.
         return 0
     except OSError as error:
-        say(f"error: {error}{NO_ROOM if error.errno == errno.ENOSPC else ''}")
+        is_removed = error.errno == errno.ENOENT and error.filename is None
+        why = "the current folder no longer exists" if is_removed else str(error)
+        say(f"error: {why}{NO_ROOM if error.errno == errno.ENOSPC else ''}")
         return InfrastructureError.exit_code
     except Exception as error:  # the outermost edge: Python's own exit code is that of a gate that is not met
         return end_of(error)

@@ -22,6 +22,8 @@ STARVED = {"blocked", "wall", "shared", "disturbed"}
 """Reasons for stopping a program that other programs on the machine can cause."""
 CALM_SECONDS = 0.2
 """A program that was ready to run but waited less than this had enough processor time."""
+CALM_RUN_SECONDS = 0.02
+"""The same for an official run, whose limit has no further seconds beyond it."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,15 +94,16 @@ class Source:
 def was_starved(answer: Answer) -> bool:
     """Whether a run was stopped for a reason that another program may have caused.
 
-    All runs but the official one allow for a busy machine themselves. If such a run was asleep and hardly had to wait
-    for the machine, it is not starved. A run that already failed for good is not starved either, however it ended.
+    A run that was asleep and hardly had to wait for the machine is not starved. A run that already failed for good is
+    not starved either, however it ended.
     """
     for part in ("run", "record", "answer", "judge", "compare"):
         run = answer.get(part)
         if isinstance(run, dict) and run.get("confirmed") is not False:
             with contextlib.suppress(KeyError, TypeError):
                 evidence = run["evidence"]
-                asleep = part != "run" and evidence["stopped"] == "blocked" and evidence["waited"] < CALM_SECONDS
+                calm = CALM_RUN_SECONDS if part == "run" else CALM_SECONDS
+                asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm
                 if evidence["stopped"] in STARVED and not asleep:
                     return True
     return False

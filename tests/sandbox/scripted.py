@@ -12,8 +12,8 @@ from grader.errors import InfrastructureError
 from grader.sandbox.interface import SupervisorLostError
 
 
-def evidence(stopped: str | None = None) -> dict[str, Any]:
-    return {"stopped": stopped, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
+def evidence(stopped: str | None = None, *, waited: float = 0.0) -> dict[str, Any]:
+    return {"stopped": stopped, "status": None, "cpu": 0.0, "wall": 0.0, "waited": waited, "oom": False}
 
 
 class Scripted:
@@ -48,7 +48,7 @@ class Scripted:
             case "damage once" if times == 1:
                 return {"id": 0, "damaged": "files stay"}
             case "starve" if not job.get("alone"):
-                return {"id": 0, "run": {"evidence": evidence("blocked")}}
+                return {"id": 0, "run": {"evidence": evidence("blocked", waited=1.0)}}
             case "pause":
                 time.sleep(0.3)
             case "wait":
@@ -56,7 +56,7 @@ class Scripted:
             case "signal":
                 self.backend.signals[job["for"]].set()
             case "sleep":
-                return {"id": 0, "run": {"evidence": evidence("blocked")}, "alone": bool(job.get("alone"))}
+                return {"id": 0, "run": {"evidence": evidence("blocked", waited=1.0)}, "alone": bool(job.get("alone"))}
         run = {"result": "passed", "evidence": evidence()}
         return {"id": 0, "name": job["name"], "run": run, "alone": bool(job.get("alone"))}
 

@@ -15,7 +15,7 @@ from grader.sandbox.stream import Stream
 from grader.sandbox.tickets import Verdict
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
-STARVED = {"run": {"evidence": EVIDENCE | {"stopped": "blocked"}}}
+STARVED = {"run": {"evidence": EVIDENCE | {"stopped": "blocked", "waited": 1.0}}}
 
 
 def job(number: int) -> dict[str, Any]:

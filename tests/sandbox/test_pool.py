@@ -124,7 +124,8 @@ def test_a_consumer_that_stops_early_leaves_nothing_running():
 @pytest.mark.parametrize(
     ("part", "stopped", "waited", "again"),
     [
-        ("run", "blocked", 0.0, True), ("judge", "blocked", 0.0, False), ("judge", "blocked", 0.5, True),
+        ("run", "blocked", 0.0, False), ("run", "blocked", 0.1, True),
+        ("judge", "blocked", 0.0, False), ("judge", "blocked", 0.5, True),
         ("judge", "wall", 0.0, True), ("judge", "cpu", 0.5, False), ("answer", "blocked", 0.0, False),
         ("answer", "blocked", 0.5, True), ("record", "disturbed", 0.0, True),
     ],
