@@ -89,7 +89,7 @@ prompt_options = options.group(
     click.option("--mode", default="", metavar="MODE", help="HumanEval-V: v2c, v2c-cot, v2t2c or t2c."),
     click.option("--shots", type=WholeNumber(min=0), default=0, metavar="K",
                  help="Mr-Ben: number of demonstrations in the prompt."),
-    click.option("--prompt", type=options.PATH, metavar="FILE", help="A jinja2 template, not the built-in prompt."),
+    click.option("--prompt", type=options.PATH, metavar="FILE", help="A jinja2 template that replaces the prompt."),
     click.option("--system", type=options.PATH, metavar="FILE", help="A file with a system message."),
     click.option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="`detail` of each image."),
     click.option("--max-image-pixels", type=WholeNumber(min=1), metavar="N",

@@ -121,7 +121,7 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
              show_default=True, help="Where untrusted code runs.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
 _WORKERS = click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
-             help="Programs that run at a time (default: one per core), or requests to a judge (8).")
+             help="Programs that run at a time (default: one per core); requests to a judge (default: 8).")
 _LIMITS = group(
     _WORKERS,
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
@@ -169,7 +169,7 @@ sandbox_options = group(
     _SANDBOX,
     _RUNTIME,
     _LIMITS,
-    click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
+    click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs (the default)."),
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="This machine, or the Ray cluster of RAY_ADDRESS (else the one here)."),
 )
@@ -187,7 +187,7 @@ judge_options = group(
     click.option("--judge-replies", type=PATH, metavar="FILE",
                  help="Recorded judge replies ({qid: text}), instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
-                 help="A template, not the built-in judge prompt."),
+                 help="A template that replaces the built-in judge prompt."),
     click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
                  help="A setting of the scorer: Mr-Ben's weights are mcc, step and reason; repeatable."),
 )
