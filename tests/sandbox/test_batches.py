@@ -144,6 +144,18 @@ def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measu
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
+def test_a_program_that_hangs_in_a_later_call_leaves_it_to_another_job_as_soon_as_its_first_time_is_up() -> None:
+    source = "def solution(a):\n    while a == 2:\n        pass\n    return a\n"
+    candidate = {**DECLARED, "source": source, "each": 1 << 20}
+    spec = {"candidate": candidate, "calls": [call(number) for number in range(50)], "most": 0.3}
+    said = phases.do("answer", spec, cpu=20)
+    assert (said["evidence"]["stopped"], said["evidence"]["status"]) == (None, None)
+    assert len(phases.texts(said)) == 3
+    assert said["evidence"]["cpu"] < 5
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
 def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> None:
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"

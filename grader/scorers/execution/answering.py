@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
 
 
-FIRST_SECONDS = 1.0
+FIRST_SECONDS = 0.5
 """Seconds of work after which a program answers more only if its answers so far are right."""
 
 

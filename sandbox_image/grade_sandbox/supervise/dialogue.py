@@ -6,6 +6,7 @@ All input is treated as plain bytes, or as one of the few messages that grade's 
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import time
@@ -78,6 +79,10 @@ class Dialogue:
             del self._buffer[: 4 + length]
         return found
 
+    def interrupt(self) -> bool:
+        """Whether nothing more is asked although the program is in a call, because another job asks it again."""
+        return False
+
     def withdraw(self) -> None:
         """Withdraw the last message, for which the program took too much time or memory."""
         self.result = None
@@ -119,6 +124,9 @@ class _Replies(Dialogue):
         self.replies: list[bytes] = []
         self._parts, self._sent = list(parts), 0
         self._bytes = 0
+        self._most = math.inf
+        """See `MOST_SECONDS`."""
+        self._is_enough = False
 
     @property
     def result(self) -> dict[str, Any] | None:  # type: ignore[override]
@@ -146,6 +154,11 @@ class _Replies(Dialogue):
 
     def withdraw(self) -> None:
         del self.replies[-1:]
+
+    def interrupt(self) -> bool:
+        # A job gives one answer at least, so the jobs for the rest come to an end.
+        self._is_enough |= bool(self.replies) and not self.encoding and self.spent > self._most
+        return self._is_enough
 
 
 MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
@@ -181,8 +194,8 @@ class LockStep(_Replies):
         """
         super().__init__(fd, calls)
         self._size, self._ahead, self._begun = 1, ahead, time.monotonic()
-        self._each, self._known, self._most = each, known, most
-        self._is_enough = False
+        self._each, self._known = each, known
+        self._most = most if each else math.inf
         self.is_withdrawn = False
 
     def withdraw(self) -> None:

@@ -293,6 +293,9 @@ class Watch:
                 if not events or self.wall >= self._next_look:
                     self._look()
                     self._next_look = self.wall + TICK
+                    if self.reason is None and self.dialogue.interrupt():
+                        self.done = True
+                        return
         finally:
             os.close(handle)
 
