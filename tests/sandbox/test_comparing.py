@@ -10,6 +10,8 @@ import numpy
 import phases
 import pytest
 
+from grader.scorers.execution import comparisons as named
+
 pytestmark = phases.MARKS
 
 comparing = inside.load("tests.comparing")
@@ -57,6 +59,11 @@ def read(value: Any, nodes: list[Any]) -> Any:
 )
 def test_a_comparison(name: str, expected: str, printed: str, is_right: bool) -> None:
     assert comparisons.rule(name)(expected, printed) is is_right
+
+
+@pytest.mark.parametrize("name", [*named.PLAIN, *named.CAREFUL.values(), *(f"{kind}:1e-6" for kind in named.TOLERANT)])
+def test_every_comparison_that_a_protocol_may_name_exists(name: str) -> None:
+    assert comparisons.rule(name)("1", "1")
 
 
 def both(expected: Any, given: Any, *, function: str = "f", is_mbpp: bool = False) -> tuple[bool, bool]:
