@@ -61,9 +61,14 @@ def material(attacks: list[Attack]) -> tuple[list[dict[str, str]], list[dict[str
 
 
 def earns_nothing(samples: list[dict[str, Any]]) -> None:
-    """Assert that the careful reading credits none of these, and has judged them all."""
+    """Assert that the careful reading credits none of these, and has judged them all.
+
+    Where others move a counter of the whole machine, a sample may wait for its number until its time is up.
+    """
     seen = [(sample["official"]["outcome"], sample["careful"]["outcome"]) for sample in samples]
-    assert all(official == "passed" and careful in {"suspect", "passed"} for official, careful in seen), seen
+    in_time = [pair for pair in seen if pair != ("timeout", "timeout")]
+    assert in_time, seen
+    assert all(official == "passed" and careful in {"suspect", "passed"} for official, careful in in_time), seen
     if any(sample["careful"]["credit"] for sample in samples):
         raise EarnedError(seen)
 
