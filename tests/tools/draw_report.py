@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
 SAMPLE = ROOT / "benchmarks/vstar/sample"
 PICTURE = ROOT / "docs/images/report.png"
-SIZE = {"width": 1120, "height": 722}
+SIZE = {"width": 1120, "height": 612}
 
 
 def main() -> None:
