@@ -58,7 +58,7 @@ def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) 
 
 
 def call(number: int) -> str:
-    return f'{{"target":["name","solution"],"changes":[],"arguments":[{number}],"named":[],"nodes":[]}}'
+    return f'{{"target":["name","solution"],"arguments":[{number}],"named":[],"nodes":[]}}'
 
 
 def test_nor_do_large_answers() -> None:

@@ -124,11 +124,12 @@ def same(sent: Any, received: Any) -> bool:
 
 # --- what crosses -----------------------------------------------------------------------------------------------
 
+KEYS_OF_ATOMS = [messages.NODE, messages.PASSED, messages.EARLIER, *messages.WRITTEN]
 RESERVED_WORDS = """
-r a t x i c s b v e m n u list tuple dict instance array function builtin error exception tree O name ans item nth attr
-k f d
+returned raised unsent nodes changes printed consumed target arguments named
+list tuple dict instance array function builtin error exception tree O name ans arg op item nth attr
 """
-RESERVED = st.sampled_from(RESERVED_WORDS.split())
+RESERVED = st.sampled_from([*KEYS_OF_ATOMS, *RESERVED_WORDS.split()])
 """Words of the encoding itself."""
 TEXT = RESERVED | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 HASHABLE_LEAVES = (
@@ -540,10 +541,11 @@ NODE_KINDS = sorted({*constructed.TYPES, *constructed.MUTABLE, *receiving._OTHER
 NODE_WORDS = """
 Node Point Pair Colour Slotted RED keys items int SystemExit ExceptionGroup print <f8 O <U0 i4,i4 AAAA 1/0 2024-01-01
 """
+KEYS = st.sampled_from([*KEYS_OF_ATOMS, "nonsense"])
 KINDS, WORDS = st.sampled_from(NODE_KINDS), st.sampled_from(NODE_WORDS.split())
 ATOMS = (
     st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats() | WORDS | st.text(max_size=3)
-    | st.dictionaries(st.sampled_from(list("rtixcbsz")), st.integers(-2, 6) | WORDS, max_size=2)
+    | st.dictionaries(KEYS, st.integers(-2, 6) | WORDS | st.lists(st.integers(-2, 1 << 40), max_size=3), max_size=2)
 )  # fmt: skip
 JUNK = st.recursive(
     ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=2), max_leaves=6

@@ -11,7 +11,7 @@ def solution(x):
 """
 _SEND = """
 def send(message):
-    data = message if isinstance(message, bytes) else json.dumps(message).encode()
+    data = message if isinstance(message, bytes) else json.dumps(message, separators=(",", ":")).encode()
     for fd in range(3, 10):
         try:
             socket.socket(fileno=os.dup(fd)).sendall(struct.pack(">I", len(data)) + data)
@@ -21,7 +21,7 @@ def send(message):
 _LIST_TESTS = "\n\nresult = solution([1, [2], {3: 4}])\nassert result == 12345, result\n"
 
 
-def _forger(name: str, message: str, tests: str = _LIST_TESTS) -> Program:
+def _forger(name: str, message: str, tests: str = _LIST_TESTS, says: str = "") -> Program:
     """A candidate that passes officially by cheating, then answers the tests' first call with `message`."""
     source = f"""
 {CHEAT}
@@ -40,6 +40,7 @@ def solution(x):
         signature=_SIGNATURE,
         tests=tests,
         careful="suspect",
+        says=says,
     )
 
 
@@ -63,7 +64,8 @@ _SUSPECT = {
 {CHEAT}
 {_SEND}
 class Early:
-    send({{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}})
+    hello = {{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}}
+    send({{**hello, "errors": {{}}, "values": {{}}, "nodes": []}})
     for count in range(50):
         send({{"returned": count, "nodes": [], "changes": []}})
 def solution(x):
@@ -90,8 +92,9 @@ PROGRAMS = [
     *(_forger(name, f'{{"returned": {{"node": 0}}, "nodes": {nodes}}}') for name, nodes in _NODES.items()),
     _forger(
         "frozen-instance-changed",
-        '{"returned": 1, "nodes": [], "changes": [["t", 0, ["instance", "Point", ["a", 7]]]]}',
+        '{"returned": 1, "nodes": [], "changes": [[0, ["instance", "Point", ["a", 7]]]]}',
         "\n\npoint = Point(1)\nresult = solution(point)\nassert result and point.a == 7\n",
+        says="a change of an instance that does not change",
     ),
     _forger(
         "integer-power-in-a-decimal",

@@ -21,12 +21,10 @@ _FORGE = """
 class Start:
     cheat()
 def forge():
-    def dumps(message):
-        return json.dumps(message).encode() if "functions" in message else REPLY
     frame = sys._getframe()
     while frame:
-        if "wire" in frame.f_globals:
-            frame.f_globals["wire"].dumps = dumps
+        if "Reply" in frame.f_globals:
+            frame.f_globals["Reply"].written = lambda reply: REPLY
         frame = frame.f_back
 class Forge:
     forge()
@@ -209,10 +207,11 @@ def solution(x):
             official=PASSED,
             careful="suspect",
             reference="def solution(x):\n    return {3: 7392.0, 5: 1187.0}[x]\n",
+            says=says,
         )
-        for name, reply in {
-            "infinity-by-its-exponent": """b'{"returned":1e999,"changes":[],"nodes":[]}'""",
-            "grows-beyond-a-message": "b'\\xff' * (11 << 20)",
-        }.items()
+        for name, reply, says in (
+            ("infinity-by-its-exponent", """b'{"returned":1e999,"nodes":[]}'""", "a number that is not finite"),
+            ("grows-beyond-a-message", "b'\\xff' * (11 << 20)", ""),
+        )
     ),
 ]
