@@ -80,7 +80,7 @@ class Dialogue:
         return found
 
     def interrupt(self) -> bool:
-        """Whether nothing more is asked although the program is in a call, because another job asks it again."""
+        """Whether to end the dialogue although the program is in a call, because another job makes this call again."""
         return False
 
     def withdraw(self) -> None:
@@ -118,15 +118,16 @@ class OneResult(Dialogue):
 class _Replies(Dialogue):
     """What a program answers, text by text: the first message, and one for each of `parts`."""
 
-    def __init__(self, fd: int, parts: Iterable[str]) -> None:
+    def __init__(self, fd: int, parts: Iterable[str], most: float, most_bytes: float) -> None:
+        """`most`, `most_bytes`: as `MOST_SECONDS` and `MOST_BYTES`."""
         super().__init__(fd, MAX_REPLIES)
         self.hello: bytes | None = None
         self.replies: list[bytes] = []
         self._parts, self._sent = list(parts), 0
         self._bytes = 0
-        self._most = math.inf
-        """See `MOST_SECONDS`."""
+        self._most, self._most_bytes = most, most_bytes
         self._is_enough = False
+        """Whether nothing more is asked, because the grader has a job for the rest."""
 
     @property
     def result(self) -> dict[str, Any] | None:  # type: ignore[override]
@@ -156,8 +157,11 @@ class _Replies(Dialogue):
         del self.replies[-1:]
 
     def interrupt(self) -> bool:
-        # A job gives one answer at least, so the jobs for the rest come to an end.
-        self._is_enough |= bool(self.replies) and not self.encoding and self.spent > self._most
+        return not self.encoding and self._has_enough()
+
+    def _has_enough(self) -> bool:
+        # Each job gives at least one answer, so the jobs for the rest come to an end.
+        self._is_enough = bool(self.replies) and (self.spent > self._most or self._bytes > self._most_bytes)
         return self._is_enough
 
 
@@ -192,10 +196,9 @@ class LockStep(_Replies):
 
         `known`: digests of expected answers. `most`: see `MOST_SECONDS`.
         """
-        super().__init__(fd, calls)
+        super().__init__(fd, calls, *((most, MOST_BYTES) if each else (math.inf, math.inf)))
         self._size, self._ahead, self._begun = 1, ahead, time.monotonic()
         self._each, self._known = each, known
-        self._most = most if each else math.inf
         self.is_withdrawn = False
 
     def withdraw(self) -> None:
@@ -215,11 +218,10 @@ class LockStep(_Replies):
             if self.encoding:
                 continue
             if self._each and self.replies and self._bytes + len(data) > MAX_REPLIES:
-                self._is_enough = True  # The grader has a job for this answer and the rest.
+                self._is_enough = True
                 return True
             self._take(data)
-            self._is_enough = bool(self._each) and (self._bytes > MOST_BYTES or self.spent > self._most)
-            if self.has_failed or len(self.replies) >= len(self._parts) or (self._is_enough and self.replies):
+            if self.has_failed or len(self.replies) >= len(self._parts) or self._has_enough():
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
             if len(self.replies) >= self._sent:
@@ -261,8 +263,7 @@ class ScriptRuns(_Replies):
 
     def __init__(self, fd: int, inputs: Iterable[str], most: float = MOST_SECONDS) -> None:
         """`most`: see `MOST_SECONDS`."""
-        super().__init__(fd, inputs)
-        self._most = most
+        super().__init__(fd, inputs, most, MOST_BYTES)
 
     @property
     def turn(self) -> int:
@@ -275,7 +276,7 @@ class ScriptRuns(_Replies):
         return self.has_failed or (self.hello is not None and self._is_over())
 
     def _is_over(self) -> bool:
-        if self.replies and (self._bytes > MOST_BYTES or self.spent > self._most):
+        if self._has_enough():
             return True
         if not self.pending:
             batch = bytearray()

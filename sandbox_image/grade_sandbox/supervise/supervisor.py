@@ -20,10 +20,10 @@ from grade_sandbox.values import messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, BinaryIO, Literal
 
-    from grade_sandbox.jobs import Answers, Candidate, Compare, Job, Judged, Script, Task, Work
+    from grade_sandbox.jobs import Answer, Answers, Compare, Job, Judged, Script, Task, Work
     from grade_sandbox.supervise.zygote import End
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
@@ -130,25 +130,23 @@ class Supervisor:
         asked = job["answer"]
         if "script" in asked:
             return self._run_script(job, cast("Script", asked))
-        return self._answered(job, asked["candidate"], asked["calls"])
+        return self._answered(job, asked)
 
-    def _answered(self, job: Job, candidate: Candidate, calls: Sequence[str]) -> dict[str, Any]:
+    def _answered(self, job: Job, asked: Answer) -> dict[str, Any]:
         """Return what a candidate answers.
 
         If it ends while it has several calls, it answers again, one by one: its last answer is the one that it gave.
         """
         # Most programs that never end have a `while` loop. If they got several calls at once, they would run twice.
-        is_careful = "while" in candidate["source"] and len(calls) <= dialogue.MOST_AHEAD
-        seen, said = self._answered_ahead(job, candidate, calls, 1 if is_careful else dialogue.MOST_AHEAD)
+        is_careful = "while" in asked["candidate"]["source"] and len(asked["calls"]) <= dialogue.MOST_AHEAD
+        seen, said = self._answered_ahead(job, asked, 1 if is_careful else dialogue.MOST_AHEAD)
         if said.is_unclear and seen["evidence"]["stopped"] != "short":
-            seen, said = self._answered_ahead(job, candidate, calls, 1)
+            seen, said = self._answered_ahead(job, asked, 1)
         # If its time was up while an answer was encoded, the program itself may have been in time.
         return seen | ({"encoding": True} if said.encoding or said.is_withdrawn else {})
 
-    def _answered_ahead(
-        self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int
-    ) -> tuple[dict[str, Any], dialogue.LockStep]:
-        asked: Mapping[str, Any] = job["answer"]
+    def _answered_ahead(self, job: Job, asked: Answer, ahead: int) -> tuple[dict[str, Any], dialogue.LockStep]:
+        candidate, calls = asked["candidate"], asked["calls"]
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
