@@ -54,8 +54,8 @@ class MemoryCache:
 
     problem = ""
 
-    def __init__(self, most_bytes: int = MEMORY_BYTES) -> None:
-        self._most, self._bytes = most_bytes, 0
+    def __init__(self) -> None:
+        self._bytes = 0
         self._answers: dict[str, bytes] = {}
         """Encoded answers, the one used last at the end."""
         self._lock = threading.Lock()
@@ -79,7 +79,7 @@ class MemoryCache:
         with self._lock:
             self._bytes += len(data) + ENTRY_BYTES - self._drop(name)
             self._answers[name] = data
-            while self._bytes > self._most:
+            while self._bytes > MEMORY_BYTES:
                 self._bytes -= self._drop(next(iter(self._answers)))
 
     def _drop(self, name: str) -> int:

@@ -16,6 +16,7 @@ replay = inside.load("tests.replay")
 RETURNED, RAISED = messages.RETURNED, messages.RAISED
 
 CALL = messages.Call(["name", "solution"], [], [], [])
+HELLO = messages.Hello().written().decode()
 
 
 def call(*values: Any, **more: Any) -> Any:
@@ -38,7 +39,7 @@ def reader(*calls: Any) -> Any:
 
 def answered(value: Any, key: str = RETURNED) -> Any:
     """Return a value as the judge has it, if a program answers it."""
-    return reader(CALL).said(["", reply(value, key=key)]).answers[0].value
+    return reader(CALL).said([HELLO, reply(value, key=key)]).answers[0].value
 
 
 def seen(value: Any, key: str = RETURNED) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import inside
 import pytest
-from answered import RETURNED, answered, answers, call, messages, reader
+from answered import HELLO, RETURNED, answered, answers, call, messages, reader
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_data import written
@@ -84,5 +84,5 @@ SIGNATURE = "import enum\nclass Color(enum.Enum):\n    RED = 1\nclass Stack:\n  
 )  # fmt: skip
 def test_what_is_no_plain_data_is_named(node: list[Any], wanted: str) -> None:
     made = answers.Reader({"classes": ["Color", "Stack"], "stubs": ["Stack"]}, SIGNATURE, [call()])
-    said = made.said(["", messages.Reply(RETURNED, {"node": 0}, [node]).written().decode()])
+    said = made.said([HELLO, messages.Reply(RETURNED, {"node": 0}, [node]).written().decode()])
     assert shown.value(said.answers[0].value) == wanted

@@ -83,34 +83,31 @@ class Reader:
         """Return a reader of the answers to other calls of the same task."""
         return Reader(self._spec, self._signature, calls)
 
-    def decoder(self, call: Call, value_of: Callable[[Any], Any]) -> receiving.CallDecoder:
-        """Return a decoder of the arguments of a call; `value_of` returns the value of an expression in them."""
-        return receiving.CallDecoder(call.nodes, self._replies.classes, self._names, value_of)
+    def decoder(
+        self, nodes: Sequence[Any], value_of: Callable[[Any], Any] = lambda expression: None
+    ) -> receiving.CallDecoder:
+        """Return a decoder of the arguments of a call with these nodes.
 
-    def arguments(self, call: Call) -> receiving.CallDecoder:
-        """Return a decoder of the arguments of a call; expressions in them are None."""
-        return self.decoder(call, lambda expression: None)
-
-    def decoded(self, atom: Any, nodes: Sequence[Any]) -> Any:
-        """Return the value of an atom without expressions."""
-        return receiving.CallDecoder(nodes, self._replies.classes, self._names, lambda expression: None).value(atom)
+        `value_of` returns the value of an expression in them, by default None.
+        """
+        return receiving.CallDecoder(nodes, self._replies.classes, self._names, value_of)
 
     def _given(self, call: Call) -> list[Any]:
-        decoder = self.arguments(call)
+        decoder = self.decoder(call.nodes)
         return [decoder.value(atom) for atom in call.arguments if expression_of(atom) is None]
 
-    def said(self, texts: Sequence[str | None]) -> Said:
+    def said(self, texts: Sequence[str]) -> Said:
         """Return what a program said."""
         hello, *replies = texts
         self._replies.objects.clear()
-        first = Hello.read(hello) if hello and failure_of(hello) is None else Hello()
+        first = Hello.read(hello) if failure_of(hello) is None else Hello()
         decoder = self._replies.decode(first.nodes)
         values = {name: decoder.value(atom) for name, atom in first.values.items()}
         reading = _Reading(self, values)
         for call, text in zip(self.calls, replies, strict=False):
             reading.next(call, text)
         ended = [Answer(ENDED)] * (len(self.calls) - len(reading.found))
-        return Said([text or "" for text in texts], values, reading.found + ended)
+        return Said([*texts], values, reading.found + ended)
 
 
 class _Reading:
@@ -123,10 +120,10 @@ class _Reading:
         self._answers: list[Any] = []
         self._arguments: list[dict[Any, Any]] = []
 
-    def next(self, call: Call, text: str | None) -> None:
+    def next(self, call: Call, text: str) -> None:
         """Read an answer."""
-        reply = Reply.read(text) if text else Reply(UNSENT, "")
-        decoder = self._reader.decoder(call, self._value_of)
+        reply = Reply.read(text)
+        decoder = self._reader.decoder(call.nodes, self._value_of)
         given, named = decoder.arguments(call)
         self._arguments.append({**dict(enumerate(given)), **named})
         if reply.how == UNSENT:

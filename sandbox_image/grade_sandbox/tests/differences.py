@@ -51,9 +51,9 @@ def _words(expected: Any, given: Any, first: str, second: str) -> str:
     return f"{line}{_short(lines[1][number - 1])}, expected {_short(lines[0][number - 1])}"
 
 
-def _short(text: str, limit: int = 100) -> str:
+def _short(text: str) -> str:
     text = text.strip()
-    return f"`{text[:limit]}{'...' if len(text) > limit else ''}`"
+    return f"`{text[:100]}{'...' if len(text) > 100 else ''}`"
 
 
 def _around_difference(expected: str, output: str) -> tuple[str, str]:

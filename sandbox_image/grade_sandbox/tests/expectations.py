@@ -79,7 +79,7 @@ class Expectations:
         for expression, atom, nodes in found:
             number = call_of(expression, "ans")
             if number is not None and number not in back:
-                value = reader.decoded(atom, nodes)
+                value = reader.decoder(nodes).value(atom)
                 self._of.setdefault(number, {}).setdefault(json.dumps(expression), []).append(value)
 
     def places(self, number: int, answer: Any) -> tuple[bool, list[Place], str]:

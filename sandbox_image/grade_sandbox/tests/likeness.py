@@ -263,7 +263,7 @@ class Likeness:
 def _is_data(answer: Answer) -> bool:
     """Whether an answer is a value without objects or functions that stay with the program."""
     return answer.how == RETURNED and not any(
-        seen.name in {"remote", "function"} or seen.family == FUNCTION for seen in every([answer.value])
+        seen.name == "remote" or seen.family == FUNCTION for seen in every([answer.value])
     )
 
 

@@ -21,7 +21,7 @@ from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
 from grade_sandbox.values import plain_forms, remote_objects, sending, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.constructed import MUTABLE
-from grade_sandbox.values.messages import EARLIER, Call, node_of
+from grade_sandbox.values.messages import EARLIER, Call, call_of, node_of
 from grade_sandbox.values.standing_in import Proxy
 
 TYPE_CHECKING = False
@@ -125,8 +125,11 @@ class Recorder:
         self._bytes = self._placeholders = 0
         self._asked = False
         """Whether the tests have used a placeholder: a name that they only mention is not tested."""
-        self._changed: set[int] = set()
-        """The calls whose answers the tests have changed. The candidate still has these answers as they were."""
+        self._changed: set[int | None] = set()
+        """The calls whose answers the tests have changed; None: a name of the candidate.
+
+        The candidate still has these answers as they were.
+        """
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return the recording."""
@@ -275,11 +278,11 @@ class Recorder:
         if self._tested:
             self.refuse("the tests change what the candidate returned")
         if value._expression is not None:
-            self._changed.add(_call_of(value._expression))
+            self._changed.add(call_of(value._expression, "ans"))
 
     def is_changed(self, value: Placeholder) -> bool:
         """Whether the tests may have changed the answer that a value is a part of."""
-        return value._expression is not None and _call_of(value._expression) in self._changed
+        return value._expression is not None and call_of(value._expression, "ans") in self._changed
 
     def identical(self, left: Any, right: Any) -> bool:
         """Return the answer to `left is right`."""
@@ -418,13 +421,6 @@ def _expression(value: Any) -> list[Any]:
     """Return the expression of a placeholder or a substitute for an object."""
     found: list[Any] = value._expression if type(value) is Placeholder else value.__expression__
     return found
-
-
-def _call_of(expression: list[Any]) -> int:
-    """Return the number of the call whose answer an expression is, or is a part of; -1 for a name."""
-    while expression[0] not in {"ans", "name", "op"}:
-        expression = expression[1]
-    return int(expression[1]) if expression[0] == "ans" else -1
 
 
 def _target(value: Any) -> list[Any]:

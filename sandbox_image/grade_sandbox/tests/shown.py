@@ -94,7 +94,7 @@ class _Source:
 
     def call(self, made: Call, depth: int) -> Iterator[str]:
         """Yield the pieces of a call."""
-        decoder = self._reader.arguments(made)
+        decoder = self._reader.decoder(made.nodes)
         given = [self._given(decoder, atom, depth) for atom in made.arguments]
         named = [(key, self._given(decoder, atom, depth)) for key, atom in made.named]
         kind, *rest = target = made.target
@@ -128,7 +128,7 @@ class _Source:
         elif kind == "arg":
             made = self._reader.calls[rest[0]]
             atom = made.arguments[rest[1]] if isinstance(rest[1], int) else dict(map(tuple, made.named))[rest[1]]
-            yield from self._given(self._reader.arguments(made), atom, depth + 1)
+            yield from self._given(self._reader.decoder(made.nodes), atom, depth + 1)
         elif kind == "name":
             yield str(rest[0])
         else:

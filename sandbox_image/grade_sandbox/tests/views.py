@@ -92,7 +92,7 @@ def view(value: Any) -> View:
 
 def _other(value: Any, kind: type[Any]) -> View:
     if isinstance(value, tuple):
-        return View(value, SEQUENCE, "named tuple", parts=value, keys=())
+        return View(value, SEQUENCE, "named tuple", parts=value)
     if isinstance(value, enum.Enum):
         return View(value, OTHER, "enum", value)
     if isinstance(value, BaseException):

@@ -64,9 +64,7 @@ class Decoder:
 
     def iterator(self, kind: str, items: list[Any], end: Any) -> Any:
         """Return an iterator of these items."""
-        if kind == "begun":
-            return standing_in.begun(items, end, self.note)
-        return iter(items) if kind == "iterator" else standing_in.generator(items, end)
+        return standing_in.iterated(items, kind, end, self.note)
 
     def helper(self, name: Any) -> Any:
         """Return a function or class of the signature."""

@@ -253,9 +253,7 @@ class Encoder:
 
         Also what a generator returns after its last item.
         """
-        items: list[Any]
-        end: Exception | None
-        items, end, returned = [], None, None
+        items: list[Any] = []
         generator = type(value) is types.GeneratorType
         if type(value) is itertools.groupby:
             # A group is no longer valid when the next one is requested.
@@ -273,9 +271,7 @@ class Encoder:
         except EndlessError:  # it reads an argument of which only the first items were sent
             return ["begun", self.atoms(items), None]
         except Exception as error:
-            end = error
-        if end is not None:
-            return ["begun", self.atoms(items), self.atom(end)]
+            return ["begun", self.atoms(items), self.atom(error)]
         if generator:
             return ["generator", self.atoms(items), self.atom(returned)]
         return ["iterator", self.atoms(items)]

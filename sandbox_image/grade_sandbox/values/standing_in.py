@@ -160,17 +160,8 @@ _ITERATED: dict[int, _Iterated] = {}
 
 
 def iterator(items: list[Any], kind: str = "iterator", end: Any = None, note: Note = lambda error: error) -> Any:
-    """Return an iterator of known items.
-
-    `kind` is `iterator`; or `generator`, and `end` is what it returns; or `begun`, and `end` is the exception after the
-    items, or None if it does not end.
-    """
-    makers: dict[str, Callable[[], Any]] = {
-        "iterator": lambda: iter(items),
-        "generator": lambda: generator(items, end),
-        "begun": lambda: begun(items, end, note),
-    }
-    made = makers[kind]()
+    """Return an iterator of known items, as `iterated` does."""
+    made = iterated(items, kind, end, note)
     _ITERATED[id(made)] = _Iterated(made, items, kind, end, note)
     return made
 
@@ -190,19 +181,28 @@ def with_items(value: Any, items: list[Any]) -> Any:
     return iterator(items, known.kind, known.end, known.note)
 
 
-def generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
-    """Yield items, and return what the generator returned."""
+def iterated(items: list[Any], kind: str, end: Any, note: Note) -> Iterator[Any]:
+    """Return an iterator of these items.
+
+    `kind` is `iterator`; or `generator`, and `end` is what it returns; or `begun`, and `end` is the exception after the
+    items, or None if it does not end.
+    """
+    if kind == "begun":
+        return _begun(items, end, note)
+    return iter(items) if kind == "iterator" else _generator(items, end)
+
+
+def _generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
     yield from items
     return returned
 
 
-def begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
-    """Yield the first items of an iterator that ends with an exception, or does not end."""
+def _begun(items: list[Any], end: Any, note: Note) -> Iterator[Any]:
     yield from items
     if isinstance(end, Exception):
         raise end
     error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
-    told(error)
+    note(error)
     raise error
 
 

@@ -73,10 +73,10 @@ def receive_bytes(read: Read, limit: int = MAX_FRAME) -> bytes:
     return _exactly(read, length)
 
 
-def receive(read: Read, limit: int = MAX_FRAME) -> Any:
+def receive(read: Read) -> Any:
     """Return the next message."""
     try:
-        return json.loads(receive_bytes(read, limit))
+        return json.loads(receive_bytes(read))
     except (ValueError, RecursionError) as error:
         raise ClosedError(f"not a message: {error}") from None
 
@@ -98,7 +98,7 @@ def send_parcel(write: Write, message: object) -> None:
 
 def receive_parcel(read: Read) -> Any:
     """Return the next message that has bytes anywhere."""
-    data = receive_bytes(read, MAX_FRAME)
+    data = receive_bytes(read)
     try:
         start = 4 + struct.unpack(">I", data[:4])[0]
         take = lambda found: data[slice(*(start + at for at in found[PART]))] if found.keys() == {PART} else found  # noqa: E731
