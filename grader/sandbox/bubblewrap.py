@@ -201,7 +201,7 @@ def _check_start(words: list[str], variables: dict[str, str]) -> None:
         output = done.stderr.strip()[-600:]
     except (OSError, subprocess.TimeoutExpired) as error:
         output = str(error)
-    # Its own messages begin with its name; a traceback is of the supervisor, whose sandbox it has started.
+    # Messages of bubblewrap itself begin with its name. After a traceback of the supervisor, the sandbox had started.
     needs = "It needs user namespaces (sysctl user.max_user_namespaces, and on Ubuntu an AppArmor profile for bwrap). "
     raise InfrastructureError(
         f"bubblewrap is installed but no sandbox could be started with it.\n{output}\n"

@@ -62,7 +62,7 @@ def parcel(job: Job) -> bytes:
 
 
 def opened(data: bytes) -> Job:
-    """Return the job of which these are the bytes; raises ValueError."""
+    """Return the job that `parcel` has made bytes of; raises ValueError."""
     start = 4 + int.from_bytes(data[:4], "big")
 
     def take(found: dict[str, Any]) -> Any:
@@ -72,7 +72,7 @@ def opened(data: bytes) -> Job:
 
 
 def _answer(data: bytes) -> Answer:
-    """Return an answer. Only what a program said stands behind its JSON."""
+    """Return the answer in a message. The bytes behind its JSON are the messages of a program, if it has any."""
     end = 4 + int.from_bytes(data[:4], "big")
     message = compact_json.decode(data[4:end], whole=True)
     if not isinstance(message, dict):

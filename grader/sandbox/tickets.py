@@ -23,7 +23,7 @@ STARVED = {"blocked", "wall", "shared", "disturbed"}
 CALM_SECONDS = 0.2
 """A program that was ready to run but waited less than this had enough processor time."""
 CALM_RUN_SECONDS = 0.02
-"""The same for an official run, whose limit has no further seconds beyond it."""
+"""The same for an official run, which gets no grace after its limit."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """What a supervisor is asked to do, and what it asks of the processes below it. The grader builds jobs of these types.
 
-They travel as JSON. Nothing loads this module: it exists for the type checker, on both sides of the channel.
+They travel as JSON, and bytes in them behind it (values/wire.py). Nothing loads this module: it exists for the type
+checker, on both sides of the channel.
 """
 
 from __future__ import annotations

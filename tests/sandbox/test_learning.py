@@ -63,7 +63,7 @@ def material(attacks: list[Attack]) -> tuple[list[dict[str, str]], list[dict[str
 def earns_nothing(samples: list[dict[str, Any]]) -> None:
     """Assert that the careful reading credits none of these, and has judged them all.
 
-    Where others move a counter of the whole machine, a sample may wait for its number until its time is up.
+    Others may move a counter of the whole machine. Then a sample waits for its number in vain, until its time is up.
     """
     seen = [(sample["official"]["outcome"], sample["careful"]["outcome"]) for sample in samples]
     in_time = [pair for pair in seen if pair != ("timeout", "timeout")]

@@ -1,4 +1,4 @@
-"""What can be said of a message with an answer without reading it."""
+"""What the text of a reply shows, so that nobody has to decode it."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def test_a_plain_value_equals_itself(value: Any) -> None:
      '{"raised":{"node":0},"nodes":[["exception","ValueError",[]]]}', '{"unsent":"function"}', "no message",
      messages.returned({"node": 0}, [["instance", "A", []]]), messages.returned({"node": 0}, [["array", "<f8", [2]]])],
 )  # fmt: skip
-def test_of_other_values_nobody_knows_it(message: str) -> None:
+def test_another_value_may_differ_from_itself(message: str) -> None:
     assert not messages.is_plain(message)
 
 

@@ -371,7 +371,7 @@ class Watch:
         self.cpu = user + system
         self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
         self.waited = self._waiting.seconds
-        # A program that works has as much time of its own as CPU time; one that sleeps counts half.
+        # CPU time and own time are equal while a program works; while it sleeps, only the second passes.
         self.dialogue.spent = (self.cpu + self.wall - self.waited) / 2
         if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
             self.reason = "memory"

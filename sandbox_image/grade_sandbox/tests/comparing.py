@@ -184,8 +184,8 @@ def _arguments(call: str) -> list[Any]:
 def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
     """Return the function that asks a checker.
 
-    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). So has one
-    that returns no truth value: one of assertions alone returns None for every right answer.
+    One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). To return
+    anything but True or False counts as raising: a checker of assertions alone returns None for every right answer.
     """
     sys.stdin = sys.stdout = process.Streams()
     space: dict[str, Any] = {"__name__": "checker"}

@@ -170,7 +170,7 @@ def is_comparison_of_two(calls: Sequence[Call], number: int) -> bool:
 def loose(number: int, answer: Any, reads: Collection[str]) -> list[Place]:
     """Return the places of an answer that is compared with nothing: the attributes that the tests read, or the whole.
 
-    Truth values have none: each other one is wrong.
+    A truth value gives none, because its only alternative is wrong.
     """
     seen = view(answer)
     if seen.family not in CONTAINERS | {NUMBER, TEXT, OBJECT} or is_truth(seen):
