@@ -125,9 +125,9 @@ _WORKERS = click.option("--workers", type=WholeNumber(min=1, max=256), metavar="
 _LIMITS = group(
     _WORKERS,
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds of a program."),
+                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsed(_size),
-                 help="Memory of a program."),
+                 help="Memory that a program may use."),
 )
 
 LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
@@ -171,7 +171,7 @@ sandbox_options = group(
     _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs (the default)."),
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-                 help="This machine, or the Ray cluster of RAY_ADDRESS (else the one here)."),
+                 help="Run programs here, or on the Ray cluster of RAY_ADDRESS (if unset: this machine's)."),
 )
 """Execution on one or many machines, and pass@k."""
 

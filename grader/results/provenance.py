@@ -132,7 +132,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A hash of the graded predictions."""
     intervals: IntervalMethod | None = None
     settings: dict[str, str] = {}
-    """`--set`."""
+    """The values of `--set`."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
 
