@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from grader.observer import Silent
 from grader.sandbox.answer import Judgement
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.interface import Limits, Supervisor
+from grader.sandbox.messages import Call
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
@@ -71,6 +73,11 @@ def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
     assert "refused" not in found["truthy"], found
     assert found["truthy"]["calls"] == found["falsy"]["calls"], found
     return dict(found["truthy"])
+
+
+def call(*arguments: Any, nodes: Sequence[Any] = (), target: Sequence[str] = ("name", "solution")) -> str:
+    """Return a call with these atoms as arguments."""
+    return Call(target=target, arguments=arguments, nodes=nodes).written()
 
 
 def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:

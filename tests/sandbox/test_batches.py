@@ -8,15 +8,11 @@ from typing import Any
 import inside
 import phases
 import pytest
+from phases import call
 
 dialogue = inside.load("supervise.dialogue")
-wire = inside.load("values.wire")
 
 DECLARED = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "names": [], "reads": []}
-
-
-def call(value: Any, nodes: Any = ()) -> str:
-    return wire.encode({"target": ["name", "solution"], "arguments": [value], "named": [], "nodes": list(nodes)})
 
 
 def sent(said: Any) -> list[str]:
@@ -51,13 +47,13 @@ def test_batches_grow_from_one_call_and_hold_every_call_once() -> None:
     "dependent",
     [
         call({"earlier": ["ans", 0]}),
-        call({"node": 0}, [["list", [{"earlier": ["ans", 1]}]]]),
-        wire.encode({"target": ["ans", 0], "arguments": [], "named": [], "nodes": []}),
-        wire.encode({"target": ["op", "len"], "arguments": [{"earlier": ["ans", 0]}], "named": [], "nodes": []}),
+        call({"node": 0}, nodes=[["list", [{"earlier": ["ans", 1]}]]]),
+        call(target=["ans", 0]),
+        call({"earlier": ["ans", 0]}, target=["op", "len"]),
     ],
 )
 def test_a_call_that_uses_an_answer_waits_for_all_answers_and_is_alone(dependent: str) -> None:
-    calls = [call(1), call(2), dependent, call('{"x":'), call(4)]
+    calls = [call(1), call(2), dependent, call('{"earlier":["ans",0]}'), call(4)]
     said = dialogue.LockStep(-1, calls)
     answered(said, 1)
     batches = []
@@ -160,7 +156,7 @@ def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> N
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
     candidate = {**DECLARED, "source": source}
-    spec = {"candidate": candidate, "calls": [call({"node": 0}, [["list", []]])]}
+    spec = {"candidate": candidate, "calls": [call({"node": 0}, nodes=[["list", []]])]}
     said = phases.do("answer", spec, cpu=0.1)
     assert said["evidence"]["stopped"] is None or said["encoding"]
 

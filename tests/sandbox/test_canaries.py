@@ -9,9 +9,10 @@ import pytest
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox import canaries, choice
-from grader.sandbox.answer import Answers, Evidence
+from grader.sandbox.answer import NOTHING_DONE, Answers
 from grader.sandbox.canaries import Kind
 from grader.sandbox.interface import Limits
+from grader.sandbox.messages import Call, hello, returned
 from grader.sandbox.pool import Pool
 from grader.scorers.execution import jobs
 from grader.scorers.execution.calls import CallList
@@ -25,16 +26,8 @@ if TYPE_CHECKING:
 LIMITS = Limits()
 SOURCE = "def solution(a):\n    return a\n"
 TASK = make("secret", "def solution(a):\n    pass\n", "assert solution(4711) == 4711\n", {})
-CALLS = CallList(calls=('{"target":["name","solution"],"arguments":[4711],"named":[],"nodes":[]}',), names=(), reads=())
-ANSWERS = Answers(
-    evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
-    said=b"\n".join(
-        [
-            b'{"functions":["solution"],"imported":[],"errors":{},"values":{},"nodes":[]}',
-            b'{"returned":4711,"nodes":[]}',
-        ]
-    ),
-)
+CALLS = CallList(calls=(Call(target=["name", "solution"], arguments=[4711]).written(),), names=(), reads=())
+ANSWERS = Answers(evidence=NOTHING_DONE, said="\n".join([hello(["solution"]), returned(4711)]).encode())
 OFFICIAL: dict[str, Any] = {
     "id": 0, "cpu": 2.0, "wall": 20.0, "head": SOURCE, "test": TASK.tests, "timed_out": "late", "failed_prefix": "no: ",
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import phases
 import pytest
+from phases import call
 
 pytestmark = phases.MARKS
 
@@ -55,10 +56,6 @@ def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) 
     given = {"said": answer["said"]}
     judged, stopped = do("judge", task={**DECLARED, "test": TEST, "names": [], "calls": calls}, answers=given)
     assert (stopped, judged["confirmed"]) == (None, True)
-
-
-def call(number: int) -> str:
-    return f'{{"target":["name","solution"],"arguments":[{number}],"named":[],"nodes":[]}}'
 
 
 def test_nor_do_large_answers() -> None:

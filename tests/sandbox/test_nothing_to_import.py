@@ -11,6 +11,7 @@ from grader.sandbox import packages
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.docker import Docker
 from grader.sandbox.interface import Backend, Limits, Supervisor
+from grader.sandbox.messages import Call
 
 BACKENDS = [
     pytest.param(kind, marks=[getattr(pytest.mark, kind.name), pytest.mark.xdist_group(kind.name)])
@@ -35,7 +36,7 @@ def found():
 """
 DECLARED = {"signature": "def solution():\n    pass\n", "classes": [], "stubs": ["solution"]}
 CANDIDATE = {**DECLARED, "source": f"{LOOK}\nsolution = found", "names": [], "reads": []}
-CALL = '{"target": ["name", "solution"], "arguments": [], "named": [], "nodes": []}'
+CALL = Call(target=["name", "solution"], arguments=[]).written()
 
 
 @pytest.fixture(params=BACKENDS, scope="module")

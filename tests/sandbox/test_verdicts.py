@@ -1,4 +1,4 @@
-"""Careful verdicts, both ways: recorded calls judged later, and candidate and tests alive at once."""
+"""Careful verdicts: calls of tests are recorded, a candidate answers them, and the tests judge the answers."""
 
 # ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
 
@@ -413,11 +413,7 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
     spec = phases.task(test)
     found = phases.record(spec)["truthy"]
     if "refused" in found:
-        found = {
-            "calls": [json.dumps({"target": ["name", "solution"], "arguments": [9], "named": [], "nodes": []})],
-            "names": [],
-            "reads": [],
-        }
+        found = {"calls": [phases.call(9)], "names": [], "reads": []}
     said = phases.judged(spec, found, phases.answers(source, spec, found))
     assert (said["confirmed"], said["kind"]) == (False, "diverged")
 
