@@ -3,8 +3,8 @@
 import inside
 import pytest
 
-from grader.scorers.execution.candidate import can_vary, hash_seeds
 from grader.scorers.execution.inputs import values
+from grader.scorers.execution.reference_runs import can_vary, hash_seeds
 
 varying = inside.load("tests.varying")
 

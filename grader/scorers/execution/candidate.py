@@ -2,64 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.sandbox.answer import Judgement
-from grader.sandbox.messages import has_sets
 from grader.scorers.execution.inputs.readings import Readings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from grader.scorers.execution.spool import Kept
-
-_HASHING = {"set", "frozenset", "hash", "id", "keys"}
-_FIXED = {
-    "__future__", "bisect", "cmath", "collections", "copy", "decimal", "fractions", "functools", "hashlib", "heapq",
-    "itertools", "json", "math", "numbers", "numpy", "operator", "re", "statistics", "string", "typing",
-}  # fmt: skip
-"""Modules whose functions return the same in every run, but for `_VARYING`."""
-_VARYING = {
-    "set", "frozenset", "hash", "id", "object", "random", "samples", "empty", "empty_like", "globals", "locals", "vars",
-    "open", "input", "exec", "eval", "compile", "__import__", "getattr",
-}  # fmt: skip
-_OF_SETS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
-"""The operations on the keys or items of a dictionary that make a set."""
-
-
-def hash_seeds(source: str) -> tuple[int, ...]:
-    """Return the hash seeds with which a reference solution answers: more if the order of a set may decide answers."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError):
-        return 0, 1
-    names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
-    hashes = any(isinstance(node, (ast.Set, ast.SetComp)) for node in nodes) or not names.isdisjoint(_HASHING)
-    # Two texts in a set have the same order with half of the seeds.
-    return (0, 1, 2, 3) if hashes else (0, 1)
-
-
-def can_vary(source: str, calls: Iterable[str]) -> bool:
-    """Whether a program may answer these calls differently in another run. Most reference solutions cannot."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError):
-        return True
-    names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
-    modules = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
-    modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    imported = {name.name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names}
-    makes_sets = not {"keys", "items"}.isdisjoint(names) and any(isinstance(node, _OF_SETS) for node in nodes)
-    return (
-        makes_sets
-        or not modules <= _FIXED
-        or not _VARYING.isdisjoint(names | imported)
-        or any(isinstance(node, (ast.Set, ast.SetComp, ast.ClassDef)) for node in nodes)
-        or any(map(has_sets, calls))
-    )
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):

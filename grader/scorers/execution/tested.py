@@ -14,7 +14,8 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import Wanted
 from grader.scorers.execution.assembly import Program
 from grader.scorers.execution.calls import CallList, NotJudged, possible, reordered, settle
-from grader.scorers.execution.candidate import Candidate, Verdict, hash_seeds
+from grader.scorers.execution.candidate import Candidate, Verdict
+from grader.scorers.execution.reference_runs import hash_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

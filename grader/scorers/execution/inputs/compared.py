@@ -17,10 +17,11 @@ from grader.results import Outcome
 from grader.sandbox import messages
 from grader.scorers.execution import comparisons, jobs
 from grader.scorers.execution.answering import Wanted
-from grader.scorers.execution.candidate import Candidate, Verdict, can_vary, hash_seeds
+from grader.scorers.execution.candidate import Candidate, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs, values
 from grader.scorers.execution.inputs.cases import Expected
 from grader.scorers.execution.inputs.readings import Output
+from grader.scorers.execution.reference_runs import can_vary, hash_seeds
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:

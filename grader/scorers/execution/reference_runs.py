@@ -1,0 +1,65 @@
+"""With how many hash seeds a reference solution runs: once if its source shows that its answers are always the same."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from grader.sandbox.messages import has_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HASHING = {"set", "frozenset", "hash", "id"}
+_FIXED = {
+    "__future__", "bisect", "cmath", "collections", "copy", "decimal", "fractions", "functools", "hashlib", "heapq",
+    "itertools", "json", "math", "numbers", "numpy", "operator", "re", "statistics", "string", "typing",
+}  # fmt: skip
+"""Modules whose functions return the same in every run, but for `_VARYING`."""
+_VARYING = _HASHING | {
+    "object", "random", "samples", "empty", "empty_like", "globals", "locals", "vars", "open", "input", "exec", "eval",
+    "compile", "__import__", "getattr",
+}  # fmt: skip
+_OF_SETS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
+"""The operations on the keys or items of a dictionary that make a set."""
+
+
+def hash_seeds(source: str) -> tuple[int, ...]:
+    """Return the hash seeds with which a reference solution answers: more if the order of a set may decide answers."""
+    nodes = _nodes(source)
+    hashes = _has(nodes, ast.Set, ast.SetComp) or not _names(nodes).isdisjoint({*_HASHING, "keys"})
+    # Two texts in a set have the same order with half of the seeds.
+    return (0, 1, 2, 3) if hashes else (0, 1)
+
+
+def can_vary(source: str, calls: Iterable[str]) -> bool:
+    """Whether a program may answer these calls differently in another run. Most reference solutions cannot."""
+    nodes = _nodes(source)
+    names = _names(nodes)
+    modules = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    imported = {name.name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names}
+    return (
+        not nodes
+        or (not names.isdisjoint({"keys", "items"}) and _has(nodes, *_OF_SETS))
+        or not modules <= _FIXED
+        or not _VARYING.isdisjoint(names | imported)
+        or _has(nodes, ast.Set, ast.SetComp, ast.ClassDef)
+        or any(map(has_sets, calls))
+    )
+
+
+def _nodes(source: str) -> list[ast.AST]:
+    """Return the parts of a program; none if it is not valid Python."""
+    try:
+        return list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    return {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
+
+
+def _has(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
+    return any(isinstance(node, kinds) for node in nodes)
