@@ -76,13 +76,13 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     times_reference: float = 4.0
     """An input has this many times the CPU time that the reference needs for the slowest, if that is more."""
     compare: str = "lines"
-    """The comparison of outputs: `lines`, `tokens`, `exact`, `float:1e-6`, `near:1e-6`, or `evalplus`."""
+    """The comparison of outputs, by its name (comparison_names.py)."""
     prelude: str = ""
     """Code that runs before each program."""
     harness: Literal["", "livecodebench"] = ""
     """How the official reading runs a program that reads standard input: as a script, or as LiveCodeBench does."""
     compare_careful: str = ""
-    """That of the careful reading, for example `near:1e-6`; empty: as `compare`, but blanks make no difference."""
+    """The comparison of the careful reading, for example `near:1e-6`; empty: see `comparison_names.CAREFUL`."""
     python: str = ""
     """Python version of the official environment, for example `3.12`."""
     has_file: bool = True

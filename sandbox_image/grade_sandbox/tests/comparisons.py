@@ -1,7 +1,7 @@
 """The rules by which an answer is compared with the expected one, by the name in a protocol's `compare`.
 
 A rule is a function of the expected and the given value. To add one, write it here, and its name in the grader's
-`scorers/execution/comparisons.py`. `lines` is LiveCodeBench's (`testing_util.py` at 28fef95, `grade_stdio`).
+`scorers/execution/comparison_names.py`. `lines` is LiveCodeBench's (`testing_util.py` at 28fef95, `grade_stdio`).
 """
 
 from __future__ import annotations

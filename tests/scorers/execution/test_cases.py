@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.files.packed import unpacked
-from grader.scorers.execution.comparisons import readings_of
+from grader.scorers.execution.comparison_names import readings_of
 from grader.scorers.execution.declaration import ExecutionColumns
 from grader.scorers.execution.inputs.cases import BadRowError, cases_of
 

@@ -15,7 +15,7 @@ from grader.errors import InputError
 from grader.files.json_text import quoted
 from grader.results import Outcome
 from grader.sandbox import messages
-from grader.scorers.execution import comparisons, jobs
+from grader.scorers.execution import comparison_names, jobs
 from grader.scorers.execution.answering import Wanted
 from grader.scorers.execution.candidate import Candidate, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs, values
@@ -60,7 +60,7 @@ class Inputs:
         """`shown`: the readings have every answer as a text for people."""
         self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._known = means
         self._shown = shown
-        self._rules = comparisons.readings_of(self._protocol.compare, self._protocol.compare_careful)
+        self._rules = comparison_names.readings_of(self._protocol.compare, self._protocol.compare_careful)
         self._calls, self._expected, self._official = cache(self._calls_of), cache(self._expected_of), cache(self._form)
         self._compared: dict[str, Compared] = {}
         self._lost: dict[str, str] = {}
@@ -279,7 +279,7 @@ class Inputs:
                 yield {**self._pair(qid, number, expected), "same": True}
 
     def _is_evalplus(self, qid: str) -> bool:
-        return self._protocol.compare == comparisons.EVALPLUS and bool(self._cases(qid).function)
+        return self._protocol.compare == comparison_names.EVALPLUS and bool(self._cases(qid).function)
 
     def _pair(self, qid: str, number: int, expected: Expected, given: str | None = None) -> Pair:
         cases = self._cases(qid)
@@ -298,7 +298,7 @@ class Inputs:
         `expected`: None for the answers of a reference solution itself.
         """
         cases, made = self._cases(qid), dict[str, list[int]]()
-        rules = comparisons.VALUES if cases.function else self._rules
+        rules = comparison_names.VALUES if cases.function else self._rules
         for part in _parts(pairs):
             compare: Compare = {"function": cases.function, "rules": rules, "pairs": part}
             if cases.checker:

@@ -7,14 +7,14 @@ import math
 from grader.errors import UsageError
 
 EVALPLUS = "evalplus"
+"""EvalPlus' comparison of values that functions return; printed texts are then compared as by `lines`."""
 PLAIN, TOLERANT = ("exact", "lines", "numbers", "tokens", "trimmed"), ("float", "near")
 VALUES = "same values", "near values"
 """The comparisons of values that functions return: officially LiveCodeBench's, and carefully."""
 CAREFUL = {"lines": "numbers", "tokens": "numbers", "exact": "trimmed"}
-"""Comparison -> that of the careful reading, for which blanks make no difference; others are their own.
+"""Official comparison -> the careful one, for which blanks make no difference. Others are used in both readings.
 
-That a number may differ a little is for the task to say (`compare_careful = "near:1e-6"`): where a benchmark has one
-exact text for it, others are wrong.
+Careful never accepts a number that differs a little, unless the protocol says so (`compare_careful = "near:1e-6"`).
 """
 
 
