@@ -287,3 +287,11 @@ def test_a_text_that_looks_like_the_expected_value_is_named_with_its_type() -> N
 def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:
     assert differences.texts("5\n0.5\n7\n", "5.0\n0.5000000001\n8\n")["why"] == "line 3 is `8`, expected `7`"
     assert differences.texts("5\n6\n", "5\n6.0\n")["why"] == "line 2 is `6.0`, expected `6`"
+
+
+def test_a_comparison_without_line_breaks_names_a_token_where_the_lines_are_others() -> None:
+    answers = {"expected": "1 2\n3\n", "given": "1\n2\n4\n"}
+    why = {name: compare(answers, function="", rules=[name] * 2)["compared"]["shown"]["0"]["why"] for name in PLAIN}
+    by_lines, by_tokens = "line 1 is `1`, expected `1 2`", "token 3 is `4`, expected `3`"
+    assert why == dict.fromkeys(PLAIN, by_tokens) | dict.fromkeys(["exact", "lines", "trimmed"], by_lines)
+    assert differences.texts("1\n2\n3", "1\n2", by_tokens=True)["why"] == "2 tokens instead of 3"

@@ -25,30 +25,35 @@ def shown(value: Any) -> str:
         return hex(value) if isinstance(value, int) else "<a value that cannot be shown>"
 
 
-def texts(expected: Any, given: Any, *, whole: bool = False) -> dict[str, str]:
-    """Return both answers around their first difference, and the difference in words; `whole`: also the given one."""
+def texts(expected: Any, given: Any, *, whole: bool = False, by_tokens: bool = False) -> dict[str, str]:
+    """Return both answers around their first difference, and the difference in words.
+
+    `whole`: also return the whole given answer. `by_tokens`: line breaks make no difference.
+    """
     first, second = shown(expected), shown(given)
     around = _around_difference(first, second)
-    made = {"expected": around[0], "returned": around[1], "why": _words(expected, given, first, second)}
+    made = {"expected": around[0], "returned": around[1], "why": _words(expected, given, first, second, by_tokens)}
     return made | ({"whole": second[:MOST_WHOLE]} if whole else {})
 
 
 _RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
-"""From tolerant to strict: a line with another value is shown before one that writes the same number differently."""
+"""From tolerant to strict: a part with another value is shown before one that writes the same number differently."""
 
 
-def _words(expected: Any, given: Any, first: str, second: str) -> str:
+def _words(expected: Any, given: Any, first: str, second: str, by_tokens: bool) -> str:
     if first == second and type(expected) is not type(given):
         kinds = type(given).__name__, type(expected).__name__
         return f"the answer is {_short(second)} of type {kinds[0]}, expected {_short(first)} of type {kinds[1]}"
-    lines = first.strip().split("\n"), second.strip().split("\n")
-    pairs = list(enumerate(zip(*lines, strict=False), 1))
+    kind, parts = "line", (first.strip().split("\n"), second.strip().split("\n"))
+    if by_tokens and len(parts[0]) != len(parts[1]):
+        kind, parts = "token", (first.split(), second.split())
+    pairs = list(enumerate(zip(*parts, strict=False), 1))
     number = next((number for rule in _RULES for number, pair in pairs if not rule(*pair)), None)
     if number is None:
-        counts = len(lines[1]), len(lines[0])
-        return "other blanks or line ends" if counts[0] == counts[1] else f"{counts[0]} lines instead of {counts[1]}"
-    line = "the answer is " if len(lines[0]) == len(lines[1]) == 1 else f"line {number} is "
-    return f"{line}{_short(lines[1][number - 1])}, expected {_short(lines[0][number - 1])}"
+        counts = len(parts[1]), len(parts[0])
+        return "other blanks or line ends" if counts[0] == counts[1] else f"{counts[0]} {kind}s instead of {counts[1]}"
+    where = "the answer" if len(parts[0]) == len(parts[1]) == 1 else f"{kind} {number}"
+    return f"{where} is {_short(parts[1][number - 1])}, expected {_short(parts[0][number - 1])}"
 
 
 def _short(text: str) -> str:
