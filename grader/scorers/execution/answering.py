@@ -1,4 +1,4 @@
-"""Let programs answer. No test and no expected answer is in any job, and no verdict is known yet."""
+"""Let programs answer. Their jobs contain no test and no expected answer."""
 
 from __future__ import annotations
 
@@ -62,9 +62,11 @@ class Answering:
         while open_:
             open_ = self._run(phase, open_)
 
-    def _run(self, phase: str, wanted: list[Wanted], most: float = 0.0) -> list[Wanted]:
+    def _run(self, phase: str, wanted: list[Wanted], most: float | None = None) -> list[Wanted]:
         """Let programs answer in one job each; return those that have calls left. `most`: see `jobs.at_most`."""
-        made = [jobs.at_most(most, one.job(one.calls)) for one in wanted]
+        made = [one.job(one.calls) for one in wanted]
+        if most is not None:
+            made = [jobs.at_most(most, job) for job in made]
         items = [(self._settler.key(job), job) for job in made]
         kept: dict[str, Kept] = {}
         lost: dict[str, str] = {}

@@ -93,9 +93,7 @@ def reseeded(job: Job, hash_seed: int) -> Job:
 
 
 def at_most(seconds: float, job: Job) -> Job:
-    """Return a job whose program is asked nothing more after so many seconds of work; 0: after the usual ones."""
-    if not seconds:
-        return job
+    """Return a job whose program is asked nothing more after so many seconds of work."""
     asked = job["answer"].copy()
     asked["most"] = seconds
     return {**job, "answer": asked}

@@ -46,8 +46,7 @@ class Pipeline:
         """`known`: what is already known of tasks. `each`, `shown`: see `Tested` and `Inputs`."""
         self._tasks = tasks
         self.known = Known(spool) if known is None else known
-        self._answering = Answering(settler, spool)
-        means = Means(tasks, settler, spool, limits, protocol, self._answering, self.known)
+        means = Means(tasks, settler, spool, limits, protocol, Answering(settler, spool), self.known)
         self.tested, self.inputs = Tested(means, each=each), Inputs(means, shown=shown)
         self._wanted: list[str] = []
         """The tasks of the candidates whose verdicts were asked for."""
@@ -65,12 +64,10 @@ class Pipeline:
             kind.record([qid for qid in every if self._of(qid) is kind], refuse_all=refuse_all)
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
-        """Let candidates answer the calls of their tasks. No outcome is known at this point."""
+        """Let candidates answer the calls of their tasks."""
         every = list(candidates)
         for kind in (self.tested, self.inputs):
-            wanted = [one for candidate in every if self._of(candidate.qid) is kind for one in kind.wanted(candidate)]
-            if wanted:
-                self._answering.run("answering", wanted, self.inputs.wrong if kind is self.inputs else None)
+            kind.answer("answering", [c for c in every if self._of(c.qid) is kind])
 
     def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return the verdicts of candidates that have been asked, from their answers."""

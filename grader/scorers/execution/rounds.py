@@ -63,10 +63,7 @@ class Rounds:
         self._known = Known(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None, apart=True)
         slow = self._executor.patient()
-        self._executors: dict[Lane, Local] = {
-            "quick": self._executor,
-            "slow": slow,
-        }
+        self._executors: dict[Lane, Local] = {"quick": self._executor, "slow": slow}
         # A reference solution may be slow, and nobody's programs should wait for it.
         self._recorder = Settler(slow, Silent(), with_tests=True)
         self._recording: set[str] = set()
@@ -75,7 +72,7 @@ class Rounds:
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self._spool)
-        for executor in dict.fromkeys(self._executors.values()):
+        for executor in self._executors.values():
             self._stack.enter_context(executor)
         # Every round lints a few programs, and the rounds together many.
         self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
@@ -86,7 +83,7 @@ class Rounds:
 
     def abort(self) -> None:
         """End all sandboxes: calls of `score` fail, now and later."""
-        for executor in dict.fromkeys(self._executors.values()):
+        for executor in self._executors.values():
             executor.abort()
 
     def forget(self, qid: str) -> None:

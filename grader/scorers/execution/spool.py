@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 
 
 class Spool:
-    """Values of JSON by key, for any number of threads. Use it as a context manager."""
+    """Answers and other values by key, for any number of threads. Use it as a context manager."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="grade-answers-")  # noqa: SIM115 - closed by __exit__
@@ -53,7 +53,7 @@ class Spool:
         return Answers(evidence=kept.evidence, said=self._read(kept.key), encoding=kept.encoding)
 
     def store(self, key: str, value: object) -> None:
-        """Store a value."""
+        """Store a value of JSON."""
         self._write(key, compact_json.encode(value))
 
     def load(self, key: str) -> Any:

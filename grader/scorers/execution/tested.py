@@ -178,7 +178,11 @@ class Tested:
 
     # --- answers ---
 
-    def wanted(self, candidate: Candidate) -> Iterator[Wanted]:
+    def answer(self, phase: str, candidates: Iterable[Candidate]) -> None:
+        """Let candidates answer the calls of their tasks."""
+        self._answering.run(phase, [wanted for candidate in candidates for wanted in self._asked(candidate)])
+
+    def _asked(self, candidate: Candidate) -> Iterator[Wanted]:
         """Yield what a candidate is asked: the recorded calls, and perhaps once more in another order."""
         calls = self.known.calls.get(candidate.qid)
         if isinstance(calls, CallList):

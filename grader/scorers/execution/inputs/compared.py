@@ -130,8 +130,9 @@ class Inputs:
         whole = [tuple(o.text for o in other) for other in others if other and all(o.is_answer for o in other)]
         seconds = max(kept.evidence.longest for kept in found.answers)
         expected = Expected(texts, seconds, tuple(whole))
-        if not all(output.is_answer for output in given):
-            return _Plan(given, [output.is_answer for output in given], {}), expected
+        is_answer = [output.is_answer for output in given]
+        if not all(is_answer):
+            return _Plan(given, is_answer, {}), expected
         is_text = not self._cases(qid).function
         is_known = [
             all(run[number] == text for run in whole) and (is_text or messages.is_plain(text))
@@ -169,7 +170,11 @@ class Inputs:
 
     # --- answers ---
 
-    def wanted(self, candidate: Candidate) -> Iterator[Wanted]:
+    def answer(self, phase: str, candidates: Iterable[Candidate]) -> None:
+        """Let candidates answer the calls of their tasks."""
+        self._answering.run(phase, [wanted for c in candidates for wanted in self._asked(c)], self._wrong)
+
+    def _asked(self, candidate: Candidate) -> Iterator[Wanted]:
         """Yield what a candidate is asked, also in the form in which a published harness runs it."""
         if candidate.qid not in self.failed_references:
             expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()
@@ -232,7 +237,7 @@ class Inputs:
         readings = {form: self._readings(form, plan) for form, plan in plans.items()}
         return missing | {one: _verdict(readings[one], readings[self._official(one)]) for one in answered}
 
-    def wrong(self, forms: Sequence[Candidate]) -> set[Candidate]:
+    def _wrong(self, forms: Sequence[Candidate]) -> set[Candidate]:
         """Return the programs that have given a wrong answer in both readings. More answers change no verdict."""
         every = [form for form in forms if not (self._shown or self._cases(form.qid).checker)]
         plans = {form: plan for form in every if False in (plan := self._plan(form)).right[: self._answered(form)]}
