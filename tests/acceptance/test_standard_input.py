@@ -167,6 +167,22 @@ def test_a_checker_that_raises_on_the_expected_output_leaves_samples_unscored(tm
     assert 'The checker of 1 task failed, so samples are unscored. "halves": the checker fails with' in done.stderr
 
 
+def test_an_output_that_ends_its_checker_is_wrong_and_one_that_ends_it_always_is_unscored(tmp_path: Path) -> None:
+    declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
+    evaluates = "def check(input, output, expected):\n    return eval(output) == int(input)"
+    always = "def check(input, output, expected):\n    import os\n    os._exit(0)"
+    rows = [
+        {"id": name, "text": "Print the number.", "inputs": ["4"], "outputs": ["4"], "check": check}
+        for name, check in (("evaluates", evaluates), ("always", always))
+    ]
+    programs = ["print(input())", "print('__import__(\"os\")._exit(0)')"]
+    done, samples = graded(tmp_path, rows, {"evaluates": programs, "always": programs[:1]}, declaration=declaration)
+    assert [s["careful"]["outcome"] for s in samples] == ["passed", "failed", "unscored"], done.stderr
+    why = "input 1 of 1: comparing it with the expected answer did not finish"
+    assert (samples[1]["careful"]["detail"], samples[1]["careful"]["credit"]) == (why, 0)
+    assert samples[2]["careful"]["detail"] == "task always: the checker does not finish"
+
+
 def test_a_checker_in_a_file_decides_about_tasks_without_one_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "check.py").write_text(CHECKED["check"])
     row = {name: value for name, value in CHECKED.items() if name != "check"}

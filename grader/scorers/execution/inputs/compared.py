@@ -155,7 +155,7 @@ class Inputs:
 
     def _problem(self, qid: str, plan: _Plan) -> str:
         """Return why a reference solution has no answers that others can be compared with; empty if it has them."""
-        if lost := self._why_lost(plan):
+        if lost := self._why_lost(plan.jobs):
             return f"was not judged: {lost}"
         right, given, shown = self._rights(plan)
         if all(right[1]):
@@ -245,7 +245,8 @@ class Inputs:
         return {
             form
             for form, plan in plans.items()
-            if not self._why_lost(plan) and all(False in part[: self._answered(form)] for part in self._rights(plan)[0])
+            if not self._why_lost(plan.jobs)
+            and all(False in part[: self._answered(form)] for part in self._rights(plan)[0])
         }
 
     def _answered(self, form: Candidate) -> int:
@@ -326,16 +327,29 @@ class Inputs:
     def _run(self, phase: str, keys: Sequence[str], *, passed: int = 0) -> None:
         """Run jobs of the spool."""
         new = [(key, partial(self._spool.load, key)) for key in keys if key not in self._compared]
-        self._lost = {}
         for key, result in self._settler.settle(phase, new, passed=passed):
             if isinstance(result, str):
                 self._lost[key] = result
             elif result.compare is not None:
                 self._compared[key] = result.compare
 
-    def _why_lost(self, plan: _Plan) -> str:
-        """Return why a job of a plan has no result; empty if all have one."""
-        return next((self._lost.get(key, "it was not judged") for key in plan.jobs if key not in self._compared), "")
+    def _check_expected(self, qid: str) -> dict[str, list[int]]:
+        """Let a task's checker judge the expected outputs; return the jobs."""
+        expected = self._expected(qid)
+        pairs = [self._pair(qid, number, expected, given=text) for number, text in enumerate(expected.answers)]
+        made = self._jobs(qid, pairs, expected)
+        self._run("judging expected outputs", list(made))
+        return made
+
+    def _why_lost(self, keys: Iterable[str]) -> str:
+        """Return why a job has no result; empty if all have one."""
+        return next((self._lost.get(key, "it was not judged") for key in keys if key not in self._compared), "")
+
+    def _unfinished(self, keys: Iterable[str]) -> Verdict | None:
+        """Return the verdict where a job has no result, or needs more than the short time; None if all have ended."""
+        if why := self._why_lost(keys):
+            return Verdict(readings=outputs.unjudged(why))
+        return Verdict(is_open=True) if any(self._compared[key].evidence.is_open for key in keys) else None
 
     def _rights(self, plan: _Plan) -> tuple[list[list[bool]], list[Output], dict[int, Shown]]:
         """Return for each reading which answers are right, the answers, and some of them as texts."""
@@ -352,13 +366,17 @@ class Inputs:
         return right, given, shown
 
     def _readings(self, form: Candidate, plan: _Plan) -> Verdict:
-        if why := self._why_lost(plan):
-            return Verdict(readings=outputs.unjudged(why))
-        every = [self._compared[key] for key in plan.jobs]
-        if any(one.evidence.is_open for one in every):
-            return Verdict(is_open=True)
-        cases = self._cases(form.qid)
-        if cases.checker and (fault := _fault(every)):
+        if (unfinished := self._unfinished(plan.jobs)) is not None:
+            return unfinished
+        cases, every = self._cases(form.qid), [self._compared[key] for key in plan.jobs]
+        finished = [one for one in every if one.compared is not None]
+        if cases.checker and len(finished) < len(every):
+            # An answer can end its checker, or keep it busy. It is wrong if the checker finishes with what is expected.
+            keys = self._check_expected(form.qid)
+            if (unfinished := self._unfinished(keys)) is not None:
+                return unfinished
+            finished += [self._compared[key] for key in keys]
+        if cases.checker and (fault := _fault(finished)):
             self.failed_checkers.setdefault(form.qid, fault)
             return Verdict(readings=outputs.unjudged(f"task {form.qid}: {fault}", "checker"))
         right, given, shown = self._rights(plan)
