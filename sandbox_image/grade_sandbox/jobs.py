@@ -87,7 +87,7 @@ class Answers(TypedDict):
     """Its messages for the calls in another order."""
 
 
-class Judged(Task):
+class JudgedTask(Task):
     """A task whose tests judge answers."""
 
     names: Sequence[str]
@@ -103,7 +103,7 @@ class Judged(Task):
 class Judge(TypedDict):
     """Let the tests judge answers."""
 
-    task: Judged
+    task: JudgedTask
     answers: Answers
     each: NotRequired[bool]
     """Whether to find out which assertions hold, if the candidate fails."""
@@ -157,7 +157,7 @@ class Request(TypedDict):
 
     work: Work
     cpu: float
-    task: Task | Judged | Compare | None
+    task: Task | JudgedTask | Compare | None
     """None: the same as in the last request."""
     answers: Answers | None
     passed: bool

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.execution.extraction import MAX_SOURCE, SCOPES, is_script, outside_functions, returns, tree_of
 from grader.scorers.execution.regions import Budget, region_with, regions, runs
-from grader.scorers.execution.reply_forms import MENDS, USUAL_INDENT, apart, forms, unframed
+from grader.scorers.execution.reply_forms import MENDS, USUAL_INDENT, forms, on_own_lines, unframed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -60,7 +60,7 @@ def has_code(reply: str) -> bool:
         return True
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
-        for text in (unframed(reply), apart(unframed(reply)))
+        for text in (unframed(reply), on_own_lines(unframed(reply)))
         for part in _segments(text)
     )
 

@@ -162,7 +162,7 @@ def judge_job(
     candidate that fails, find out which assertions hold.
     """
     given: sandbox.Answers = {"said": answers.said}
-    judged: sandbox.Judged = {
+    judged: sandbox.JudgedTask = {
         "signature": task.signature.source,
         "classes": task.signature.classes,
         "stubs": task.signature.written,

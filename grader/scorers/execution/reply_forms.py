@@ -26,7 +26,7 @@ def forms(reply: str) -> Iterator[str]:
     bare = unframed(reply)
     changes: tuple[Callable[[str], str], ...] = (
         str,
-        apart,
+        on_own_lines,
         _decoded,
         _unescaped,
         lambda text: _unescaped(text, in_strings=False),
@@ -64,7 +64,7 @@ def _answer(reply: str) -> str:
     return "".join("".join(b for _, b in pairs) if is_same else "\n" for is_same, pairs in same)
 
 
-def apart(text: str) -> str:
+def on_own_lines(text: str) -> str:
     """Return a text with the markup inside its lines (a fence, a tag, a label) on lines of its own."""
     return _MARKUP.sub("\n```\n", re.sub(r"<br ?/?>", "\n", text))
 

@@ -57,7 +57,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Rows whose error reason must be judged."""
     difference_kinds: dict[str, int] = {}
     counts: dict[str, dict[str, dict[str, int]]] = {}
-    """Reading -> subject -> the counts of which the metrics consist (positive: a correct solution)."""
+    """Reading -> subject -> the counts behind its metrics (positive: a correct solution)."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any, BinaryIO, Literal
 
-    from grade_sandbox.jobs import Answer, Answers, Compare, Job, Judged, Script, Task, Work
+    from grade_sandbox.jobs import Answer, Answers, Compare, Job, JudgedTask, Script, Task, Work
     from grade_sandbox.supervise.zygote import End
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
@@ -189,7 +189,7 @@ class Supervisor:
             return {"evidence": found["evidence"]}
         return seen | {"right": [one is True for one in found.get("right", ())]}
 
-    def _judged(self, job: Job, task: Judged, answers: Answers) -> dict[str, Any]:
+    def _judged(self, job: Job, task: JudgedTask, answers: Answers) -> dict[str, Any]:
         seen = self._run_tests(job, "verdict", task, answers, fields=_CONFIRMED)
         if "expected" not in task or not answers["said"] or seen["evidence"]["stopped"] is not None:
             return seen
@@ -220,7 +220,7 @@ class Supervisor:
         self,
         job: Job,
         work: Work,
-        task: Task | Judged | Compare,
+        task: Task | JudgedTask | Compare,
         answers: Answers | None = None,
         *,
         fields: dialogue.Fields,
@@ -236,7 +236,7 @@ class Supervisor:
             expected = [pair["expected"] for pair in compared["pairs"]]
             numeric = "evalplus" in compared or (bool(compared["function"]) and needs_numpy((), [*given, *expected]))
         else:
-            tests = cast("Judged", task)
+            tests = cast("JudgedTask", task)
             if answers is not None:
                 given = [*tests["calls"], answers["said"].decode()]
                 expected = [run.decode() for run in tests.get("expected", ())]

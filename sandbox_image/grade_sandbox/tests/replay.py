@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from grade_sandbox.jobs import Judged, Reordered
+    from grade_sandbox.jobs import JudgedTask, Reordered
     from grade_sandbox.tests.tried import Tried
 
 
@@ -59,7 +59,7 @@ class Replay(TestRun):
 
     def __init__(
         self,
-        spec: Judged,
+        spec: JudgedTask,
         signature: CodeType,
         tests: CodeType,
         calls: list[Call],
@@ -222,7 +222,7 @@ class _Comparing(sending.Encoder):
 class Tests:
     """A task's compiled tests."""
 
-    def __init__(self, spec: Judged) -> None:
+    def __init__(self, spec: JudgedTask) -> None:
         self.spec = spec
         self._signature = compile(spec["signature"], plain_forms.SIGNATURE, "exec", dont_inherit=True)
         self._tests = continue_after_failure.compile_strict(spec["test"])
