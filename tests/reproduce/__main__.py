@@ -138,7 +138,7 @@ def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
         shown(official) + f" ({differs})" * bool(differs),
         agreement(report, decisions(run, folder)) if "decided" in run else "–",
         shown(careful),
-        run["why"],
+        run.get("why", "–"),
     ]
 
 
