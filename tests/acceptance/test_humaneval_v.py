@@ -19,7 +19,7 @@ def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
     return table
 
 
-# What Docker adds is held by the tests of the sandboxes, in both of them.
+# Docker is left to `make test-slow`: tests/sandbox tests both sandboxes.
 @pytest.mark.parametrize(
     "backend", [pytest.param(*BACKENDS[0].values, marks=[*BACKENDS[0].marks, pytest.mark.slow]), BACKENDS[1]]
 )

@@ -30,7 +30,7 @@ class Corpus:
     every: int = 1
     """The tests grade one of so many tasks, where all of them take long; `make golden` grades all."""
     slow: bool = False
-    """Whether `make test` leaves it to `make test-slow`, because another corpus is of the same kind."""
+    """Left out of `make test`, because another corpus is of the same kind."""
 
 
 def as_it_is(predictions: Path, *options: object) -> Callable[[Path], list[str]]:
