@@ -1,11 +1,14 @@
 """Watching a program from outside: what it used, why it was stopped, and what it had said by then."""
 
 import contextlib
+import fcntl
 import os
 import resource
 import struct
 import subprocess
 import sys
+import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,13 +37,15 @@ class Watched:
         self.process: subprocess.Popen[bytes] | None = None
         self.read_end = -1
 
-    def __call__(self, program: str, *, cpu: float = 30, wall: float = 30, memory: int = 0, alarm: bool = False) -> Any:
+    def __call__(
+        self, program: str, *, cpu: float = 30, wall: float = 30, memory: int = 0, alarm: bool = False, said: Any = None
+    ) -> Any:
         self.read_end, write_end = os.pipe()
         command = [sys.executable, "-I", "-c", SAY + program, str(write_end)]
         self.process = subprocess.Popen(command, pass_fds=[write_end])
         os.close(write_end)
         limits = watch.Limits(cpu, wall, memory)
-        said = dialogue.OneResult(self.read_end, {"result": str})
+        said = (said or dialogue.OneResult)(self.read_end, {"result": str})
         observed = watch.Watch(self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0)
         observed.wait()
         return observed
@@ -114,6 +119,24 @@ def test_no_program_passes_the_wall_limit(watched: Watched) -> None:
 def test_a_program_that_takes_too_much_memory_is_stopped(watched: Watched) -> None:
     observed = watched(f"x = b'm' * (200 << 20){WAIT}", memory=100 << 20)
     assert observed.reason == "memory"
+
+
+def test_the_limits_are_checked_while_a_program_sends_without_end(watched: Watched) -> None:
+    class Slow(dialogue.OneResult):  # type: ignore[misc, name-defined]
+        parts = 0
+
+        def feed(self, part: bytes) -> bool:
+            """Take so long that the channel is full again."""
+            self.parts += 1
+            if self.parts == 1000:
+                raise dialogue.GarbageError
+            time.sleep(0.01)
+            while int.from_bytes(fcntl.ioctl(self.fd, termios.FIONREAD, bytes(4)), sys.byteorder) < 1 << 16:
+                time.sleep(0.001)
+            return False
+
+    observed = watched("while True: os.write(int(sys.argv[1]), bytes(1 << 16))", wall=0.5, said=Slow)
+    assert observed.reason == "wall"
 
 
 @pytest.mark.parametrize(("megabytes", "result", "reason"), [(200, None, "memory"), (20, {"result": "passed"}, None)])

@@ -24,6 +24,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 # The default size of a socket's buffer, which no program may enlarge, plus one message beyond it.
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
+MOST_PARTS, PART = 16, 64 << 10
+"""How many parts are read before the limits are checked, and the bytes of each: together, all that a channel holds."""
 MAPPED_FILES = 32 << 20
 """Room for the libraries that a program loads: their pages are not memory of its own."""
 
@@ -325,8 +327,10 @@ class Watch:
     def _talk(self) -> None:
         """Process received data, and send what is next."""
         try:
-            while self._open and not self.done:
-                part = os.read(self.dialogue.fd, 1 << 16)
+            for _ in range(MOST_PARTS):
+                if self.done or not self._open:
+                    return
+                part = os.read(self.dialogue.fd, PART)
                 self._open = bool(part)
                 announced = self.dialogue.encoding
                 self.done = self.dialogue.feed(part)
@@ -334,7 +338,7 @@ class Watch:
                     self._check_announced()
                 if self.dialogue.pending:
                     self.dialogue.send()
-                if len(part) < 1 << 16 and not self.dialogue.pending:
+                if len(part) < PART and not self.dialogue.pending:
                     # No more data for now.
                     return
         except GarbageError:
