@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import copy
 import os
 import sys
 import threading
@@ -89,7 +90,8 @@ class Scheduler:
         """Return the counts since the start."""
         with self._changed:
             queued = {str(lane): sum(map(len, queue)) for lane, queue in self._queues.items()}
-            return msgspec.structs.replace(self._state, queued=queued)
+            # A copy: these counts grow while somebody reads them.
+            return msgspec.structs.replace(copy.deepcopy(self._state), queued=queued)
 
     @property
     def problem(self) -> str:
@@ -159,17 +161,16 @@ class Scheduler:
             self._failing_since, self._state.problem = 0.0, ""
             again = []
             for item, result in zip(items, results, strict=True):
-                if result is None:
-                    if lane == "quick":
-                        self._queue("slow", [item])
-                        continue
-                    # This is an error of a scorer. Put off once more, the sample would come back for ever.
-                    result = unscored(item.asked, "it has no verdict although it had its whole time")  # noqa: PLW2901
+                if result is None and lane == "quick":
+                    self._queue("slow", [item])
+                    continue
                 item.attempts += 1
-                if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
+                # None is an error of a scorer here: a lane after `slow` does not exist.
+                scored = result or unscored(item.asked, "it has no verdict although it had its whole time")
+                if scored.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
                     again.append(item)
                 else:
-                    self._finish(item, result)
+                    self._finish(item, scored)
             self._repeat(lane, again)
 
     def _finish(self, item: Waiting, result: SampleResult) -> None:

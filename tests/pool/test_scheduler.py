@@ -91,7 +91,10 @@ def test_what_waits_is_scored_together(running: Scheduler, scores: Scripted) -> 
     running.start()
     assert [result.qid for result in first() + second()] == ["a", "b", "c"]
     assert [sorted(batch) for batch in scores.batches] == [["a", "b", "c"]]
-    assert running.state().outcomes == {"passed": 3}
+    state = running.state()
+    assert state.outcomes == {"passed": 3}
+    ask(running, "d")[1]()
+    assert state.outcomes == {"passed": 3}, "a reader's counts do not change while they are read"
 
 
 def test_a_sample_that_infrastructure_lost_is_scored_again_without_its_caller_noticing(
