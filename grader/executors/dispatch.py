@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from grader.errors import InfrastructureError
-from grader.executors.messages import Done, pack, verdict_of
+from grader.executors.messages import Done, verdict_of
 from grader.results import CanaryProvenance
+from grader.sandbox.channel import parcel
 from grader.sandbox.tickets import Verdict
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _batches(jobs: Iterable[tuple[str, Job]]) -> Iterator[_Batch]:
     batch, size = _Batch(), 0
     for key, job in jobs:
         batch.keys.append(key)
-        batch.jobs.append(pack(job))
+        batch.jobs.append(parcel(job))
         size += len(batch.jobs[-1])
         if len(batch.keys) == BATCH or size >= BATCH_BYTES:
             yield batch

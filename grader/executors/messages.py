@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from grader.files import compact_json
 from grader.options import Options
 from grader.results import CanaryProvenance, SandboxProvenance
-from grader.sandbox.channel import opened, parcel
 from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
-
-if TYPE_CHECKING:
-    from grade_sandbox.jobs import Job
 
 
 class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,14 +52,9 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     """Why the node can run nothing more; empty if it can."""
 
 
-def pack(content: Job | Verdict) -> bytes:
-    """Return a job or a verdict as bytes. Their texts may contain half characters."""
-    return compact_json.encode(content) if isinstance(content, Verdict) else parcel(content)
-
-
-def job_of(data: bytes) -> Job:
-    """Return a packed job; raises ValueError."""
-    return opened(data)
+def pack(verdict: Verdict) -> bytes:
+    """Return a verdict as bytes. Its texts may contain half characters."""
+    return compact_json.encode(verdict)
 
 
 def verdict_of(data: bytes) -> Verdict:

@@ -12,10 +12,11 @@ import msgspec
 
 from grader import resources
 from grader.errors import GradeError, InfrastructureError
-from grader.executors.messages import Done, NodeFacts, NodeSettings, job_of, pack
+from grader.executors.messages import Done, NodeFacts, NodeSettings, pack
 from grader.observer import Silent
 from grader.sandbox import choice, packages
 from grader.sandbox.canary_check import Canaries
+from grader.sandbox.channel import opened
 from grader.sandbox.pool import Pool
 from grader.sandbox.stream import Stream
 
@@ -69,7 +70,7 @@ class Node:
         """Run a batch of packed jobs; return `Done`."""
         assert self._stream is not None
         try:
-            asked = [(str(place), job_of(job)) for place, job in enumerate(jobs)]
+            asked = [(str(place), opened(job)) for place, job in enumerate(jobs)]
             done = Done(verdicts=[pack(verdict) for verdict in self._stream.run(asked)])
         except InfrastructureError as error:
             done = Done(failure=str(error))

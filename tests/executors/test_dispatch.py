@@ -11,8 +11,9 @@ import pytest
 from grader.errors import InfrastructureError
 from grader.executors import dispatch
 from grader.executors.dispatch import Dispatcher, NodeHandle, NodeLostError
-from grader.executors.messages import Done, job_of, pack
+from grader.executors.messages import Done, pack
 from grader.observer import Silent
+from grader.sandbox.channel import opened
 from grader.sandbox.tickets import Verdict
 from tests.observers import Noting
 
@@ -43,7 +44,7 @@ class Scripted:
 
     def result(self, call):
         node, jobs = self.calls.pop(call)
-        self.ran += [job_of(job) for job in jobs]
+        self.ran += [opened(job) for job in jobs]
         if self.batches_left.get(node.name, 1) == 0:
             if not self.says:
                 raise NodeLostError("ActorDiedError: it was killed")
@@ -52,7 +53,7 @@ class Scripted:
             self.batches_left[node.name] -= 1
         if node.name in self.forged:
             return Done(verdicts=[self.forged[node.name]] * len(jobs))
-        return Done(verdicts=[pack(Verdict(key=str(n), answer={"job": job_of(job)})) for n, job in enumerate(jobs)])
+        return Done(verdicts=[pack(Verdict(key=str(n), answer={"job": opened(job)})) for n, job in enumerate(jobs)])
 
     def end(self, node):
         self.ended.append(node.name)

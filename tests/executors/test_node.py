@@ -8,11 +8,12 @@ import pytest
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import NodeHandle
-from grader.executors.messages import Done, NodeFacts, NodeSettings, pack, verdict_of
+from grader.executors.messages import Done, NodeFacts, NodeSettings, verdict_of
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
 from grader.sandbox import choice, packages
+from grader.sandbox.channel import parcel
 from grader.sandbox.interface import Limits
 from tests.sandbox.scripted import Backend
 
@@ -41,7 +42,7 @@ def node(backend: Backend):
 
 
 def batch(*names: str, do: str = "pass") -> list[bytes]:
-    return [pack({"name": name, "do": do}) for name in names]
+    return [parcel({"name": name, "do": do}) for name in names]
 
 
 def done(node: Node, jobs: list[bytes]) -> Done:
