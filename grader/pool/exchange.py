@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-from collections import Counter
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from grader.pool import messages
 from grader.pool.messages import Batch, ResultLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from grader.results import SampleResult
 
@@ -131,8 +132,8 @@ class Exchange:
         self._asked, self._rows, self._refused = given
         self._results: list[SampleResult | None] = [None] * len(self._asked)
         self._sent: list[int] = []
-        counts = Counter[str]()
-        self._numbers = [(counts[one.qid], counts.update([one.qid]))[0] for one in self._asked]
+        numbers = defaultdict[str, Iterator[int]](itertools.count)
+        self._numbers = [next(numbers[one.qid]) for one in self._asked]
 
     @property
     def is_complete(self) -> bool:
@@ -155,7 +156,7 @@ class Exchange:
     def take(self, line: bytes | bytearray) -> tuple[int, SampleResult]:
         """Process a line of the answer and return a result with its place; raises ConnectionError."""
         try:
-            found = _FOUND.decode(line)
+            found = _LINE.decode(line)
             return self._keep(self._sent[found.place], found.result)
         except (msgspec.MsgspecError, IndexError) as error:
             raise ConnectionError(f"the answer does not match the request: {error}") from error
@@ -171,4 +172,4 @@ class Exchange:
                 yield self._keep(place, messages.unscored(sample, why))
 
 
-_FOUND = msgspec.json.Decoder(ResultLine)
+_LINE = msgspec.json.Decoder(ResultLine)
