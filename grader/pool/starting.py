@@ -50,9 +50,20 @@ def log_path(name: str) -> Path:
     return folder() / f"{name}.log"
 
 
+def remove_files(name: str) -> None:
+    """Remove the socket of a pool's process, and its log if that is empty."""
+    socket_path(name).unlink(missing_ok=True)
+    log = log_path(name)
+    if log.is_file() and not log.stat().st_size:
+        log.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
-    """Hold the lock on starting and ending a pool; yield False if it was not free within `seconds` (None: no limit)."""
+    """Hold the lock on starting and ending a pool; yield False if it was not free within `seconds` (None: no limit).
+
+    Its file is removed at the end: `filelock` does not accept a lock on a file that was removed in the meantime.
+    """
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder() / f"{name}.lock")
@@ -64,6 +75,7 @@ def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
     try:
         yield True
     finally:
+        Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 
 
@@ -162,11 +174,10 @@ def wait_until_ended(pid: int, seconds: float) -> None:
 def _start(pool_settings: PoolSettings, deadline: float) -> None:
     """Start the process and wait until it listens; raises a GradeError."""
     # With -P nothing is imported from the current folder; this package is imported from its own place.
-    package = str(Path(errors.__file__).resolve().parent.parent)
     with (
         log_path(pool_settings.name).open("wb") as log,
         subprocess.Popen(  # noqa: S603 - this interpreter, this package
-            [sys.executable, "-P", "-c", PROCESS, package],
+            [sys.executable, "-P", "-c", PROCESS, str(settings.PACKAGE.parent)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -181,6 +192,7 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
             pass
         line = _line(process.stdout.fileno(), deadline)
     if line.startswith(b"{"):
+        remove_files(pool_settings.name)
         raise msgspec.json.decode(line, type=Refused).error
     if not line:
         place = log_path(pool_settings.name)

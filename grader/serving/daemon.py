@@ -107,10 +107,13 @@ class _Daemon(Server):
         await super().shutdown(sockets)
 
     def _unlist(self, seconds: float) -> bool:
-        """Remove the socket, once, if nobody holds the lock for so long; return whether it is removed."""
+        """Remove the files of this process, once, when nobody else holds the lock; return whether they are removed.
+
+        `seconds`: how long to wait for the lock.
+        """
         if self._is_listed:
             with starting.locked(self._given.name, seconds) as is_held:
                 if is_held:
-                    starting.socket_path(self._given.name).unlink(missing_ok=True)
+                    starting.remove_files(self._given.name)
                     self._is_listed = False
         return not self._is_listed

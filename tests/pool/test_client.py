@@ -258,7 +258,7 @@ def test_a_socket_that_nobody_listens_on_is_in_nobodys_way() -> None:
     path.write_text("left by one that was killed")
     with own:
         assert len(own.grade_samples(samples())) == len(samples())
-    assert not path.exists()
+    assert not list(path.parent.glob(f"{path.stem}*")), "nor is anything left of it"
 
 
 @pytest.mark.parametrize("wait", [0, float("nan"), "10", True])
