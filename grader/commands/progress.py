@@ -16,7 +16,7 @@ LINE_SECONDS = 10.0
 ESTIMATED_FROM = 0.05
 """Share of the steps that must be done before the time left is estimated."""
 SLOW_SECONDS = 2.0
-"""Time without a step after which a bar says what it is waiting for."""
+"""Time without a step after which the text beside a bar says what is waited for."""
 
 
 class Lines:
@@ -84,8 +84,8 @@ class Lines:
         return f", {seconds / self._done * (self._total - self._done):.0f} s left"
 
 
-class Moving:
-    """What stands beside a bar: a share of successes, and what it is waiting for while no step is done."""
+class BarText:
+    """The text beside a bar: the share of successes, and, after some time without a step, what is waited for."""
 
     def __init__(self, total: int | None) -> None:
         self._total = total
@@ -102,7 +102,8 @@ class Moving:
         rate = _rate(self._passed, self._done)
         if self._total is None or time.monotonic() - self._moved < SLOW_SECONDS:
             return rate
-        return f"{rate}{rate and ', '}waiting for slow ones" if self._done else "waiting for the first one"
+        waiting = "waiting for slow ones" if self._done else "waiting for the first one"
+        return f"{rate}, {waiting}" if rate else waiting
 
 
 class Bar:
@@ -114,7 +115,7 @@ class Bar:
 
         self._progress = Progress(*columns, console=Console(stderr=True), transient=True, expand=expand)
         self._task: Any = None
-        self._moving = Moving(None)
+        self._text = BarText(None)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -135,12 +136,12 @@ class Bar:
         """Begin a phase."""
         if self._task is not None:
             self._progress.remove_task(self._task)
-        self._moving = Moving(total)
-        self._task = self._progress.add_task(name, total=total, detail=self._moving)
+        self._text = BarText(total)
+        self._task = self._progress.add_task(name, total=total, detail=self._text)
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
         """Move the bar."""
-        self._moving.advance(steps, passed)
+        self._text.advance(steps, passed)
         self._progress.update(self._task, advance=steps)
 
     def progress(self, progress: Requests) -> None:

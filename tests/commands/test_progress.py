@@ -3,7 +3,7 @@
 import pytest
 
 from grader.commands import progress
-from grader.commands.progress import Lines, Moving, described
+from grader.commands.progress import BarText, Lines, described
 from grader.inference.engine import Progress
 from grader.models.replies import Usage
 
@@ -56,14 +56,14 @@ def test_the_time_left_is_not_estimated_from_a_few_steps(
 
 
 def test_a_bar_says_what_it_is_waiting_for_while_nothing_moves(clock: list[float]) -> None:
-    moving = Moving(44)
-    said = [str(moving)]
+    text = BarText(44)
+    said = [str(text)]
     clock[0] += 3
-    said.append(str(moving))
-    moving.advance(42, 21)
-    said.append(str(moving))
+    said.append(str(text))
+    text.advance(42, 21)
+    said.append(str(text))
     clock[0] += 3
-    said.append(str(moving))
+    said.append(str(text))
     assert said == ["", "waiting for the first one", "50 % pass", "50 % pass, waiting for slow ones"]
 
 
