@@ -30,15 +30,9 @@ def normal_tail(z: float) -> float:
 
 @functools.lru_cache(maxsize=1000)
 def student_quantile(freedom: float, probability: float) -> float:
-    """Return the quantile, of a probability in [0.5, 1), of Student's distribution; `freedom` may be a fraction."""
-    t, step = normal_quantile(probability), math.inf
-    # The tail is convex, and the normal quantile is too small: each step of Newton's method gets nearer from below.
-    while step > PRECISION * max(1.0, t):
-        logarithm = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
-        density = math.exp(logarithm - (freedom + 1) / 2 * math.log1p(t * t / freedom))
-        step = (student_tail(freedom, t) - (1 - probability)) / density
-        t += step
-    return t
+    """Return Student's quantile of a probability in [0.5, 1); `freedom` is at least 1, and may be a fraction."""
+    # No tail is longer than that of one degree of freedom, which is less than 1 / (pi t).
+    return root(lambda t: student_tail(freedom, t) - (1 - probability), 0, 1 / (math.pi * (1 - probability)))
 
 
 def student_tail(freedom: float, t: float) -> float:
