@@ -19,7 +19,7 @@ from grader.reports.questions import Gap, Shown, gather
 from grader.results.destination import beside as file_beside
 from grader.results.destination import stem_of
 from grader.scorers import declarations
-from grader.scorers.capabilities import HasOwnFile, HasUnits, RunsPrograms
+from grader.scorers.capabilities import HasOwnFile, RunsPrograms
 from grader.scorers.interface import OwnFile, Program
 from grader.scorers.registry import scorer_of
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 class Material(Shown, frozen=True, kw_only=True):
     """The material of a report's items, by qid."""
 
-    whole_units: bool = False
-    """Whether the tasks of one unit form one item."""
     runs_programs: bool = False
     unit: str = "question"
     """The noun for one item."""
@@ -128,7 +126,6 @@ def load(
         shown = gather(report, declared, file, data, gaps, folders=folders)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(
-        whole_units=isinstance(scorer, HasUnits),
         runs_programs=isinstance(scorer, RunsPrograms),
         unit=declared.unit if declared is not None else "item",
         **msgspec.structs.asdict(shown),

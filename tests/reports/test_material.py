@@ -31,7 +31,7 @@ def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:
 def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> None:
     folder, data = graded("vstar")
     report, found = _load(folder / "predictions_results.json", data)
-    assert (found.whole_units, found.runs_programs) == (False, False)
+    assert not found.runs_programs
     assert found.gaps == []
     assert found.predictions == {r.qid: r.predictions for r in read_predictions(folder / "predictions.json").records}
     question = found.tasks["0"]

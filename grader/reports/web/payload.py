@@ -83,7 +83,7 @@ def _head(run: Findings, material: Material) -> dict[str, object]:
         "aboutOfficial": about_official(report.benchmark),
         "model": report.model or "",
         "file": report.provenance.predictions,
-        "wholeUnits": material.whole_units,
+        "wholeUnits": isinstance(run.scorer, HasUnits),
         "why_unscored": run.why_unscored,
         "excluded_from": _with_words(run.excluded_from, report),
         "notes": [_with_words(note, report) for note in (*run.between_readings, *run.notes)],
