@@ -23,7 +23,10 @@ ROWS = Path(__file__).with_name("rows")
 
 @functools.cache
 def code() -> str:
-    """Return a hash of the installation of grade, as this process found it: only equal ones can share a process."""
+    """Return a hash of this installation's files. Pools share a process only if theirs are equal.
+
+    It is computed once in a process, because its modules stay as they were when they were loaded.
+    """
     files = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(PACKAGE.rglob("*.py"))]
     return hashlib.sha256(repr(files).encode(errors="surrogateescape")).hexdigest()[:20]
 

@@ -153,9 +153,10 @@ class Section:
 
 
 def has_title(parts: Sequence[Part], at: int) -> bool:
-    """Return whether a text shows the title of this table. The section's title says what the first one is.
+    """Return whether the title of this table is shown.
 
-    It does not say so of a list among other parts, such as the items that rose, before those that fell.
+    The first part of a section is usually described by the section's title. A list that other parts follow is not:
+    one section has both the items that rose and the items that fell.
     """
     part = parts[at]
     return at > 0 or (isinstance(part, Table) and part.is_list and len(parts) > 1)

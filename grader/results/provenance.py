@@ -95,7 +95,7 @@ class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     failed: int = 0
     """Questions without a readable reply."""
     unreadable: int = 0
-    """Of these, those that got a reply."""
+    """Failed questions that got a reply."""
     last_error: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
