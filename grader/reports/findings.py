@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from grader.reports.why import outcome
 from grader.results import by_observation, by_task
 from grader.scorers.capabilities import HasUnits
 
@@ -44,6 +46,12 @@ class Findings:
     def overall(self) -> dict[str, Pair]:
         """Metric -> its value over all samples, in both readings."""
         return {name: pair for (name, group), pair in self.pairs.items() if group is None}
+
+    @property
+    def differences(self) -> dict[tuple[str, str], int]:
+        """(Official, careful) outcome -> number of samples whose readings differ, the most frequent first."""
+        pairs = Counter((outcome(self.scorer, s.official), outcome(self.scorer, s.careful)) for s in self.different)
+        return dict(pairs.most_common())
 
     @property
     def items(self) -> dict[str, list[SampleResult]]:

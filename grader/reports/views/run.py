@@ -16,7 +16,6 @@ from grader.reports.document import (
     NOTHING,
     PAGES,
     TEXTS,
-    Brief,
     Cell,
     Column,
     Document,
@@ -29,8 +28,10 @@ from grader.reports.document import (
     value,
 )
 from grader.reports.findings import Findings
-from grader.reports.text import clean, cut
+from grader.reports.text import cut
+from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
+from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of
 from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import READINGS, Outcome, change, excluded_from, is_same, observations
 from grader.scorers import declarations
@@ -39,7 +40,7 @@ from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult, State
     from grader.reports.document import Items
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     from grader.scorers.interface import TableBlock
     from grader.scorers.registry import AnyScorer
 
-PARTS = ("outcome", "credit", "answer", "rule", "detail")
-COLUMNS = ["qid", "sample", "unit", *(f"{reading}_{part}" for reading in READINGS for part in PARTS), "seconds"]
-"""The columns of the records of a report without groups."""
 _SIGNS: dict[State, str] = {"failed": "❌", "unscored": "⚠️", "inconclusive": "❔", "met": "✅"}
 """State of a gate -> its sign, the worst state first."""
 _STATES: dict[State, str] = {
@@ -62,8 +60,6 @@ _STATES: dict[State, str] = {
 MOST_KINDS = 6
 LONGEST_REASON = 200
 """Characters of why the readings of a sample differ."""
-LONGEST_DETAIL = 200
-LONGEST_EVIDENCE = 500
 LONGEST_VALUE = 60
 """Characters of a call, and of what it returned."""
 
@@ -107,7 +103,7 @@ def document(
         heading=run.name,
         facts=_facts(run),
         lead=about_readings([run.report.benchmark]),
-        brief=_brief(run),
+        brief=brief_of(run),
         sections=[
             *_gates(gates),
             Section(title="Metrics", parts=[_metrics(run) if run.pairs else "This run has no metrics."]),
@@ -120,10 +116,10 @@ def document(
             *_made(run),
         ],
         data=lambda: run.report,
-        records=lambda: _records(run.report),
+        records=lambda: records_of(run.report),
         columns=COLUMNS,
         suites=lambda: suites(run.report, gates, reading),
-        evidence=lambda: _evidence(run),
+        evidence=lambda: evidence_of(run),
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",
     )
@@ -140,93 +136,6 @@ def _facts(run: Findings) -> list[str]:
         counted(items, "item" if isinstance(run.scorer, HasUnits) else "task"),
         *([counted(samples, "sample")] if samples != items else []),
     ]
-
-
-# --- for somebody who decides -----------------------------------------------------------------------------------
-
-
-def _brief(run: Findings) -> Brief | None:
-    """Return the first metric in a sentence, what is beside it, and the three things that could change a decision."""
-    if not run.overall:
-        return None
-    report = run.report
-    name, (official, careful) = next(iter(run.overall.items()))
-    careful_or = careful if careful is not None else official
-    assert careful_or is not None
-    lost = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
-    total = counted(len(report.samples), "sample")
-    return Brief(
-        number=value(careful_or),
-        sentence=_in_a_sentence(name, careful_or),
-        beside=[
-            ("official", f"{value(official, run.official_notes)} {_between(official)}".strip()),
-            ("could not be judged", f"{lost:,} of {total}" if lost else f"none of {total}"),
-        ],
-        look=list(_to_look_at(run, name))[:3],
-    )
-
-
-def _in_a_sentence(name: str, metric: Metric) -> str:
-    if metric.value is None:
-        return f"{name} ({metric.reading}) cannot be known: too few samples could be judged."
-    if metric.ci95 is None:
-        return f"{name} ({metric.reading}) is {metric.value:.1f} %, of n = {metric.n}."
-    low, high = metric.ci95
-    return (
-        f"{name} ({metric.reading}) is {metric.value:.1f} %; with 95 % confidence it is between {low:.1f} and "
-        f"{high:.1f} % (n = {metric.n})."
-    )
-
-
-def _between(metric: Metric | None) -> str:
-    return f"({text})" if (text := interval(metric)) else ""
-
-
-def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, link), what could change a decision most first."""
-    report = run.report
-    if report.unscored:
-        bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
-        range_ = f" {bounded[-1].name} is between {bounds_in_words(bounded[-1])}." if bounded else ""
-        yield (
-            f"{report.unscored:,} of {counted(len(report.samples), 'sample')} could not be judged "
-            f"({run.why_unscored}).{range_}",
-            place(tab="items", careful="unscored"),
-        )
-    if kinds := _kinds(run):
-        (kind, number), *_ = kinds.items()
-        different = sum(kinds.values())
-        yield (
-            f"Official and careful differ on {different:,} of {counted(len(report.samples), 'sample')}, most often "
-            f"{kind[0]} to {kind[1]} ({number:,}).",
-            place(tab="differences"),
-        )
-    yield from ((note, place(tab="about")) for note in run.notes[:1])
-    if lowest := _lowest(report, name):
-        yield (
-            f"Lowest group: {lowest.group} with {value(lowest)} {_between(lowest)}, n = {lowest.n}.",
-            place(tab="items", group=lowest.group or ""),
-        )
-    wrong = Counter(
-        sample.careful.outcome.value
-        for sample in report.samples
-        if sample.careful.is_scored and sample.careful.points < 1
-    )
-    for lost, number in wrong.most_common(1):
-        named = run.scorer.words.outcomes.get(lost, lost)
-        yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
-
-
-def _lowest(report: Report, name: str) -> Metric | None:
-    """Return the group with the lowest careful value; None if all groups are as good as the whole."""
-    overall = report.metric(name, "careful")
-    groups = [
-        m for m in report.metrics if m.name == name and m.reading == "careful" and m.group and m.value is not None
-    ]
-    lowest = min(groups, key=lambda metric: metric.value or 0, default=None)
-    if lowest is None or overall is None or lowest.value is None or overall.value is None:
-        return None
-    return lowest if lowest.value < overall.value else None
 
 
 # --- gates and metrics ------------------------------------------------------------------------------------------
@@ -371,12 +280,6 @@ def _abbreviated(report: Report, group: str) -> str:
 # --- samples ----------------------------------------------------------------------------------------------------
 
 
-def _kinds(run: Findings) -> dict[tuple[str, str], int]:
-    """Return (official, careful) outcome -> number of samples whose readings differ, the most frequent first."""
-    pairs = Counter((outcome(run.scorer, s.official), outcome(run.scorer, s.careful)) for s in run.different)
-    return dict(pairs.most_common())
-
-
 def _differences(run: Findings) -> Iterator[Section]:
     different, total = run.different, len(run.report.samples)
     if not different:
@@ -385,7 +288,7 @@ def _differences(run: Findings) -> Iterator[Section]:
         agreed = [f"Official and careful agree on {all_of(judged, 'sample')}{which}."] if judged else []
         yield Section(parts=agreed)
         return
-    kinds = list(_kinds(run).items())
+    kinds = list(run.differences.items())
     listed = [f"{number:,} {a} to {b}" for (a, b), number in kinds[:MOST_KINDS]]
     rest = sum(number for _, number in kinds[MOST_KINDS:])
     names = ("sample", "official", "careful")
@@ -532,52 +435,3 @@ def _is_large(made: object) -> bool:
 
 def _shown(made: object) -> str:
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False, default=str)
-
-
-# --- records ----------------------------------------------------------------------------------------------------
-
-
-def _records(report: Report) -> Iterator[dict[str, object]]:
-    """Yield a row per sample. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
-    fields = list(dict.fromkeys(field for sample in report.samples for field in _labels(sample)))
-    for sample in report.samples:
-        labels = {f"group.{field}": _joined(_labels(sample).get(field, "")) for field in fields}
-        read = {
-            f"{reading}_{part}": cell
-            for reading in READINGS
-            for part, cell in zip(PARTS, _cells(sample.reading(reading)), strict=True)
-        }
-        named = {"qid": sample.qid, "sample": sample.sample, "unit": sample.cluster}
-        yield {**named, **labels, **read, "seconds": _number(sample.seconds)}
-
-
-def _labels(sample: SampleResult) -> dict[str, str | list[str]]:
-    return sample.groups if isinstance(sample.groups, dict) else {}
-
-
-def _joined(labels: str | Iterable[str]) -> str:
-    return labels if isinstance(labels, str) else ";".join(labels)
-
-
-def _cells(reading: Reading) -> list[object]:
-    credit = "" if reading.credit is None else _number(reading.credit)
-    return [reading.outcome.value, credit, reading.answer or "", reading.rule_name, reading.detail]
-
-
-def _number(number: float) -> float:
-    """Return a number; 1 and 1.0 are equal, because a record that was read from a file has floats for integers."""
-    return int(number) if float(number).is_integer() else float(number)
-
-
-# --- the evidence for every verdict -----------------------------------------------------------------------------
-
-
-def _evidence(run: Findings) -> Iterator[str]:
-    """Yield the outcomes of each sample, and what the scorer knows of one that lost credit: a test, another answer."""
-    for sample in run.report.samples:
-        outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
-        detail = clean(sample.careful.detail)[:LONGEST_DETAIL]
-        yield f"{clean(sample.qid)} #{sample.sample} {outcomes} {detail}".rstrip()
-        if not sample.official.credit == sample.careful.credit == 1:
-            because = "; ".join(f"{name} {' '.join(text.split())}" for name, text in run.scorer.marks(sample).facts)
-            yield from [f"    {clean(because)[:LONGEST_EVIDENCE]}"] if because else []
