@@ -130,19 +130,12 @@ def fields_of(name: str) -> str:
     module, _, record = name.rpartition(".")
     rows, plain = [], dict[str, list[str]]()
     for path, kind, meaning in _fields(getattr(importlib.import_module(module), record), "", set()):
+        shown = "" if kind == "string" else f" ({kind})"
         if meaning:
-            rows.append(f"- `{path}`{f' ({kind})' if kind != 'string' else ''}: {meaning}")
+            rows.append(f"- `{path}`{shown}: {meaning}")
         else:
-            plain.setdefault(kind, []).append(f"`{path}`")
-    return (
-        "\n".join(
-            [
-                *rows,
-                *(f"- {', '.join(paths)}{f' ({kind})' if kind != 'string' else ''}" for kind, paths in plain.items()),
-            ]
-        )
-        + "\n"
-    )
+            plain.setdefault(shown, []).append(f"`{path}`")
+    return "\n".join([*rows, *(f"- {', '.join(paths)}{shown}" for shown, paths in plain.items())]) + "\n"
 
 
 def _fields(record: type[msgspec.Struct], before: str, seen: set[type]) -> Iterator[tuple[str, str, str]]:
