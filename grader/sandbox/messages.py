@@ -19,7 +19,7 @@ NODE, EARLIER = "node", "earlier"
 INTEGER, COMPLEX, CHARACTERS = "integer", "complex", "characters"
 """Keys of atoms."""
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-"""As in the sandbox: an expected answer is compared with one byte for byte."""
+"""Writes JSON as the sandbox does, because expected answers are compared with those of programs byte for byte."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):

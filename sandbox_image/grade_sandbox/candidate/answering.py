@@ -109,7 +109,7 @@ class _Answerer:
         helpers: "dict[str, Any]",
         asked: "list[str]",
         entered: call_context.Entered,
-        announce: "Callable[[], object]" = bool,
+        announce: "Callable[[], object]",
     ) -> None:
         """`originals`, `helpers`: the classes and functions of the signature.
 
