@@ -125,7 +125,7 @@ class Inputs:
         if not found.answers:
             self._known.broken[qid] = f"was not run: {found.lost}"
             return None
-        given, *others = (self._reference_outputs(run) for run in runs)
+        given, *others = (self._outputs(run, REFERENCE_SECONDS) for run in runs)
         texts = tuple(output.text for output in given)
         whole = [tuple(o.text for o in other) for other in others if other and all(o.is_answer for o in other)]
         seconds = max(kept.evidence.longest for kept in found.answers)
@@ -141,9 +141,9 @@ class Inputs:
         pairs = [self._pair(qid, n, expected, given=text) for n, text in enumerate(texts) if not is_known[n]]
         return _Plan(given, is_known, self._jobs(qid, pairs, None)), expected
 
-    def _reference_outputs(self, run: Candidate) -> list[Output]:
-        parts = [self._spool.get(kept) for kept in self._answering.found[run].answers]
-        return outputs.outputs_of(parts, self._cases(run.qid), REFERENCE_SECONDS, self._protocol) if parts else []
+    def _outputs(self, form: Candidate, seconds: float) -> list[Output]:
+        parts = [self._spool.get(kept) for kept in self._answering.found[form].answers]
+        return outputs.outputs_of(parts, self._cases(form.qid), seconds, self._protocol) if parts else []
 
     def _varying(self, expected: Expected, plan: _Plan) -> Expected:
         """Return what is expected, with a reference's other runs only if they differ."""
@@ -255,8 +255,7 @@ class Inputs:
     def _plan(self, form: Candidate) -> _Plan:
         """Return how a program's answers are compared."""
         qid, cases = form.qid, self._cases(form.qid)
-        parts = [self._spool.get(kept) for kept in self._answering.found[form].answers]
-        given = outputs.outputs_of(parts, cases, self._seconds(qid), self._protocol)
+        given = self._outputs(form, self._seconds(qid))
         expected = self._expected(qid).answers
         is_same = values.is_same if cases.function else str.__eq__
         same = [output.is_answer and is_same(text, output.text) for text, output in zip(expected, given, strict=True)]
