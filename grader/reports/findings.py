@@ -48,10 +48,10 @@ class Findings:
         return {name: pair for (name, group), pair in self.pairs.items() if group is None}
 
     @property
-    def differences(self) -> dict[tuple[str, str], int]:
-        """(Official, careful) outcome -> number of samples whose readings differ, the most frequent first."""
+    def differences(self) -> dict[str, int]:
+        """`wrong to correct` -> number of samples whose readings differ in this way, the most frequent first."""
         pairs = Counter((outcome(self.scorer, s.official), outcome(self.scorer, s.careful)) for s in self.different)
-        return dict(pairs.most_common())
+        return {f"{a} to {b}" if a != b else f"{a} in both": number for (a, b), number in pairs.most_common()}
 
     @property
     def items(self) -> dict[str, list[SampleResult]]:

@@ -71,7 +71,7 @@ def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
         different = sum(kinds.values())
         yield (
             f"Official and careful differ on {different:,} of {counted(len(report.samples), 'sample')}, most often "
-            f"{kind[0]} to {kind[1]} ({number:,}).",
+            f"{kind} ({number:,}).",
             place(tab="differences"),
         )
     yield from ((note, place(tab="about")) for note in run.notes[:1])

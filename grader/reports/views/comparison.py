@@ -151,7 +151,7 @@ def _power(made: Comparison) -> list[str]:
     if first is None:
         return []
     test = first.difference.test
-    how = "no item differs" if test == "no difference to test" else f"{test} test, paired by item"
+    how = "no item differs" if test == "no difference to test" else f"{test} test, item by item"
     power = detectable_in_words(first.difference)
     return [f"{first.name} ({first.reading}): {how}{f'; {power}' if power else ''}."]
 

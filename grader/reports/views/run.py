@@ -289,7 +289,7 @@ def _differences(run: Findings) -> Iterator[Section]:
         yield Section(parts=agreed)
         return
     kinds = list(run.differences.items())
-    listed = [f"{number:,} {a} to {b}" for (a, b), number in kinds[:MOST_KINDS]]
+    listed = [f"{number:,} {kind}" for kind, number in kinds[:MOST_KINDS]]
     rest = sum(number for _, number in kinds[MOST_KINDS:])
     names = ("sample", "official", "careful")
     columns = [*(Column(name=name, kind="name") for name in names), Column(name="why", kind="sentence")]

@@ -250,7 +250,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     assert text.startswith("vstar · test · p: A to B\n")
     assert "\nA: a_results.json (tiny-1)\nB: b.json\n" in text
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
-    assert f"accuracy (careful): exact McNemar test, paired by item; {power}." in text
+    assert f"accuracy (careful): exact McNemar test, item by item; {power}." in text
     assert "Higher in B (careful): none." in text
     risen = of_comparison.document(comparison(risen=flips, fallen=flips))
     for both in (terminal.render(risen), markdown.make(risen).decode()):
