@@ -6,23 +6,25 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from grader.api import compare, grade, read_report
-from grader.resources import version
-
 if TYPE_CHECKING:
+    from grader.api import compare, grade, read_report
     from grader.pool.client import Pool
 
 __all__ = ["Pool", "compare", "grade", "read_report"]
 
 
-def __getattr__(name: str) -> Any:
-    """Return `__version__` or `Pool`. The modules behind them are imported at first use."""
-    if name == "__version__":
-        return version()
-    if name == "Pool":
-        from grader.pool.client import Pool
+_MODULES = {"Pool": "grader.pool.client", "compare": "grader.api", "grade": "grader.api", "read_report": "grader.api"}
 
-        return Pool
+
+def __getattr__(name: str) -> Any:
+    """Return `__version__`, or what `__all__` names. The command handles Ctrl-C only once this module is imported."""
+    if name == "__version__":
+        from grader.resources import version
+
+        return version()
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

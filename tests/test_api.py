@@ -3,6 +3,8 @@
 import importlib
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -26,6 +28,12 @@ def test_texts_need_no_file(sample):
     texts = {record["qid"]: (text for text in record["predictions"]) for record in json.loads(path.read_text())}
     report = grader.grade(texts, benchmark="vstar", data=folder / "questions.jsonl")
     assert report.metrics == grader.grade(path, benchmark="vstar", data=folder / "questions.jsonl").metrics
+
+
+def test_the_command_handles_ctrl_c_before_it_imports_what_takes_time():
+    code = "import grader.__main__, sys; print(sorted(name for name in sys.modules if name.startswith('grader')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['grader', 'grader.__main__']\n"
 
 
 def test_what_it_writes_reads_back_and_compares(sample):
