@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.reproduce.__main__ import HERE, PAGE, README, cells, replaced, rows_of
 
-OWN = tomllib.loads((HERE / "runs.toml").read_text())["benchmarks"]
 ROWS = [
     {"id": "1", "input": "Q?", "prediction": "So the answer is Yes.", "target": "Yes", "by": {"them": True}},
     {"id": "2", "input": "Q?", "prediction": "The answer is No.", "target": "Yes", "by": {"them": True}},
@@ -18,19 +18,20 @@ ROWS = [
 
 def run(folder: Path, **fields: Any) -> dict[str, Any]:
     (folder / "made.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    given = {"name": "made", "source": "here", "file": "made.jsonl", "benchmark": "bbh", "reply": "prediction"}
+    given = {"name": "made", "source": "here", "file": "made.jsonl", "data": "made.jsonl", "reply": "prediction"}
+    given["benchmark"] = str(ROOT / "examples/benchmarks/bbh")
     return given | {"decided": {"fields": ["by.them"]}, "why": "-"} | fields
 
 
 def test_a_run_is_graded_and_its_items_are_compared(tmp_path: Path) -> None:
-    found = cells(run(tmp_path, published={"accuracy": 50.0}), OWN, tmp_path)
+    found = cells(run(tmp_path, published={"accuracy": 50.0}), {}, tmp_path)
     assert found == ["made", "here", "2", "50.00", "50.00", "1 of 2", "50.00", "-"]
 
 
 def test_a_value_that_is_not_the_published_one_needs_a_reason(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="nothing says why"):
-        cells(run(tmp_path, published={"accuracy": 50.1}), OWN, tmp_path)
-    found = cells(run(tmp_path, published={"accuracy": 60.0}, differs="drawn"), OWN, tmp_path)
+        cells(run(tmp_path, published={"accuracy": 50.1}), {}, tmp_path)
+    found = cells(run(tmp_path, published={"accuracy": 60.0}, differs="drawn"), {}, tmp_path)
     assert found[4] == "50.00 (drawn)"
 
 
