@@ -125,7 +125,7 @@ def test_a_full_disk_says_how_many_samples_are_kept_in_which_file_and_what_to_do
             return done.returncode, done.stderr.strip()
 
         code, said = run(20_000)
-        kept = len(Path("m_requests.jsonl").read_text().splitlines())
+        kept = Path("m_requests.jsonl").read_text().count("\n")  # a last line may be there in part
         assert 0 < kept < TASKS * EACH
         assert (code, said) == (
             3,
