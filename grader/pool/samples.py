@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 32 << 20
 """Size of all rows that are kept. Beyond it, tasks are forgotten, the one used least recently first."""
 LEAST_TASKS = 1024
 """So many tasks are kept, however large they are, because some samples of each may be waiting."""

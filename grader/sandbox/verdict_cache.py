@@ -27,10 +27,10 @@ FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
 MAX_BYTES = 600 << 20
 """Size of the file, programs included; above this, the oldest verdicts are removed."""
-MEMORY_BYTES = 128 << 20
-"""Size of a cache in memory. Programs that a policy writes anew rarely hit it; equal samples of one batch do."""
-ENTRY_BYTES = 200
-"""What an entry in memory needs besides its answer."""
+MEMORY_BYTES = 8 << 20
+"""Size of a cache in memory: about 12,000 short programs. Equal samples of a batch hit it."""
+ENTRY_BYTES = 330
+"""What an entry in memory needs besides its answer, as measured."""
 TRIM_BYTES = MAX_BYTES // 20
 """New bytes between two checks of the size, because a pool for rewards may never close its cache."""
 

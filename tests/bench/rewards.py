@@ -3,7 +3,8 @@
 quick    20 quick samples beside 16 endless ones: the order of the results, and their times
 wrapper  64 right programs and 12 endless ones, one call each with 15 s and four tries, then 0, as AReaL's wrapper does
 stream   1,024 mixed programs in a warm pool: when the first result and half of them are there
-flat     20,000 programs of which 5 % are endless (limit 0.3 s): the memory of the pool's process
+flat     20,000 programs of which 5 % are endless (limit 0.3 s): the memory of the pool's process at each quarter;
+         exits 1 if the last quarter adds 2 MB, or a sample is unscored
 cores    cores that grade 1,000 prompts x 16 in a minute, by share of endless programs and limit, from CPU times
 """
 
@@ -11,6 +12,7 @@ import argparse
 import asyncio
 import os
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import grader
 ROW = {"tests": "assert double(3) == 6\nassert double(4) == 8"}
 QUICK = "def double(n):\n    return 2 * n  # {}"
 ENDLESS = "def double(n):\n    while True:\n        n += {}"
+MB = 1 << 20
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -70,12 +73,17 @@ def stream(pool: grader.Pool) -> None:
 
 
 def flat(pool: grader.Pool) -> None:
+    sizes = [pool.state().memory_bytes]
+    outcomes = Counter[str]()
+    print(f"at the start: {sizes[0] / MB:.1f} MB", flush=True)
     for part in range(20):
         samples = [(row, f"{text}  # {part}") for row, text in mixed(1000, 0.05)]
-        outcomes = [result.careful.outcome.value for result in pool.grade_samples(samples)]
-        state = pool.state()
-        print(f"{(part + 1) * 1000:6} programs: {state.memory_bytes >> 20} MB, {outcomes.count('passed')} passed, "
-              f"{outcomes.count('timeout')} timed out, {outcomes.count('unscored')} unscored", flush=True)  # fmt: skip
+        outcomes.update(result.careful.outcome.value for result in pool.grade_samples(samples))
+        if part % 5 == 4:
+            sizes.append(pool.state().memory_bytes)
+            print(f"{outcomes.total():6} programs: {sizes[-1] / MB:.1f} MB, {dict(outcomes)}", flush=True)
+    if sizes[-1] - sizes[-2] > 2 * MB or outcomes["unscored"]:
+        raise SystemExit("The memory still grows, or samples are unscored.")
 
 
 def own_cpu_of(pid: int, *, ended: bool = False) -> float:
