@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from grader.errors import InfrastructureError
-from grader.executors.messages import Done, verdict_of
+from grader.executors.messages import Done
 from grader.results import CanaryProvenance
 from grader.sandbox.channel import parcel
 from grader.sandbox.tickets import Verdict
@@ -125,17 +125,17 @@ class Dispatcher:
     def _verdicts(self, call: Any, node: NodeHandle, batch: _Batch) -> list[Verdict] | None:
         """Return the verdicts of a batch that has ended; None if its node is lost."""
         try:
-            reply = Done(failure=node.lost) if node.lost else self._wire.result(call)
-            found = {int(verdict.key): verdict for verdict in map(verdict_of, reply.verdicts)}
-        except (NodeLostError, ValueError, msgspec.MsgspecError) as error:
-            reply, found = Done(failure=str(error)), {}
-        if found.keys() != set(range(len(batch.keys))):
+            reply = self._wire.result(call)
+        except NodeLostError as error:
+            reply = Done(failure=str(error))
+        found = {verdict.key: verdict for verdict in reply.verdicts}
+        if found.keys() != {str(place) for place in range(len(batch.keys))}:
             batch.losses += 1
             self._lose(node, reply.failure or "its reply does not match the batch")
             return None
         node.canaries = reply.canaries
         node.done += len(found)
-        return [msgspec.structs.replace(found[place], key=key) for place, key in enumerate(batch.keys)]
+        return [msgspec.structs.replace(found[str(place)], key=key) for place, key in enumerate(batch.keys)]
 
     def _lose(self, node: NodeHandle, reason: str) -> None:
         """Stop using a node."""

@@ -1,10 +1,9 @@
-"""The messages between driver and nodes of a cluster: data of declared types, so that reading one runs no code."""
+"""The messages between driver and nodes of a cluster. Ray copies them from process to process."""
 
 from __future__ import annotations
 
 import msgspec
 
-from grader.files import compact_json
 from grader.options import Options
 from grader.results import CanaryProvenance, SandboxProvenance
 from grader.sandbox.interface import Limits
@@ -31,7 +30,6 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Hash of the code that runs inside the sandbox, and of the lock files of the packages inside."""
     python: str
     """Python version inside, for example `3.12.1`."""
-    identity: str
     workers: int
     sandbox: SandboxProvenance
 
@@ -44,19 +42,9 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Done(msgspec.Struct, frozen=True, kw_only=True):
     """A node's reply to a batch."""
 
-    verdicts: list[bytes] = []
-    """Packed verdicts; their keys are the places of the jobs in the batch."""
+    verdicts: list[Verdict] = []
+    """Their keys are the places of the jobs in the batch."""
     canaries: CanaryProvenance = CanaryProvenance()
     """Counts of all canaries of the node so far."""
     failure: str = ""
     """Why the node can run nothing more; empty if it can."""
-
-
-def pack(verdict: Verdict) -> bytes:
-    """Return a verdict as bytes. Its texts may contain half characters."""
-    return compact_json.encode(verdict)
-
-
-def verdict_of(data: bytes) -> Verdict:
-    """Return a packed verdict; raises ValueError or msgspec.ValidationError."""
-    return msgspec.convert(compact_json.decode(data), Verdict)

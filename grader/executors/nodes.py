@@ -17,7 +17,7 @@ from grader.results import CanaryProvenance, NodeProvenance
 from grader.sandbox import packages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.observer import Observer
 
@@ -30,24 +30,6 @@ NO_ROOM = (
     "Ray started no process on it within {seconds:.0f} s, most likely because its CPUs are reserved for other work: "
     "ask for fewer with --workers, or wait."
 )
-
-
-_AGREED = (
-    ("architecture", "architecture", "Use a cluster of one architecture."),
-    (
-        "minor",
-        "minor version of Python inside the sandbox",
-        "Give every node the same kind of sandbox (--sandbox), or install that Python on all of them.",
-    ),
-)
-"""Fields of `NodeFacts` that must be equal on all nodes of a run, their meaning, and advice if they are not."""
-
-
-class Search(msgspec.Struct, kw_only=True):
-    """The nodes of the cluster."""
-
-    usable: list[tuple[NodeHandle, NodeFacts]] = []
-    left_out: list[NodeProvenance] = []
 
 
 class RayWire:
@@ -64,38 +46,51 @@ class RayWire:
     def result(self, call: Any) -> Done:
         """Return the reply. Any error of Ray or of the node's process means that the node is lost."""
         try:
-            return msgspec.msgpack.decode(ray.get(call, timeout=END_SECONDS), type=Done)
+            done: Done = ray.get(call, timeout=END_SECONDS)
         except Exception as error:
             raise NodeLostError(said(error)) from error
+        return done
 
     def end(self, node: NodeHandle) -> None:
         """Kill the node's process; its sandboxes end with it."""
         kill(node.actor)
 
 
-def find(kind: Callable[..., object], asked: NodeSettings, observer: Observer) -> Search:
-    """Start an actor of this class on every node and check it; raises InfrastructureError if nodes are incompatible."""
+def find(
+    kind: Callable[..., object], asked: NodeSettings, observer: Observer
+) -> tuple[dict[NodeHandle, NodeFacts], list[NodeProvenance]]:
+    """Start an actor of this class on every node and check it; return the usable nodes, and those that are left out.
+
+    Raises InfrastructureError if nodes could disagree on a verdict.
+    """
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
     actors = {name(node): _start(kind, node, asked) for node in alive}
-    search = Search()
+    usable: dict[NodeHandle, NodeFacts] = {}
+    left_out: list[NodeProvenance] = []
     try:
         waits = {node: actor.ready.remote() for node, actor in actors.items()}
         started = _replies(waits, START_SECONDS, NO_ROOM.format(seconds=START_SECONDS))
         waits = {node: actors[node].check.remote() for node, said_ in started.items() if said_ is True}
         checked = started | _replies(waits, CHECK_SECONDS, f"it was not ready within {CHECK_SECONDS:.0f} s")
-        for node, reply in checked.items():
-            facts = msgspec.msgpack.decode(reply, type=NodeFacts | str) if isinstance(reply, bytes) else reply
+        for node, facts in checked.items():
             if isinstance(facts, NodeFacts):
-                search.usable.append((NodeHandle(node, facts.workers, actors[node]), facts))
+                usable[NodeHandle(node, facts.workers, actors[node])] = facts
             else:
-                _leave_out(search, node, str(facts), observer)
+                left_out.append(NodeProvenance(name=node, lost=_explained(facts)))
+                observer.warning(f"Node {node} is left out: {left_out[-1].lost}")
                 kill(actors[node])
-        check_agreement(search.usable)
+        check_agreement(usable)
     except BaseException:
         for actor in actors.values():
             kill(actor)
         raise
-    return search
+    return usable, left_out
+
+
+def _explained(reason: str) -> str:
+    if "No module named" in reason:
+        return f"grade is not installed there (`pip install 'grade-predictions[ray]'`): {reason}"
+    return reason
 
 
 def _replies(calls: dict[str, Any], seconds: float, too_late: str) -> dict[str, Any]:
@@ -113,32 +108,27 @@ def _reply(call: Any) -> Any:
         return said(error)
 
 
-def _leave_out(search: Search, node: str, reason: str, observer: Observer) -> None:
-    if "No module named" in reason:
-        reason = f"grade is not installed there (`pip install 'grade-predictions[ray]'`): {reason}"
-    search.left_out.append(NodeProvenance(name=node, lost=reason))
-    observer.warning(f"Node {node} is left out: {reason}")
-
-
 def name(node: dict[str, Any]) -> str:
     """Return a node's name for messages and reports. It is unique even for two nodes on one host."""
     return f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']}, {node['NodeID'][:8]})"
 
 
-def check_agreement(nodes: Sequence[tuple[NodeHandle, NodeFacts]]) -> None:
+def check_agreement(nodes: Mapping[NodeHandle, NodeFacts]) -> None:
     """Raise InfrastructureError if the content of the sandboxes differs, so that nodes could disagree on a verdict."""
     own = packages.code_digest()
-    for node, facts in nodes:
+    for node, facts in nodes.items():
         if facts.code != own:
             raise InfrastructureError(
                 f"The code that runs inside sandboxes is {facts.code} on {node.name} and {own} here. Install the same "
                 "version of grade on every node."
             )
-    for field, what, advice in _AGREED:
-        values = {getattr(facts, field): node.name for node, facts in nodes}
-        if len(values) > 1:
-            listed = "; ".join(f"{value} on {node}" for value, node in values.items())
-            raise InfrastructureError(f"Nodes of one run must have the same {what}: {listed}. {advice}")
+    kinds = {f"Python {facts.minor} on {facts.architecture}": node.name for node, facts in nodes.items()}
+    if len(kinds) > 1:
+        listed = "; ".join(f"{kind} ({name})" for kind, name in kinds.items())
+        raise InfrastructureError(
+            f"All nodes of a run must have the same minor version of Python inside the sandbox, and the same "
+            f"architecture: {listed}. Give them the same kind of sandbox (--sandbox), or install that Python on all."
+        )
 
 
 def identity(nodes: Sequence[NodeFacts]) -> str:
@@ -146,7 +136,7 @@ def identity(nodes: Sequence[NodeFacts]) -> str:
 
     Images built on several nodes have several ids, and nodes come and go. A kind contains neither ids nor names.
     """
-    names = {facts.identity for facts in nodes}
+    names = {facts.sandbox.identity for facts in nodes}
     if len(names) == 1:
         return names.pop()
     kinds = {(f.sandbox.backend, f.sandbox.runtime, f.code, f.python, f.architecture) for f in nodes}
@@ -160,17 +150,14 @@ def provenance(node: NodeHandle, facts: NodeFacts) -> NodeProvenance:
     return NodeProvenance(name=node.name, verdicts=node.done, lost=node.lost, **fields)
 
 
-def canaries(nodes: Sequence[NodeHandle]) -> CanaryProvenance:
+def canaries(nodes: Iterable[NodeHandle]) -> CanaryProvenance:
     """Return the sum of the canary counts of all nodes."""
-    misjudged = Counter[str]()
+    counts, misjudged = Counter[str](), Counter[str]()
     for node in nodes:
         misjudged.update(node.canaries.misjudged)
-    return CanaryProvenance(
-        right=sum(node.canaries.right for node in nodes),
-        misjudged=dict(misjudged),
-        run_again=sum(node.canaries.run_again for node in nodes),
-        unscored=sum(node.canaries.unscored for node in nodes),
-    )
+        for field in ("right", "run_again", "unscored"):
+            counts[field] += getattr(node.canaries, field)
+    return CanaryProvenance(misjudged=dict(misjudged), **counts)
 
 
 def end(nodes: Sequence[NodeHandle]) -> None:
@@ -208,4 +195,4 @@ def _start(kind: Callable[..., object], node: dict[str, Any], asked: NodeSetting
         max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
     )
-    return options.remote(msgspec.msgpack.encode(msgspec.structs.replace(asked, workers=workers)))
+    return options.remote(msgspec.structs.replace(asked, workers=workers))

@@ -10,8 +10,6 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-import msgspec
-
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import Dispatcher
 from grader.executors.interface import Cached
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
+    from grader.executors.dispatch import NodeHandle
     from grader.executors.messages import NodeFacts
     from grader.observer import Observer
     from grader.options import Options
@@ -57,7 +56,7 @@ class Cluster(Cached):
     def __init__(self, asked: NodeSettings, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, asked.limits, observer)
         self._asked, self._connection = asked, connection()
-        self._facts: list[NodeFacts] = []
+        self._facts: dict[NodeHandle, NodeFacts] = {}
         self._left_out: list[NodeProvenance] = []
         self._dispatcher = Dispatcher([], nodes.RayWire(), observer)
 
@@ -69,16 +68,17 @@ class Cluster(Cached):
         return self
 
     def _open(self) -> None:
-        found = nodes.find(Node, self._asked, self._observer)
-        self._left_out = found.left_out
-        if not found.usable:
-            reasons = "".join(f"\n{node.name}: {node.lost}" for node in found.left_out)
+        self._facts, self._left_out = nodes.find(Node, self._asked, self._observer)
+        if not self._facts:
+            reasons = "".join(f"\n{node.name}: {node.lost}" for node in self._left_out)
             raise InfrastructureError(NO_NODE.format(reasons=reasons))
-        self._facts = [facts for _, facts in found.usable]
-        self._identity = nodes.identity(self._facts)
-        self._dispatcher.nodes = [node for node, _ in found.usable]
-        workers = sum(facts.workers for facts in self._facts)
-        self._observer.message(f"Programs run on {len(self._facts)} nodes of a Ray cluster, {workers} at a time")
+        self._identity = nodes.identity(list(self._facts.values()))
+        self._dispatcher.nodes = list(self._facts)
+        self._observer.message(f"Programs run on {len(self._facts)} nodes of a Ray cluster, {self._workers} at a time")
+
+    @property
+    def _workers(self) -> int:
+        return sum(node.workers for node in self._facts)
 
     def __exit__(self, *_: object) -> None:
         # Interrupted or not: the next run resumes from the finished verdicts.
@@ -101,36 +101,30 @@ class Cluster(Cached):
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""
         alike: dict[str, Any] = {
-            name: ", ".join(sorted({getattr(facts.sandbox, name) for facts in self._facts} - {""}))
+            name: ", ".join(sorted({getattr(facts.sandbox, name) for facts in self._facts.values()} - {""}))
             for name in ("backend", "image", "engine", "runtime", "python", "user")
         }
-        used = [nodes.provenance(*pair) for pair in zip(self._dispatcher.nodes, self._facts, strict=True)]
         return SandboxProvenance(
             **alike,
             identity=self._identity,
-            workers=sum(facts.workers for facts in self._facts),
+            workers=self._workers,
             cpu_seconds=self._asked.limits.cpu_seconds,
             memory_bytes=self._asked.limits.memory_bytes,
-            canaries=nodes.canaries(self._dispatcher.nodes),
-            nodes=[*used, *self._left_out],
+            canaries=nodes.canaries(self._facts),
+            nodes=[*(nodes.provenance(*pair) for pair in self._facts.items()), *self._left_out],
         )
 
 
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
     """Return the executor for these options. It connects when its context is entered."""
-    cache = VerdictCache(verdicts.default_path() if options.cache else None)
-    return Cluster(asked_of(options, limits, python), observer, cache)
-
-
-def asked_of(options: Options, limits: Limits, python: str | None) -> NodeSettings:
-    """Return what every node is asked for: its sandboxes, their limits and their options."""
-    return NodeSettings(
-        options=_for_nodes(options),
+    asked = NodeSettings(
+        options=options,
         limits=limits,
         python=python,
         workers=options.worker_count,
         answer_seconds=ANSWER_SECONDS + 4 * limits.wall_seconds,
     )
+    return Cluster(asked, observer, VerdictCache(verdicts.default_path() if options.cache else None))
 
 
 @contextlib.contextmanager
@@ -173,9 +167,3 @@ def _own_signals() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _for_nodes(options: Options) -> Options:
-    """Return the options that nodes need, without paths of this machine."""
-    names = ("sandbox", "runtime", "workers", "timeout", "memory")
-    return msgspec.convert({name: getattr(options, name) for name in names}, type(options))

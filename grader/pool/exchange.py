@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from grader.errors import UsageError
-from grader.options import parse_size
 from grader.pool import messages
 from grader.pool.messages import Batch, ResultLine
+from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
-    """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `messages.Sample`."""
+    """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `Asked`."""
 
 
 class Given(NamedTuple):
     """The samples of a call, the rows that they share, and why some cannot be asked: place -> reason."""
 
-    samples: list[messages.Sample]
+    samples: list[Asked]
     rows: dict[str, msgspec.Raw]
     refused: dict[int, str]
 
@@ -47,8 +47,8 @@ def given_of(samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: 
                 data, refused = _row_or_reason(row)
             elif data is None and not fields["qid"]:
                 refused = messages.NO_TASK
-            made = msgspec.convert(fields | {name: True for name, is_set in every.items() if is_set}, messages.Sample)
-        except (ValueError, TypeError, UsageError) as error:
+            made = msgspec.convert(fields | {name: True for name, is_set in every.items() if is_set}, Asked)
+        except (ValueError, TypeError) as error:
             raise UsageError(f"samples[{number}]: {error}") from None
         if refused:
             batch.refused[number] = refused
@@ -61,7 +61,7 @@ def given_of(samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: 
 
 
 def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-    """Return a sample's fields without its row, and its row; raises ValueError, UsageError."""
+    """Return a sample's fields without its row, and its row; raises ValueError."""
     if isinstance(sample, Mapping):
         fields = dict(sample)
     elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
@@ -73,8 +73,6 @@ def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
         raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
     qid = str(fields.get("qid", ""))
     fields["qid"] = id_of(row) if row is not None and not qid else qid
-    if isinstance(fields.get("memory"), str):
-        fields["memory"] = parse_size(fields["memory"])
     if isinstance(fields.get("text"), str):
         # Half a surrogate pair is not a character: it could not be sent or written.
         fields["text"] = fields["text"].encode("utf-8", "replace").decode()

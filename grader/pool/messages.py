@@ -9,37 +9,13 @@ import msgspec
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED, Asked
 
-Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 NO_TASK = "expected the `qid` of a task, or a `row` with the task itself"
-
-
-class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One sample. 0 and empty mean: as its task, or its request, says."""
-
-    text: str
-    """The raw model output."""
-    qid: str = ""
-    """The id of its task."""
-    row: msgspec.Raw = msgspec.Raw()
-    """The task itself; or, in a batch, the name of one of its rows."""
-    official: bool = False
-    timeout: Seconds = 0.0
-    memory: Annotated[int, msgspec.Meta(ge=0)] | str = 0
-    wall: Seconds = 0.0
-    wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    """Seconds after which it is unscored."""
-    verbatim: bool = False
-    """Whether the text is the program, and not an output with a program in it."""
-    printed: bool = False
-    """Whether the result has what the program gave for each input of its task."""
-    each: bool = False
-    """Whether to find out which tests of a program that fails are right."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Samples that are graded together."""
 
-    samples: list[Sample]
+    samples: list[Asked]
     rows: dict[str, msgspec.Raw] = {}
     """Tasks that several samples share, by a name."""
     official: bool = False
@@ -100,7 +76,7 @@ class PoolState(msgspec.Struct, kw_only=True):
             self.flagged[flag] = self.flagged.get(flag, 0) + 1
 
 
-def unscored(request: Asked | Sample, why: str, rule: str = "infrastructure") -> SampleResult:
+def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleResult:
     """Return the result of a sample that was not scored.
 
     `rule`: the cause. Only after `infrastructure` can another try score the sample.

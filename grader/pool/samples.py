@@ -13,6 +13,7 @@ from grader.data.tables import Rows
 from grader.errors import GradeError, UsageError
 from grader.observer import Silent
 from grader.pool import messages
+from grader.pool.exchange import name_of
 from grader.scorers.capabilities import HasUnits, RunsPrograms
 from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE, Scoring
@@ -59,7 +60,7 @@ class Book:
     def task_of(self, request: Asked) -> str:
         """Return the name of a sample's task; raises UsageError if it has none."""
         with self._lock:
-            base = self._from_row(request) if request.row else self._of_benchmark(request.qid)
+            base = self._from_row(bytes(request.row)) if request.row else self._of_benchmark(request.qid)
             limits = {name: value for name in LIMITS if (value := getattr(request, name))}
             return self._limited(base, limits) if limits else base
 
@@ -72,10 +73,10 @@ class Book:
             has += "same data?"
         raise UsageError(f"{self._declared.id} has no task {qid!r:.80}; {has}")
 
-    def _from_row(self, request: Asked) -> str:
-        task = f"row {request.row}"
+    def _from_row(self, row: bytes) -> str:
+        task = f"row {name_of(row)}"
         if task not in self._sizes:
-            self._add(task, self._made(request.data), len(request.data))
+            self._add(task, self._made(row), len(row))
         self._touch(task)
         return task
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, Self
 
 import msgspec
 
@@ -19,12 +19,18 @@ NOT_ASKED = Reading(
 """The official reading of a sample for which only the careful reading was requested."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to score one sample."""
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 
-    qid: str
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A request to score one sample, also as clients send it. 0 and empty mean: as its task says."""
+
     text: str
     """The raw model output."""
+    qid: str = ""
+    """The id of its task."""
+    row: msgspec.Raw = msgspec.Raw()
+    """The task itself as JSON; in a batch that is sent, the name of one of its rows. Empty: a task of the benchmark."""
     official: bool = False
     """Whether to produce the official reading too, if it takes more than reading the text."""
     verbatim: bool = False
@@ -33,16 +39,14 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the result has what the program gave for each input of its task."""
     each: bool = False
     """Whether to find out which tests of a program that fails are right."""
-    row: str = ""
-    """The name of the row with its task; empty: `qid` is a task of the benchmark."""
-    data: bytes = b""
-    """That row as JSON."""
-    timeout: float = 0.0
-    """CPU seconds of the program; 0: as its task says."""
-    memory: int = 0
-    """Bytes of the program; 0: as its task says."""
-    wall: float = 0.0
-    """Maximum duration of a run in seconds; 0: as its task says."""
+    timeout: Seconds = 0.0
+    """CPU seconds of the program."""
+    memory: Annotated[int, msgspec.Meta(ge=0)] | str = 0
+    """Bytes of the program; a text such as `512m` when it is sent."""
+    wall: Seconds = 0.0
+    """Maximum duration of a run in seconds."""
+    wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """Seconds after which it is unscored."""
 
 
 Lane = Literal["quick", "slow"]

@@ -21,9 +21,10 @@ from starlette.routing import Route
 
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
-from grader.pool.messages import Batch, Leaving, PoolState, ResultLine, Sample, unscored
+from grader.pool.messages import Batch, Leaving, PoolState, ResultLine, unscored
 from grader.pool.scheduler import Waiting
 from grader.results import Outcome
+from grader.scorers.asking import Asked
 from grader.serving import sandbox_fusion
 from grader.serving.metrics import text_of
 from grader.serving.requests import Intake, RejectedError, Remote, Results, ServerLimits, Work, decoded, work_of
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     Handler = Callable[[Request], Awaitable[Response]]
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
-HOLD_TICK = 0.1
-"""Seconds between two tries of a request that waits for room."""
 LEAVE_TICK = 0.1
 """In this time, a client that leaves closes its other connections."""
 CLIENT_HAS_GONE = 499
@@ -244,11 +243,11 @@ class _Server:
     # --- grading ---
 
     async def one(self, request: Request) -> Response:
-        async with self._intake.read(request, lambda body: self._work([decoded(Sample, body)])) as work:
+        async with self._intake.read(request, lambda body: self._work([decoded(Asked, body)])) as work:
             (result,) = await self._results(request, work)
         return _json(200, result)
 
-    def _work(self, samples: list[Sample]) -> Work:
+    def _work(self, samples: list[Asked]) -> Work:
         return work_of(Batch(samples=samples), self._limits.wait)
 
     async def batch(self, request: Request) -> Response:
@@ -269,14 +268,14 @@ class _Server:
         asked = decoded(Remote, body)
         self._check_count(len(asked.query))
         pairs = samples_of(asked.query, asked.prompts, asked.labels)
-        return self._work([Sample(qid=qid, text=text) for qid, text in pairs])
+        return self._work([Asked(qid=qid, text=text) for qid, text in pairs])
 
     async def run_code(self, request: Request) -> Response:
         """Run a program as SandboxFusion does."""
         async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
             if problem := asked.problem:
                 return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
+            (result,) = await self._results(request, self._work([asked.sample]))
             return _json(200, sandbox_fusion.ran(_scored(result)))
 
     async def submit(self, request: Request) -> Response:
@@ -284,19 +283,10 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
             if problem := asked.problem:
                 raise RejectedError(422, problem)
-            (result,) = await self._results(request, self._work([asked.sample]), holds=True)
+            (result,) = await self._results(request, self._work([asked.sample]))
             return _json(200, sandbox_fusion.judged(asked, _scored(result)))
 
-    async def _results(self, request: Request, work: Work, *, holds: bool = False) -> list[SampleResult]:
-        """Return the results. `holds`: samples above the limit wait for room, and are not refused at once."""
-        end = time.monotonic() + max(work.waits, default=0.0)
-        while holds and self._grading.requests.samples + len(work.asked) > self._limits.waiting:
-            if time.monotonic() >= end:
-                break
-            await asyncio.sleep(HOLD_TICK)
-            if await request.is_disconnected():
-                raise ClientDisconnect
-            work = work._replace(waits=[max(HOLD_TICK, end - time.monotonic())] * len(work.waits))
+    async def _results(self, request: Request, work: Work) -> list[SampleResult]:
         with self._admitted(len(work.asked)):
             async with contextlib.aclosing(self._grading.results(request, work)) as parts:
                 found = {one.place: one.result async for part in parts for one in part}

@@ -1,22 +1,17 @@
 """The connections of a server: how long each may wait, and how many there may be.
 
 Compared in November 2026, each with 1,100 connections that never end their headers and 1,024 descriptors: gunicorn 27
-(asgi) and uvicorn 0.54 have no deadline for headers. granian 2.8 has one, but does not answer half-closed clients.
-hypercorn 0.18 has one, but its HTTP/2 and WebSocket cannot be switched off. None limits connections by client, and only
-uvicorn lets a class see all requests, also invalid ones. So this is uvicorn, with such a class.
+(asgi) and uvicorn 0.54 have no deadline for headers; granian 2.8 and hypercorn 0.18 have one. Only uvicorn lets a class
+see all connections and requests, also invalid ones. So this is uvicorn, with such a class.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
-import logging
 import resource
-import time
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
@@ -35,12 +30,7 @@ MOST_CONNECTIONS = 4096
 BACKLOG = 256
 """Connections that are accepted at a time. For a moment, there can be so many above the limit."""
 SPARE_DESCRIPTORS = 64
-CLIENT_SHARE = 4
-"""Another machine may have at most this part of all connections: one in four."""
-LOG_SECONDS = 10.0
 REFUSED = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
-INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
-INTERIM_SECONDS = 1.0
 
 
 def most_connections() -> int:
@@ -57,36 +47,25 @@ class Connections:
 
     def __init__(self, most: int, note: Callable[[int], None]) -> None:
         """`note` gets the status of every answer that the application does not give."""
-        self._most, self.note = most, note
+        self._most, self.note, self.count = most, note, 0
         self.waiting: dict[ServerConnection, None] = {}
         """Connections without a request, the oldest first."""
-        self._hosts: Counter[str] = Counter()
 
-    @property
-    def count(self) -> int:
-        """Number of connections."""
-        return self._hosts.total()
-
-    def enter(self, new: ServerConnection) -> bool:
+    def enter(self) -> bool:
         """Count a connection; return False if it has to be refused, because all others have requests."""
-        self._hosts[new.host] += 1
-        if self._hosts[new.host] > self._most // CLIENT_SHARE and not is_loopback(new.host):
-            room = next((old for old in self.waiting if old.host == new.host), None)
-        elif self.count > self._most:
-            room = next(iter(self.waiting), None)
-        else:
-            return True
-        if room is not None:
-            del self.waiting[room]
-            room.transport.abort()
-        return room is not None
+        self.count += 1
+        if self.count > self._most:
+            if not self.waiting:
+                return False
+            oldest = next(iter(self.waiting))
+            del self.waiting[oldest]
+            oldest.transport.abort()
+        return True
 
     def leave(self, old: ServerConnection) -> None:
         """Forget a connection."""
         self.waiting.pop(old, None)
-        self._hosts[old.host] -= 1
-        if not self._hosts[old.host]:
-            del self._hosts[old.host]
+        self.count -= 1
 
 
 class ServerConnection(H11Protocol):
@@ -96,13 +75,6 @@ class ServerConnection(H11Protocol):
         super().__init__(*args, **kwargs)
         self._everyone = everyone
         self._deadline: asyncio.TimerHandle | None = None
-        self._has_ended = False
-        """Whether the client has sent all that it will send."""
-
-    @property
-    def host(self) -> str:
-        """The client's address; empty on a socket of this user."""
-        return self.client[0] if self.client else ""
 
     @property
     def _is_busy(self) -> bool:
@@ -112,7 +84,7 @@ class ServerConnection(H11Protocol):
         """Begin, or refuse."""
         super().connection_made(transport)
         transport.max_size = READ_BYTES  # type: ignore[attr-defined] # asyncio's own transports have it
-        if self._everyone.enter(self):
+        if self._everyone.enter():
             self._begin(HEADER_SECONDS)
             self._note()
         else:
@@ -138,21 +110,10 @@ class ServerConnection(H11Protocol):
         super().on_response_complete()
         self._note()
 
-    def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer the last request of a client that sends no more. Interim answers fail if it does not read any more."""
-        if not self._is_busy or self.conn.their_state not in {h11.DONE, h11.MUST_CLOSE, h11.CLOSED}:
-            return False
-        if self.cycle.response_started:
-            return False
-        self._has_ended = True
-        self._ask_whether_it_reads()
-        self.loop.call_later(INTERIM_SECONDS, self._ask_whether_it_reads)
-        return True
-
     def pause_writing(self) -> None:
         """Wait until the client has read more, but not for ever. A process of this user may take its time."""
         super().pause_writing()
-        if self.host:
+        if self.client:
             self._begin(UNREAD_SECONDS)
 
     def resume_writing(self) -> None:
@@ -179,12 +140,6 @@ class ServerConnection(H11Protocol):
                 self._stop()
         elif not self.transport.is_closing():
             self._everyone.waiting.setdefault(self)
-            if self._has_ended:
-                self.transport.close()
-
-    def _ask_whether_it_reads(self) -> None:
-        if self._is_busy and not self.cycle.response_started and self.scope["http_version"] == "1.1":
-            self.transport.write(INTERIM)
 
     def _begin(self, seconds: float) -> None:
         self._stop()
@@ -196,25 +151,8 @@ class ServerConnection(H11Protocol):
             self._deadline = None
 
 
-class BoundedLog(logging.Filter):
-    """Lets one message in ten seconds through: whatever clients make fail, the log stays short."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._next, self._left_out = 0.0, 0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to log a message; one that is not logged is counted."""
-        self._left_out += 1
-        if time.monotonic() < self._next:
-            return False
-        record.msg, record.args = f"{record.getMessage()} ({self._left_out} since the last message)", ()
-        self._next, self._left_out = time.monotonic() + LOG_SECONDS, 0
-        return True
-
-
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only; an empty one is a socket's."""
+    """Whether an address can be reached from this machine only."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    return host in {"", "localhost"}
+    return host == "localhost"

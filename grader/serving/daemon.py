@@ -22,11 +22,11 @@ from grader.serving.server import Server, grading_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from grader.pool.settings import PoolSettings
     from grader.serving.app import Grading
 
-LOCK_SECONDS = 5.0
 LEAST_LINGER = 2.0
 """Seconds that the first client has to connect, even if `linger` is shorter."""
 STOP_SECONDS = 1
@@ -85,35 +85,24 @@ class _Daemon(Server):
         app = make_app(grading, OWN, hosts=LOOPBACK, end=self._end)
         super().__init__(app, grading.everyone, ready, idle=FOR_EVER, stop=STOP_SECONDS)
         self._given, self._everyone = pool_settings, grading.everyone
-        self._is_listed = True
         self._last_seen = time.monotonic()
         self._linger = max(pool_settings.linger, LEAST_LINGER)
 
     def _end(self) -> None:
-        self.should_exit = True
+        """End. The socket is removed before it is closed, so that whoever connects later starts another process."""
+        if not self.should_exit:
+            starting.remove_files(self._given.name)
+            self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether it is time to end."""
         if self._everyone.count:
             self._last_seen, self._linger = time.monotonic(), self._given.linger
         elif time.monotonic() - self._last_seen >= self._linger:
-            # Nobody is starting or connecting now, if the lock is free.
-            self.should_exit |= self._unlist(0)
+            self._end()
         return await super().on_tick(counter)
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Remove the socket before it is closed, so that whoever connects later starts another process."""
-        await asyncio.to_thread(self._unlist, LOCK_SECONDS)
-        await super().shutdown(sockets)
-
-    def _unlist(self, seconds: float) -> bool:
-        """Remove the files of this process, once, when nobody else holds the lock; return whether they are removed.
-
-        `seconds`: how long to wait for the lock.
-        """
-        if self._is_listed:
-            with starting.locked(self._given.name, seconds) as is_held:
-                if is_held:
-                    starting.remove_files(self._given.name)
-                    self._is_listed = False
-        return not self._is_listed
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End after a signal."""
+        del sig, frame
+        self._end()

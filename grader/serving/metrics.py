@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from grader.pool.messages import PoolState
 
-BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
 OF_STATE = (
     ("grade_samples_expired_total", "Samples whose client did not wait any more.", "expired"),
     ("grade_samples_repeated_total", "Samples and jobs done again after infrastructure failed.", "repeated"),
@@ -32,26 +31,21 @@ class Requests:
         """Samples of requests that are not answered yet."""
         self.answers = Counter[tuple[str, int]]()
         """(path, status) -> number of answers."""
-        self.at_most = Counter[float]()
-        """Upper limit in seconds -> number of answers that took no longer."""
         self.seconds = 0.0
 
     def note(self, path: str, status: int, seconds: float = 0.0) -> None:
         """Count an answer."""
         self.answers[path, status] += 1
         self.seconds += seconds
-        self.at_most.update(limit for limit in BUCKETS if seconds <= limit)
 
 
 def text_of(state: PoolState, requests: Requests) -> str:
     """Return all metrics. No label comes from a client, so none is escaped."""
     answers = {f'{{path="{path}",status="{status}"}}': count for (path, status), count in requests.answers.items()}
-    total = float(sum(answers.values()))
-    times: dict[str, float] = {f'_bucket{{le="{limit}"}}': requests.at_most[limit] for limit in BUCKETS}
-    times |= {'_bucket{le="+Inf"}': total, "_count": total, "_sum": requests.seconds}
+    times = {"_count": requests.answers.total(), "_sum": requests.seconds}
     parts = [
         _family("grade_requests_total", "Requests by path and HTTP status.", answers),
-        _family("grade_request_seconds", "Time until a request was answered.", times, "histogram"),
+        _family("grade_request_seconds", "Time until a request was answered.", times, "summary"),
         _family("grade_samples_under_way", "Samples of requests not answered yet.", {"": requests.samples}),
         _family("grade_pool_up", "Whether the pool finds its sandboxes.", {"": not state.problem}),
         _family("grade_samples_total", "Samples graded, by careful outcome.", _by("outcome", state.outcomes)),

@@ -12,15 +12,16 @@ import msgspec
 from grader.errors import UsageError
 from grader.files import compact_json
 from grader.options import parse_size
-from grader.pool.exchange import id_of, name_of
-from grader.pool.messages import NO_TASK, Batch, Sample
+from grader.pool.exchange import id_of
+from grader.pool.messages import NO_TASK, Batch
 from grader.results import SampleResult
-from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
+
+    from grader.scorers.asking import Asked
 
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
@@ -57,43 +58,41 @@ class Work(NamedTuple):
 
 def work_of(batch: Batch, most: float) -> Work:
     """Return the samples of a request; raises UsageError. `most`: seconds that it may wait."""
-    shared = {name: bytes(row) for name, row in batch.rows.items()}
     most = min(batch.wait or most, most)
     work = Work([], [], batch.stream)
     for number, sample in enumerate(batch.samples):
         try:
-            work.asked.append(_asked(sample, shared, official=batch.official))
+            work.asked.append(_whole(sample, batch))
         except UsageError as error:
             raise UsageError(f"$.samples[{number}]: {error}") from None
         work.waits.append(min(sample.wait or most, most))
     return work
 
 
-def _asked(sample: Sample, shared: dict[str, bytes], *, official: bool) -> Asked:
-    row, qid = bytes(sample.row), sample.qid
-    if row.startswith(b'"'):
+def _whole(sample: Asked, batch: Batch) -> Asked:
+    """Return a sample with its row instead of the row's name; raises UsageError."""
+    row = sample.row
+    if _begins(row) == b'"':
         try:
-            row = shared[msgspec.json.decode(row)]
+            row = batch.rows[msgspec.json.decode(row)]
         except KeyError as error:
             raise UsageError(f"no row is named {error}") from None
-    row = b"" if row == b"null" else row
-    if row and not row.startswith(b"{"):
-        raise UsageError(f"its row is {row.decode()!r:.80}, not an object")
-    if not row and not qid:
+    row = msgspec.Raw() if bytes(row) == b"null" else row
+    if _begins(row) not in (b"", b"{"):
+        raise UsageError(f"its row is {bytes(row).decode()!r:.80}, not an object")
+    if not row and not sample.qid:
         raise UsageError(NO_TASK)
-    return Asked(
-        qid=qid or id_of(msgspec.json.decode(row)),
-        text=sample.text,
-        official=official or sample.official,
-        verbatim=sample.verbatim,
-        printed=sample.printed,
-        each=sample.each,
-        row=name_of(row) if row else "",
-        data=row,
-        timeout=sample.timeout,
+    return msgspec.structs.replace(
+        sample,
+        qid=sample.qid or id_of(msgspec.json.decode(row)),
+        row=row,
+        official=batch.official or sample.official,
         memory=parse_size(sample.memory) if isinstance(sample.memory, str) else sample.memory,
-        wall=sample.wall,
     )
+
+
+def _begins(row: msgspec.Raw) -> bytes:
+    return bytes(memoryview(row)[:1])
 
 
 class Remote(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,12 +5,12 @@ Field names are those of its public API. docs/rewards.md lists what differs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.pool.messages import Sample
 from grader.results import Outcome
+from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
     from grader.results import SampleResult
@@ -60,10 +60,10 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
         return max(0.0, self.compile_timeout) + _seconds(self.run_timeout) + CLIENT_SECONDS - MARGIN_SECONDS
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> Asked:
         """The request as a sample of a pool."""
         memory = min(max(LEAST_MEGABYTES, self.memory_limit), MOST_MEGABYTES) << 20 if self.memory_limit > 0 else 0
-        return Sample(
+        return Asked(
             row=_row([self.stdin or ""], [""]),
             text=self.code,
             wait=self.wait,
@@ -90,12 +90,13 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
         if self.config.dataset_type not in (None, "CommonOJDataset"):
             return f"dataset_type {self.config.dataset_type!r:.40} is not supported; it must be CommonOJDataset"
         try:
-            return "" if self._tests else "config.provided_data has no test"
+            return "" if self.tests else "config.provided_data has no test"
         except (KeyError, TypeError, msgspec.DecodeError) as error:
             return f"config.provided_data.test: {error}"
 
     @property
-    def _tests(self) -> list[_Test]:
+    def tests(self) -> list[_Test]:
+        """The tests; raises KeyError, TypeError, msgspec.DecodeError."""
         data = self.config.provided_data
         if isinstance(data, list):
             data = next((entry for entry in data if isinstance(entry, dict) and entry.get("id") == self.id), None)
@@ -103,10 +104,10 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert(msgspec.json.decode(listed) if isinstance(listed, str) else listed or [], list[_Test])
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> Asked:
         """The request as a sample of a pool."""
-        tests = self._tests
-        return Sample(
+        tests = self.tests
+        return Asked(
             row=_row([test.input.stdin for test in tests], [test.output.stdout for test in tests]),
             text=self.completion,
             timeout=_seconds(self.config.run_timeout) if self.config.run_timeout else 0.0,
@@ -138,83 +139,43 @@ class _Facts(msgspec.Struct, frozen=True):
     printed: list[_Printed] = []
 
 
-class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one process."""
-
-    status: Literal["Finished", "Error", "TimeLimitExceeded"]
-    execution_time: float | None = None
-    return_code: int | None = None
-    stdout: str | None = None
-    stderr: str | None = None
-
-
-class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `/run_code`."""
-
-    status: Literal["Success", "Failed", "SandboxError"]
-    message: str = ""
-    compile_result: None = None
-    run_result: CommandRun | None = None
-    executor_pod_name: None = None
-    files: dict[str, str] = {}
-
-
-class JudgedTest(msgspec.Struct, frozen=True, kw_only=True):
-    """One test of a submission."""
-
-    passed: bool
-    exec_info: Ran
-    test_info: dict[str, Any]
-
-
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `/submit`."""
-
-    id: int | str
-    accepted: bool
-    extracted_code: str
-    full_code: None = None
-    test_code: None = None
-    tests: list[JudgedTest]
-    extracted_type: None = None
-    extra: None = None
-
-
-def refused(why: str) -> Ran:
+def refused(why: str) -> dict[str, Any]:
     """Return the answer to a request that cannot be run here."""
-    return Ran(status="SandboxError", message=why)
+    return _answer("SandboxError", message=why)
 
 
-def ran(result: SampleResult) -> Ran:
+def ran(result: SampleResult) -> dict[str, Any]:
     """Return the answer to a request that was run."""
     return _ran(_printed(result)[0], result.seconds)
 
 
-def judged(request: Submit, result: SampleResult) -> Judged:
+def judged(request: Submit, result: SampleResult) -> dict[str, Any]:
     """Return the answer to a submission: accepted as in the careful reading."""
-    accepted = result.careful.outcome is Outcome.PASSED
-    outputs = _printed(result)
+    accepted, outputs = result.careful.outcome is Outcome.PASSED, _printed(result)
     right = result.tests if isinstance(result.tests, list) and not accepted else [accepted] * len(outputs)
     tests = [
-        JudgedTest(passed=passed, exec_info=_ran(printed, None), test_info=msgspec.to_builtins(test))
-        for passed, printed, test in zip(right, outputs, request._tests, strict=True)
+        {"passed": passed, "exec_info": _ran(printed, None), "test_info": msgspec.to_builtins(test)}
+        for passed, printed, test in zip(right, outputs, request.tests, strict=True)
     ]
-    return Judged(id=request.id, accepted=accepted, extracted_code=request.completion, tests=tests)
+    empty: dict[str, Any] = dict.fromkeys(("full_code", "test_code", "extracted_type", "extra"))
+    return {"id": request.id, "accepted": accepted, "extracted_code": request.completion, "tests": tests, **empty}
 
 
-def _ran(printed: _Printed, seconds: float | None) -> Ran:
-    if printed.outcome == Outcome.TIMEOUT.value:
-        run = CommandRun(status="TimeLimitExceeded", execution_time=seconds, stdout=printed.text, stderr="")
-        return Ran(status="Failed", run_result=run)
-    code = 0 if printed.outcome == Outcome.PASSED.value else 1
-    run = CommandRun(
-        status="Finished",
-        execution_time=seconds,
-        return_code=code,
-        stdout=printed.text,
-        stderr=printed.why if code else "",
-    )
-    return Ran(status="Failed" if code else "Success", run_result=run)
+def _ran(printed: _Printed, seconds: float | None) -> dict[str, Any]:
+    is_late, is_good = printed.outcome == Outcome.TIMEOUT.value, printed.outcome == Outcome.PASSED.value
+    run = {
+        "status": "TimeLimitExceeded" if is_late else "Finished",
+        "execution_time": seconds,
+        "return_code": None if is_late else int(not is_good),
+        "stdout": printed.text,
+        "stderr": "" if is_late or is_good else printed.why,
+    }
+    return _answer("Success" if is_good else "Failed", run_result=run)
+
+
+def _answer(status: str, *, message: str = "", run_result: dict[str, Any] | None = None) -> dict[str, Any]:
+    fixed: dict[str, Any] = {"compile_result": None, "executor_pod_name": None, "files": {}}
+    return {"status": status, "message": message, "run_result": run_result, **fixed}
 
 
 def _printed(result: SampleResult) -> list[_Printed]:

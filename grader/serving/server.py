@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import logging
 import signal
 import socket
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from grader.serving.app import LOOPBACK, OTHER_PATH, Grading, make_app
 from grader.serving.connection import (
     BACKLOG,
     IDLE_SECONDS,
-    BoundedLog,
     Connections,
     ServerConnection,
     is_loopback,
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 LEAST_TOKEN = 16
 STOP_SECONDS = 60
-LOGS = ("asyncio", "uvicorn.error")
-"""The logs of errors: those of the event loop, such as of `accept`, and those of answers."""
 
 
 def check_access(host: str, token: str) -> None:
@@ -55,11 +51,10 @@ def check_access(host: str, token: str) -> None:
 def serve(
     samples: Samples, host: str, port: int, *, limits: ServerLimits, token: str, say: Callable[[str], None]
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then answer open requests; raises UsageError, InfrastructureError.
+    """Serve until SIGTERM or SIGINT, then answer open requests; raises InfrastructureError.
 
     `say` gets the address when clients can connect.
     """
-    check_access(host, token)
     hosts = LOOPBACK if is_loopback(host) else None
     with _bound(host, port) as sock, samples, grading_with(samples) as grading:
         app = make_app(grading, limits, token=token, hosts=hosts)
@@ -108,9 +103,6 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Note signals, and do not send them again at the end."""
         loop = asyncio.get_running_loop()
-        bounded = BoundedLog()
-        for name in LOGS:
-            logging.getLogger(name).addFilter(bounded)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
@@ -122,15 +114,10 @@ class Server(uvicorn.Server):
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket bound to this address; raises InfrastructureError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    """Return a socket that listens on this address; raises InfrastructureError."""
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
-        made.close()
         raise InfrastructureError(
             f"Cannot listen on {host}:{port} ({error}); give another port with --port (0: any free one)."
         ) from error
-    return made

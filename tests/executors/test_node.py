@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import NodeHandle
-from grader.executors.messages import Done, NodeFacts, NodeSettings, verdict_of
+from grader.executors.messages import NodeFacts, NodeSettings
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
@@ -27,13 +27,14 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
 
 def made() -> Node:
     asked = NodeSettings(options=Options(workers=2), limits=Limits(), python=None, workers=2, answer_seconds=10)
-    return Node(msgspec.msgpack.encode(asked))
+    return Node(asked)
 
 
 @pytest.fixture
 def node(backend: Backend):
     one = made()
-    facts = msgspec.msgpack.decode(one.check(), type=NodeFacts)
+    facts = one.check()
+    assert isinstance(facts, NodeFacts), facts
     assert facts.minor == "3.12"
     assert facts.workers == 2
     yield one
@@ -45,27 +46,24 @@ def batch(*names: str, do: str = "pass") -> list[bytes]:
     return [parcel({"name": name, "do": do}) for name in names]
 
 
-def done(node: Node, jobs: list[bytes]) -> Done:
-    return msgspec.msgpack.decode(node.run(jobs), type=Done)
-
-
 def test_every_batch_gets_its_own_verdicts_although_several_run_at_a_time(node: Node) -> None:
     names = [[f"{number}.{i}\ud83d" for i in range(10)] for number in range(20)]
     with ThreadPoolExecutor(4) as threads:
-        replies = list(threads.map(lambda some: done(node, batch(*some)), names))
+        replies = list(threads.map(lambda some: node.run(batch(*some)), names))
     for some, reply in zip(names, replies, strict=True):
-        found = {verdict.key: verdict.answer for verdict in map(verdict_of, reply.verdicts)}
+        found = {verdict.key: verdict.answer for verdict in reply.verdicts}
         assert {key: answer["name"] for key, answer in found.items()} == {str(n): name for n, name in enumerate(some)}
 
 
 def test_a_starved_program_runs_again_with_more_patience(node: Node) -> None:
-    verdicts = map(verdict_of, done(node, batch("a", "b", do="starve")).verdicts)
+    verdicts = node.run(batch("a", "b", do="starve")).verdicts
+    assert len(verdicts) == 2
     assert all(verdict.answer["alone"] for verdict in verdicts)
 
 
 def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(node: Node) -> None:
-    assert len(done(node, batch("a")).verdicts) == 1
-    reply = done(node, batch("b", "c", "d", do="break"))
+    assert len(node.run(batch("a")).verdicts) == 1
+    reply = node.run(batch("b", "c", "d", do="break"))
     assert "nothing starts" in reply.failure
     assert not reply.verdicts
 
@@ -73,7 +71,7 @@ def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(n
 def test_where_no_sandbox_starts_the_check_says_why(backend: Backend) -> None:
     backend.broken = True
     one = made()
-    assert "nothing starts" in msgspec.msgpack.decode(one.check(), type=str)
+    assert "nothing starts" in one.check()
     one.close()
 
 
@@ -84,9 +82,8 @@ FACTS = NodeFacts(
     architecture="x86_64",
     code=packages.code_digest(),
     python="3.12.1",
-    identity="docker:a",
     workers=2,
-    sandbox=SandboxProvenance(backend="docker"),
+    sandbox=SandboxProvenance(backend="docker", identity="docker:a"),
 )
 
 
@@ -97,14 +94,14 @@ def other(**fields: object) -> NodeFacts:
 def check(*facts: NodeFacts) -> None:
     from grader.executors import nodes
 
-    nodes.check_agreement([(NodeHandle(f"node{number}", 2), one) for number, one in enumerate(facts)])
+    nodes.check_agreement({NodeHandle(f"node{number}", 2): one for number, one in enumerate(facts)})
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
         ({"code": "1" * 16}, r"The code that runs inside sandboxes is 1{16} on node1 and [0-9a-f]{16} here"),
-        ({"python": "3.11.9"}, r"minor version of Python inside the sandbox: 3.12 on node0; 3.11 on node1"),
+        ({"python": "3.11.9"}, r"Python 3.12 on x86_64 \(node0\); Python 3.11 on x86_64 \(node1\)"),
     ],
 )
 def test_nodes_that_could_judge_differently_are_an_error_that_names_them(fields: dict[str, str], said: str) -> None:
@@ -120,6 +117,8 @@ def test_nodes_that_are_alike_share_the_cache_with_one_machine_and_others_have_o
     from grader.executors.nodes import identity
 
     assert identity([FACTS, FACTS]) == "docker:a"
-    built_apart = [FACTS, other(identity="docker:b"), other(identity="docker:c")]
+    built_apart = [FACTS, *(other(sandbox=SandboxProvenance(backend="docker", identity=f"docker:{n}")) for n in "bc")]
     assert identity(built_apart) == identity(built_apart[1:]) != identity([FACTS])
-    assert identity(built_apart) != identity([FACTS, other(identity="bubblewrap:a", python="3.12.9")])
+    assert identity(built_apart) != identity(
+        [FACTS, other(sandbox=SandboxProvenance(backend="bubblewrap", identity="b"))]
+    )
