@@ -1,5 +1,6 @@
 """The commands in the documents, and the files that they name."""
 
+import gzip
 import json
 import re
 import shlex
@@ -19,7 +20,11 @@ DOCUMENTS = [
 DATA = {
     "gsm8k": "questions.jsonl",
     "humaneval": "tasks.jsonl",
+    "humaneval-plus": "tasks.jsonl",
     "humaneval-v": "tasks.jsonl",
+    "livecodebench": "problems.jsonl",
+    "mbpp": "tasks.jsonl",
+    "mbpp-plus": "tasks.jsonl",
     "mmbench": "questions.tsv",
     "mmlu-pro": "questions.jsonl",
     "mmmu": "questions.tsv",
@@ -88,9 +93,11 @@ def write_predictions(path: Path, benchmark: str, samples: int = 1) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file or a folder; a table of MMBench's test split names that split in its rows."""
+    """Copy a file or a folder, as its new name says: compressed, or with the test split of MMBench in its rows."""
     if source.is_dir():
         shutil.copytree(source, target)
+    elif target.suffix == ".gz":
+        target.write_bytes(gzip.compress(source.read_bytes()))
     elif "_TEST_" in target.name:
         rows = source.read_text(encoding="utf-8").splitlines()
         target.write_text("\n".join(re.sub(r"\tdev(?=\t|$)", "\ttest", row) for row in rows) + "\n", encoding="utf-8")

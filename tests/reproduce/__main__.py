@@ -17,7 +17,8 @@ import tempfile
 import tomllib
 import zipfile
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from grader.scorers.earlier import read_report
 from tests.conftest import ROOT
@@ -119,24 +120,45 @@ def value(report: Any, name: str, reading: str, sums: dict[str, list[str]]) -> f
     return total
 
 
-def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
-    """Return the run's row of the table. Raises SystemExit if its official value is not the published one."""
+class Values(NamedTuple):
+    """What grading a run, or a part of it, gave."""
+
+    answers: int
+    published: dict[str, float]
+    official: dict[str, float]
+    careful: dict[str, float]
+    agree: str
+
+
+def values(run: Row, own: dict[str, str], folder: Path) -> Values:
+    """Grade a run, or a part. Raises SystemExit if its official value is not the published one."""
     with tempfile.TemporaryDirectory() as name:
         report = graded(run, own, folder, Path(name))
-    published, differs = run["published"], run.get("differs", "")
+    published = run["published"]
     official, careful = (
         {name: value(report, name, reading, run.get("sums", {})) for name in published}
         for reading in ("official", "careful")
     )
-    if not differs and any(not abs(official[name] - published[name]) <= NEAR for name in published):
+    if "differs" not in run and any(not abs(official[name] - published[name]) <= NEAR for name in published):
         raise SystemExit(f"{run['name']}: official {official} is not the published {published}, and nothing says why")
+    agree = agreement(report, decisions(run, folder)) if "decided" in run else "–"
+    return Values(len(report.samples), published, official, careful, agree)
+
+
+def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
+    """Return the run's row of the table: of a run in parts, the means of their values."""
+    parts = [values(run | part, own, folder) for part in run.get("parts", [{}])]
+    published, official, careful = (
+        {name: fmean(one[name] for one in column) for name in column[0]}
+        for column in zip(*((part.published, part.official, part.careful) for part in parts), strict=True)
+    )
     return [
         run["name"],
         run["source"],
-        f"{len(report.samples):,}",
+        f"{sum(part.answers for part in parts):,}",
         shown(published),
-        shown(official) + f" ({differs})" * bool(differs),
-        agreement(report, decisions(run, folder)) if "decided" in run else "–",
+        shown(official) + (f" ({run['differs']})" if "differs" in run else ""),
+        parts[0].agree,
         shown(careful),
         run.get("why", "–"),
     ]
@@ -175,7 +197,7 @@ def main() -> None:
     known = {line.split(" | ")[0][2:]: line for line in PAGE.read_text().splitlines() if line.startswith("| ")}
     moved = []
     for run in listed["runs"]:
-        if not (options.folder / run["file"]).is_file() or options.only not in run["name"]:
+        if not (options.folder / run["file"]).exists() or options.only not in run["name"]:
             continue
         line = f"| {' | '.join(cells(run, listed['benchmarks'], options.folder))} |"
         print(line, flush=True)

@@ -35,6 +35,14 @@ def test_a_value_that_is_not_the_published_one_needs_a_reason(tmp_path: Path) ->
     assert found[4] == "50.00 (drawn)"
 
 
+def test_a_run_in_parts_has_their_means_and_each_is_held_to_its_published_value(tmp_path: Path) -> None:
+    part = {"published": {"accuracy": 50.0}}
+    found = cells(run(tmp_path, parts=[part, part]), {}, tmp_path)
+    assert found[2:5] == ["4", "50.00", "50.00"]
+    with pytest.raises(SystemExit, match="nothing says why"):
+        cells(run(tmp_path, parts=[{"published": {"accuracy": 49.0}}, {"published": {"accuracy": 51.0}}]), {}, tmp_path)
+
+
 def test_files_of_rows_are_read_in_their_published_shapes(tmp_path: Path) -> None:
     for at, content in (("", ROWS), ("eval", {"eval": {"1": [ROWS[0]], "2": ROWS[1]}}), ("x", {"x": ROWS})):
         (tmp_path / "rows.json").write_text(json.dumps(content))
