@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from grader.errors import InfrastructureError
@@ -64,15 +65,13 @@ class Apart:
         answer_seconds: float,
         *,
         canaries: Canaries | None = None,
-        patient: bool = False,
+        window: int = WINDOW,
+        losses: Losses | None = None,
     ) -> None:
-        """See `grader.sandbox.pool.Pool`. A canary runs among jobs of its own kind, so it runs in their set.
-
-        `patient`: the jobs are few and long, so a worker has only one at a time.
-        """
-        self._backend, self.workers, self.canaries = backend, workers, canaries
-        self._answer_seconds, self._patient = answer_seconds, patient
-        self._losses = Losses()
+        """See `grader.sandbox.pool.Pool`. A canary runs among jobs of its own kind, so it runs in their set."""
+        self.workers, self.canaries, self._losses = workers, canaries, losses or Losses()
+        self._given = backend, workers, answer_seconds
+        self._made = partial(Pool, *self._given, canaries=canaries, window=window, losses=self._losses)
         self._lock = threading.Lock()
         self._is_over = False
         self._sets: dict[Name, Stream] = {}
@@ -86,16 +85,8 @@ class Apart:
         self.close()
 
     def beside(self) -> Apart:
-        """Return further sets for long jobs."""
-        other = Apart(
-            self._backend,
-            self.workers,
-            self._answer_seconds,
-            canaries=self.canaries,
-            patient=True,
-        )
-        other._losses = self._losses
-        return other
+        """Return further sets for long jobs: a worker has only one at a time."""
+        return Apart(*self._given, canaries=self.canaries, window=1, losses=self._losses)
 
     @property
     def losses(self) -> tuple[int, int]:
@@ -156,20 +147,9 @@ class Apart:
             unused = [unused_pool for unused_pool in self._replaced if unused_pool.is_idle]
             self._replaced = [unused_pool for unused_pool in self._replaced if unused_pool not in unused]
             if pool is None:
-                pool = self._sets[name] = self._made(name)
+                pool = self._sets[name] = Stream(self._made())
+                if name == "linting":
+                    pool.pool.begin(FEW_LINTS + 1)
         for unused_pool in unused:
             unused_pool.close()
         return pool
-
-    def _made(self, name: Name) -> Stream:
-        pool = Pool(
-            self._backend,
-            self.workers,
-            self._answer_seconds,
-            canaries=self.canaries,
-            window=1 if self._patient else WINDOW,
-            losses=self._losses,
-        )
-        if name == "linting":
-            pool.begin(FEW_LINTS + 1)
-        return Stream(pool)

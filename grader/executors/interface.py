@@ -5,7 +5,8 @@ The scorer decides the order of a run's phases: an executor finishes one `run` b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
 
 from grader.observer import Silent
 from grader.sandbox import verdict_cache
@@ -22,18 +23,24 @@ if TYPE_CHECKING:
     from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Runs jobs in sandboxes. It is a context manager that leaves nothing behind."""
 
-    cache: MemoryCache | VerdictCache
-    """The results of jobs in earlier runs, by key."""
+    def __init__(self, cache: MemoryCache | VerdictCache, limits: Limits, observer: Observer | None = None) -> None:
+        self.cache, self._limits, self._observer = cache, limits, observer or Silent()
+        """The results of jobs in earlier runs, by key."""
+        self._identity = ""
+        """A hash of the sandbox, known as soon as there is one."""
 
+    @abstractmethod
     def __enter__(self) -> Self:
         """Prepare it; raises InfrastructureError."""
 
+    @abstractmethod
     def __exit__(self, *_: object) -> None:
         """End every sandbox, and save the cache."""
 
+    @abstractmethod
     def begin(self, lint: int = 0) -> None:
         """Announce that jobs will come soon: start now what takes long to start.
 
@@ -42,7 +49,9 @@ class Executor(Protocol):
 
     def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job's result: a hash of everything that can change it."""
+        return verdict_cache.key(job, self._identity, self._limits)
 
+    @abstractmethod
     def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
         """Yield a verdict for every (key, job), in the order in which they finish. Jobs are drawn as they are needed.
 
@@ -50,27 +59,12 @@ class Executor(Protocol):
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
         """
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027 - only one needs it
         """Announce that the run has no more jobs: its sandboxes may end while its results are computed."""
 
+    @abstractmethod
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report."""
-
-
-class Cached:
-    """Stores the results of jobs, with keys that include everything that can change the verdict."""
-
-    def __init__(self, cache: MemoryCache | VerdictCache, limits: Limits, observer: Observer | None = None) -> None:
-        self.cache, self._limits, self._observer = cache, limits, observer or Silent()
-        self._identity = ""
-        """A hash of the sandbox. An executor sets it as soon as it knows its sandbox."""
-
-    def key(self, job: Mapping[str, object]) -> str:
-        """Return the key of a job in the cache."""
-        return verdict_cache.key(job, self._identity, self._limits)
-
-    def finish(self) -> None:
-        """Do nothing. An executor can end its sandboxes here."""
 
     def _close_cache(self) -> None:
         """Save the cache; say so if it could not be used."""

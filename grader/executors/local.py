@@ -8,7 +8,7 @@ import msgspec
 
 from grader import resources
 from grader.executors.apart import Apart
-from grader.executors.interface import Cached
+from grader.executors.interface import Executor
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
 from grader.sandbox.canary_check import Canaries
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.sandbox.tickets import Verdict
 
 
-class Local(Cached):
+class Local(Executor):
     """Runs jobs in the sandboxes of this machine."""
 
     def __init__(

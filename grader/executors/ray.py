@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import Dispatcher
-from grader.executors.interface import Cached
+from grader.executors.interface import Executor
 from grader.executors.messages import NodeSettings
 from grader.executors.node import Node
 from grader.results import SandboxProvenance
@@ -50,7 +50,7 @@ NO_NODE = (
 )
 
 
-class Cluster(Cached):
+class Cluster(Executor):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
     def __init__(self, asked: NodeSettings, observer: Observer, cache: VerdictCache) -> None:

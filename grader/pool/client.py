@@ -14,8 +14,8 @@ import msgspec
 
 from grader.errors import InfrastructureError, UsageError
 from grader.pool.connection import PART_BYTES, Connection
-from grader.pool.exchange import IDS, Exchange, given_of, row_of
-from grader.pool.messages import Leaving, PoolState
+from grader.pool.exchange import IDS, Exchange, row_of
+from grader.pool.messages import PoolState
 from grader.pool.settings import reward_name, settings_of
 from grader.pool.starting import START_SECONDS, connect, wait_until_ended
 from grader.results import Outcome
@@ -102,7 +102,7 @@ class Pool:
         for connection in idle[:1]:
             with contextlib.suppress(OSError), contextlib.closing(connection):
                 answer = b"".join(connection.ask("POST", "/leave", seconds=MARGIN_SECONDS))
-                wait_until_ended(msgspec.json.decode(answer, type=Leaving).pid, END_SECONDS)
+                wait_until_ended(msgspec.json.decode(answer)["pid"], END_SECONDS)
 
     def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> dict[str, str]:
         """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
@@ -210,9 +210,8 @@ class Pool:
 
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
         seconds = self._wait if wait is None else _seconds(wait)
-        return seconds, Exchange(
-            given_of(samples, added=self._rows, official=official, each=self.reward == "tests_right")
-        )
+        each = self.reward == "tests_right"
+        return seconds, Exchange(samples, added=self._rows, official=official, each=each)
 
     def state(self) -> PoolState:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""

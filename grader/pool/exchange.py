@@ -7,13 +7,12 @@ import itertools
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.errors import UsageError
-from grader.pool import messages
-from grader.pool.messages import Batch, ResultLine
+from grader.pool.messages import NO_TASK, Batch, ResultLine, unscored
 from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
@@ -23,41 +22,6 @@ if TYPE_CHECKING:
 
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
     """(task id, raw output), (row with a task, raw output), or a mapping with the fields of `Asked`."""
-
-
-class Given(NamedTuple):
-    """The samples of a call, the rows that they share, and why some cannot be asked: place -> reason."""
-
-    samples: list[Asked]
-    rows: dict[str, msgspec.Raw]
-    refused: dict[int, str]
-
-
-def given_of(samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: bool) -> Given:
-    """Return the samples of a call. Raises UsageError, which names the sample's number.
-
-    `added`: task id -> its row. `every`: fields that are set for every sample.
-    """
-    batch = Given([], {}, {})
-    for number, sample in enumerate(samples):
-        try:
-            fields, row = _parts(sample)
-            data, refused = added.get(fields["qid"]), ""
-            if row is not None:
-                data, refused = _row_or_reason(row)
-            elif data is None and not fields["qid"]:
-                refused = messages.NO_TASK
-            made = msgspec.convert(fields | {name: True for name, is_set in every.items() if is_set}, Asked)
-        except (ValueError, TypeError) as error:
-            raise UsageError(f"samples[{number}]: {error}") from None
-        if refused:
-            batch.refused[number] = refused
-        elif data is not None:
-            name = name_of(data)
-            batch.rows[name] = msgspec.Raw(data)
-            made = msgspec.structs.replace(made, row=msgspec.Raw(f'"{name}"'.encode()))
-        batch.samples.append(made)
-    return batch
 
 
 def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
@@ -77,13 +41,6 @@ def _parts(sample: Any) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
         # Half a surrogate pair is not a character: it could not be sent or written.
         fields["text"] = fields["text"].encode("utf-8", "replace").decode()
     return fields, row
-
-
-def _row_or_reason(row: Mapping[str, Any]) -> tuple[bytes | None, str]:
-    try:
-        return row_of(row), ""
-    except ValueError as error:
-        return None, str(error)
 
 
 def row_of(row: Mapping[str, Any]) -> bytes:
@@ -124,14 +81,40 @@ def id_of(row: Mapping[str, Any]) -> str:
 
 
 class Exchange:
-    """Collects the results of samples; lost ones can be requested again."""
+    """The samples of a call, and their results; lost ones can be requested again."""
 
-    def __init__(self, given: Given) -> None:
-        self._asked, self._rows, self._refused = given
+    def __init__(self, samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: bool) -> None:
+        """`added`: task id -> its row. `every`: fields of every sample. Raises UsageError with the sample's number."""
+        self._asked: list[Asked] = []
+        self.rows: dict[str, msgspec.Raw] = {}
+        """The rows that samples share."""
+        self.refused: dict[int, str] = {}
+        """Place of a sample that cannot be asked -> why."""
+        for number, sample in enumerate(samples):
+            try:
+                fields, row = _parts(sample)
+                self._asked.append(msgspec.convert(fields | every, Asked))
+            except (ValueError, TypeError) as error:
+                raise UsageError(f"samples[{number}]: {error}") from None
+            self._find_task(number, row, added)
         self._results: list[SampleResult | None] = [None] * len(self._asked)
         self._sent: list[int] = []
         numbers = defaultdict[str, Iterator[int]](itertools.count)
         self._numbers = [next(numbers[one.qid]) for one in self._asked]
+
+    def _find_task(self, place: int, row: Mapping[str, Any] | None, added: Mapping[str, bytes]) -> None:
+        asked = self._asked[place]
+        try:
+            data = added.get(asked.qid) if row is None else row_of(row)
+        except ValueError as error:
+            self.refused[place] = str(error)
+            return
+        if data is not None:
+            name = name_of(data)
+            self.rows[name] = msgspec.Raw(data)
+            self._asked[place] = msgspec.structs.replace(asked, row=msgspec.Raw(f'"{name}"'.encode()))
+        elif not asked.qid:
+            self.refused[place] = NO_TASK
 
     @property
     def is_complete(self) -> bool:
@@ -140,15 +123,15 @@ class Exchange:
 
     def refuse(self) -> Iterator[tuple[int, SampleResult]]:
         """Yield a result for each sample that cannot be asked: it is unscored."""
-        for place, why in self._refused.items():
-            yield self._keep(place, messages.unscored(self._asked[place], why, "task"))
+        for place, why in self.refused.items():
+            yield self._keep(place, unscored(self._asked[place], why, "task"))
 
     def request(self, seconds: float) -> bytes:
         """Return the body of a request for all samples without a result."""
         self._sent = [place for place, result in enumerate(self._results) if result is None]
         samples = [self._asked[place] for place in self._sent]
         used = {bytes(sample.row)[1:-1].decode() for sample in samples if bytes(sample.row)}
-        rows = {name: row for name, row in self._rows.items() if name in used}
+        rows = {name: row for name, row in self.rows.items() if name in used}
         return msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
 
     def take(self, line: bytes | bytearray) -> tuple[int, SampleResult]:
@@ -167,7 +150,7 @@ class Exchange:
         """Yield a result for each sample without one: it is unscored, with `why` as the detail."""
         for place, (sample, result) in enumerate(zip(self._asked, self._results, strict=True)):
             if result is None:
-                yield self._keep(place, messages.unscored(sample, why))
+                yield self._keep(place, unscored(sample, why))
 
 
 _LINE = msgspec.json.Decoder(ResultLine)

@@ -31,20 +31,11 @@ class ResultLine(msgspec.Struct, frozen=True, kw_only=True):
     result: SampleResult
 
 
-class Leaving(msgspec.Struct, frozen=True):
-    """The answer to a client that leaves."""
-
-    pid: int
-    """The process that ends because it has no other client; 0: it goes on."""
-
-
 class PoolState(msgspec.Struct, kw_only=True):
     """The state of a pool, with counts since its process started."""
 
     pid: int
     benchmark: str
-    seconds: float = 0.0
-    """Time since the process started."""
     waiting: int = 0
     """Samples that wait for a round or are in one."""
     queued: dict[str, int] = {}
@@ -53,8 +44,6 @@ class PoolState(msgspec.Struct, kw_only=True):
     """Number of connections."""
     outcomes: dict[str, int] = {}
     """Careful outcome -> number of samples."""
-    flagged: dict[str, int] = {}
-    """Flag -> number of samples."""
     expired: int = 0
     """Samples whose time was over before they were scored, or whose client had gone."""
     repeated: int = 0
@@ -72,8 +61,6 @@ class PoolState(msgspec.Struct, kw_only=True):
         self.waiting -= 1
         outcome = result.careful.outcome.value
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
-        for flag in result.flags if isinstance(result.flags, list) else ():
-            self.flagged[flag] = self.flagged.get(flag, 0) + 1
 
 
 def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleResult:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import errors, resources
-from grader.errors import GradeError, InfrastructureError
+from grader.errors import InfrastructureError
 from grader.pool import settings
 from grader.pool.connection import Connection
 from grader.sandbox import channel
@@ -87,23 +87,6 @@ LEAST_FREE_BYTES = 1 << 20
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
-    """The last message of a process that cannot start."""
-
-    kind: str
-    """Name of a class in `grader.errors`."""
-    text: str
-
-    @property
-    def error(self) -> GradeError:
-        """The error."""
-        kind = getattr(errors, self.kind, InfrastructureError)
-        if kind is errors.InputError:
-            return errors.InputError(self.text.split("\n"))
-        error: GradeError = kind(self.text)
-        return error
-
-
 def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> Connection:
     """Return a connection to the pool's process, which is started if it does not run; raises a GradeError.
 
@@ -119,8 +102,7 @@ def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> Conn
 def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
-        connection = _connected(pool_settings.name, deadline)
-        if connection is not None:
+        if (connection := _connected(pool_settings.name, deadline)) is not None:
             return connection
         with locked(pool_settings.name, max(0.0, deadline - time.monotonic())) as is_held:
             if not is_held:
@@ -129,8 +111,6 @@ def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.soc
             if (connection := _connected(pool_settings.name, deadline)) is not None:
                 return connection
             _start(pool_settings, deadline)
-            if (connection := _connected(pool_settings.name, deadline)) is not None:
-                return connection
     raise InfrastructureError(
         f"The pool's process did not answer ({TRIES} tries, at most {seconds:g} seconds); its log is "
         f"{log_path(pool_settings.name)}"
@@ -193,7 +173,8 @@ def _start(pool_settings: PoolSettings, deadline: float) -> None:
         line = _line(process.stdout.fileno(), deadline)
     if line.startswith(b"{"):
         remove_files(pool_settings.name)
-        raise msgspec.json.decode(line, type=Refused).error
+        kind, text = msgspec.json.decode(line).values()
+        raise getattr(errors, kind, InfrastructureError)(text.split("\n") if kind == "InputError" else text)
     if not line:
         place = log_path(pool_settings.name)
         said_last = "".join(place.read_text(errors="replace").strip().splitlines()[-1:])

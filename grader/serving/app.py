@@ -21,13 +21,13 @@ from starlette.routing import Route
 
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
-from grader.pool.messages import Batch, Leaving, PoolState, ResultLine, unscored
+from grader.pool.messages import Batch, PoolState, ResultLine, unscored
 from grader.pool.scheduler import Waiting
 from grader.results import Outcome
 from grader.scorers.asking import Asked
 from grader.serving import sandbox_fusion
 from grader.serving.metrics import text_of
-from grader.serving.requests import Intake, RejectedError, Remote, Results, ServerLimits, Work, decoded, work_of
+from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, Work, decoded, work_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -57,14 +57,12 @@ class Grading:
 
     def __init__(self, samples: Samples, scheduler: Scheduler, everyone: Connections, requests: Requests) -> None:
         self.samples, self.scheduler, self.everyone, self.requests = samples, scheduler, everyone, requests
-        self._began = time.monotonic()
 
     def state(self) -> PoolState:
         """Return the state of the pool."""
         state, (sandboxes, jobs) = self.scheduler.state(), self.samples.losses
         return msgspec.structs.replace(
             state,
-            seconds=time.monotonic() - self._began,
             clients=self.everyone.count,
             repeated=state.repeated + jobs,
             lost_sandboxes=sandboxes,
@@ -255,7 +253,7 @@ class _Server:
             read = self._intake.read(request, lambda body: work_of(decoded(Batch, body), self._limits.wait))
             work = await stack.enter_async_context(read)
             if not work.stream:
-                return _json(200, Results(samples=await self._results(request, work)))
+                return _json(200, {"samples": await self._results(request, work)})
             stack.enter_context(self._admitted(len(work.asked)))
             return _Lines(self._grading.results(request, work), stack.pop_all())
 
@@ -328,13 +326,13 @@ class _Server:
         return _json(200 if has_sandbox else 503, {"status": "ok" if has_sandbox else "no sandbox"})
 
     async def leave(self, request: Request) -> Response:
-        """Say whether the server ends now, because this was the last client."""
+        """Say which process ends now, because this was its last client; 0: none."""
         del request
         await asyncio.sleep(LEAVE_TICK)
         is_last = self._grading.everyone.count == 1
         if is_last and self._end is not None:
             self._end()
-        return _json(200, Leaving(os.getpid() if is_last else 0))
+        return _json(200, {"pid": os.getpid() if is_last else 0})
 
 
 def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:

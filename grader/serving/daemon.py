@@ -54,7 +54,7 @@ def main() -> None:
     try:
         _serve(pool_settings, functools.partial(_say, output))
     except GradeError as error:
-        _say(output, msgspec.json.encode(starting.Refused(kind=type(error).__name__, text=str(error))) + b"\n")
+        _say(output, msgspec.json.encode({"kind": type(error).__name__, "text": str(error)}) + b"\n")
         sys.exit(error.exit_code)
 
 

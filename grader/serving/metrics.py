@@ -18,7 +18,6 @@ OF_STATE = (
     ("grade_pool_waiting", "Samples in the pool's queue or in a round.", "waiting"),
     ("grade_pool_clients", "Connections to the pool.", "clients"),
     ("grade_pool_memory_bytes", "Resident memory of the pool's process.", "memory_bytes"),
-    ("grade_pool_seconds", "Time since the pool's process started.", "seconds"),
 )
 """Name, meaning, and field of `PoolState`."""
 
@@ -49,7 +48,6 @@ def text_of(state: PoolState, requests: Requests) -> str:
         _family("grade_samples_under_way", "Samples of requests not answered yet.", {"": requests.samples}),
         _family("grade_pool_up", "Whether the pool finds its sandboxes.", {"": not state.problem}),
         _family("grade_samples_total", "Samples graded, by careful outcome.", _by("outcome", state.outcomes)),
-        _family("grade_samples_flagged_total", "Samples graded, by flag.", _by("flag", state.flagged)),
         _family("grade_pool_queued", "Samples that wait for a round, by lane.", _by("lane", state.queued)),
         *(_family(name, meaning, {"": getattr(state, field)}) for name, meaning, field in OF_STATE),
     ]

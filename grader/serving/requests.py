@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,7 +13,6 @@ from grader.files import compact_json
 from grader.options import parse_size
 from grader.pool.exchange import id_of
 from grader.pool.messages import NO_TASK, Batch
-from grader.results import SampleResult
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -28,8 +26,6 @@ T = TypeVar("T")
 
 BODIES = 8
 """The bodies of all open requests have at most the bytes of so many of the longest."""
-LONG_BYTES = 1 << 18
-"""A body of this size is decoded in a thread of its own."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,12 +99,6 @@ class Remote(msgspec.Struct, frozen=True, kw_only=True):
     labels: list[str]
 
 
-class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a batch, in its order."""
-
-    samples: list[SampleResult]
-
-
 class RejectedError(Exception):
     """A request that is rejected; `headers` are added to the answer."""
 
@@ -124,8 +114,6 @@ class Intake:
         self._limits = limits
         self._bytes = 0
         """Bytes of the bodies of all open requests."""
-        self._decoding = ThreadPoolExecutor(1)
-        """Decodes long bodies, one after the other: each can take seconds, in which all other clients are answered."""
 
     @asynccontextmanager
     async def read(self, request: Request, decode: Callable[[bytes], T]) -> AsyncIterator[T]:
@@ -135,19 +123,15 @@ class Intake:
         body = bytearray()
         try:
             await self._receive(request, body)
-            yield await self._decoded(bytes(body), decode)
+            try:
+                found = decode(bytes(body))
+            except msgspec.ValidationError as error:
+                raise RejectedError(422, str(error)) from None
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise RejectedError(400, f"not JSON: {error}") from None
+            yield found
         finally:
             self._bytes -= len(body)
-
-    async def _decoded(self, body: bytes, decode: Callable[[bytes], T]) -> T:
-        try:
-            if len(body) < LONG_BYTES:
-                return decode(body)
-            return await asyncio.get_running_loop().run_in_executor(self._decoding, decode, body)
-        except msgspec.ValidationError as error:
-            raise RejectedError(422, str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise RejectedError(400, f"not JSON: {error}") from None
 
     async def _receive(self, request: Request, body: bytearray) -> None:
         """Read the body; stop if it is too slow, or too long whatever its header says."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grader.pool.exchange import given_of
+from grader.pool.exchange import Exchange
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from grader.pool.exchange import given_of
     ],
 )
 def test_a_row_that_json_would_change_is_no_task_and_the_others_are(row: dict[str, Any], why: str) -> None:
-    given = given_of([(row, "x"), ({"outputs": [[1, (2,)]]}, "y")], added={})
+    given = Exchange([(row, "x"), ({"outputs": [[1, (2,)]]}, "y")], added={})
     assert list(given.refused) == [0]
     assert why in given.refused[0]
     assert [bytes(data) for data in given.rows.values()] == [b'{"outputs":[[1,[2]]]}']
