@@ -161,6 +161,17 @@ def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> N
     assert said["evidence"]["stopped"] is None or said["encoding"]
 
 
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_loading_a_program_takes_no_time_from_a_call() -> None:
+    """A job for the rest of the calls begins with any of them, which has its whole time there, too."""
+    source = "import time\ndef work():\n    end = time.process_time() + 0.6\n    while time.process_time() < end:\n"
+    source += "        sum(range(20000))\nwork()\ndef solution(a):\n    work()\n    return a\n"
+    candidate = {**DECLARED, "source": source, "each": 1 << 20}
+    said = phases.do("answer", {"candidate": candidate, "calls": [call(1)]}, cpu=0.9)
+    assert (said["evidence"]["stopped"], len(phases.texts(said))) == (None, 2)
+
+
 def test_after_a_slow_call_the_next_ones_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is known then in which of them a program hangs, so it need not run twice."""
     now = [0.0]

@@ -284,6 +284,17 @@ def test_a_text_that_looks_like_the_expected_value_is_named_with_its_type() -> N
     assert why == "the answer is `None` of type str, expected `None` of type NoneType"
 
 
+def test_an_answer_that_is_written_as_the_expected_one_is_not_said_to_have_other_blanks() -> None:
+    nan = float("nan")
+    assert differences.texts(nan, nan)["why"] == "the answer is `nan`, and does not equal the expected `nan`"
+
+
+def test_what_was_not_sent_whole_is_named_in_plain_words() -> None:
+    endless, large = read({"node": 0}, [["begun", [1], None]]), {"unsent": "a value of more than 32 MB", "nodes": []}
+    assert repr(endless) == "<a value of type iterator>"
+    assert repr(comparing.value_of(json.dumps(large))) == "<a value of more than 32 MB>"
+
+
 def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:
     assert differences.texts("5\n0.5\n7\n", "5.0\n0.5000000001\n8\n")["why"] == "line 3 is `8`, expected `7`"
     assert differences.texts("5\n6\n", "5\n6.0\n")["why"] == "line 2 is `6.0`, expected `6`"

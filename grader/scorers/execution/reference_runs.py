@@ -18,10 +18,10 @@ _FIXED = {
 """Modules whose functions return the same in every run, but for `_VARYING`."""
 _VARYING = _HASHING | {
     "object", "random", "samples", "empty", "empty_like", "globals", "locals", "vars", "open", "input", "exec", "eval",
-    "compile", "__import__", "getattr",
+    "compile", "getattr", "attrgetter", "methodcaller", "and_", "or_", "xor",
 }  # fmt: skip
 _OF_SETS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
-"""The operations on the keys or items of a dictionary that make a set."""
+"""The operations on the keys or items of a dictionary that make a set. `operator` has functions for them."""
 
 
 def hash_seeds(source: str) -> tuple[int, ...]:
@@ -44,6 +44,7 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
         or (not names.isdisjoint({"keys", "items"}) and _has(nodes, *_OF_SETS))
         or not modules <= _FIXED
         or not _VARYING.isdisjoint(names | imported)
+        or any(name.startswith("__") for name in names)
         or _has(nodes, ast.Set, ast.SetComp, ast.ClassDef)
         or any(map(has_sets, calls))
     )

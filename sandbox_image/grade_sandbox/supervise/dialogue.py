@@ -207,8 +207,11 @@ class LockStep(_Replies):
 
     @property
     def turn(self) -> int:
-        """The number of the call that the limit of time is for."""
-        return len(self.replies) if self._each else 0
+        """The number of what the limit of time is for: loading the program, then each call.
+
+        Another job for the rest of the calls loads it again, and no call may have less time for this.
+        """
+        return len(self.replies) + (self.hello is not None) if self._each else 0
 
     def feed(self, part: bytes) -> bool:
         for whole in self._complete(part):

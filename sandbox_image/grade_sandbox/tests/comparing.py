@@ -70,7 +70,8 @@ def value_of(reply: str) -> Any:
             return Large(f"an answer of {short[1]:,} characters, {short[0]}")
         message = Reply.read(reply)
         if message.how == UNSENT:
-            return Opaque(f"a value of type {message.value}")
+            size = message.value.startswith("a value of ")
+            return Opaque(message.value if size else f"a value of type {message.value}")
         decoder = receiving.Decoder(message.nodes, {})
         if message.how == RAISED:
             return _raised(message.nodes[message.value[NODE]])
@@ -88,6 +89,8 @@ def _odd(node: list[Any]) -> str:
     kind = node[0]
     if kind in {"scalar", "array"} and not (isinstance(node[1], str) and _NUMERIC.fullmatch(node[1])):
         return f"{kind} of {node[1]}"
+    if kind == "begun":  # the program sent only its first items
+        return "iterator"
     return "" if kind in _PLAIN else str(node[1] if kind in {"instance", "tree", "object"} else kind)
 
 

@@ -41,7 +41,9 @@ _RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens
 
 
 def _words(expected: Any, given: Any, first: str, second: str, by_tokens: bool) -> str:
-    if first == second and type(expected) is not type(given):
+    if first == second and type(expected) is type(given):  # NaN, or what is too deep to be written
+        return f"the answer is {_short(second)}, and does not equal the expected {_short(first)}"
+    if first == second:
         kinds = type(given).__name__, type(expected).__name__
         return f"the answer is {_short(second)} of type {kinds[0]}, expected {_short(first)} of type {kinds[1]}"
     kind, parts = "line", (first.strip().split("\n"), second.strip().split("\n"))
