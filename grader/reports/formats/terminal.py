@@ -38,9 +38,9 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
     bold = "\x1b[1m{}\x1b[0m" if colour else "{}"
     lines = [*(document.evidence() if verbose else ()), bold.format(clean(document.title)), ""]
     for section, parts in document.on("terminal"):
-        heads = [bold.format(clean(section.title))] if section.title else []
-        lines += [*([""] if lines[-1] else []), *heads, *([clean(section.lead)] if section.lead else [])]
         hidden = [] if verbose else _hidden(parts)
+        heads = [bold.format(clean(section.title))] if section.title and not hidden else []
+        lines += [*([""] if lines[-1] else []), *heads, *([clean(section.lead)] if section.lead else [])]
         for at, part in enumerate(parts):
             if isinstance(part, str):
                 lines.append(clean(part))
