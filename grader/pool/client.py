@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from grader.errors import InfrastructureError, UsageError
-from grader.pool.connection import PART_BYTES, Connection
+from grader.pool.connection import ask, ask_async, request
 from grader.pool.exchange import IDS, Exchange, row_of
 from grader.pool.messages import PoolState
 from grader.pool.settings import reward_name, settings_of
-from grader.pool.starting import START_SECONDS, connect, wait_until_ended
+from grader.pool.starting import START_SECONDS, connect, connected, wait_until_ended
 from grader.results import Outcome
+from grader.sandbox import channel
 from grader.scorers import declarations, registry
 from grader.scorers.capabilities import RunsPrograms
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 
     from grader.pool.exchange import Sample
@@ -33,8 +35,6 @@ MARGIN_SECONDS = 5.0
 """Time that the client waits longer than the pool's process before it gives up."""
 END_SECONDS = 60.0
 """Maximum time to wait until the process has ended its sandboxes."""
-MAX_IDLE = 32
-"""Maximum number of idle connections to keep."""
 RECONNECT_SECONDS = 0.2
 STATE_SECONDS = 30.0
 TRIES = 3
@@ -76,7 +76,8 @@ class Pool:
     def _begin(self) -> None:
         """Reset to a state without connections: in a new object, and in a forked process."""
         self._lock = threading.Lock()
-        self._idle: list[Connection] = []
+        self._present: socket.socket | None = None
+        """A connection that shows the process that this pool is open; nothing is sent over it."""
         self._is_closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -96,13 +97,13 @@ class Pool:
     def close(self) -> None:
         """Disconnect. The process ends if it has no other user. Open calls are answered first."""
         with self._lock:
-            idle, self._idle, self._is_closed = self._idle, [], True
-        for connection in idle[1:]:
-            connection.close()
-        for connection in idle[:1]:
-            with contextlib.suppress(OSError), contextlib.closing(connection):
-                answer = b"".join(connection.ask("POST", "/leave", seconds=MARGIN_SECONDS))
-                wait_until_ended(msgspec.json.decode(answer)["pid"], END_SECONDS)
+            present, self._present, self._is_closed = self._present, None, True
+        if present is not None:
+            with contextlib.suppress(OSError, msgspec.DecodeError), present:
+                if (connection := connected(self._settings.name, time.monotonic() + MARGIN_SECONDS)) is not None:
+                    present.close()
+                    answer = b"".join(ask(connection, request("POST", "/leave"), MARGIN_SECONDS))
+                    wait_until_ended(msgspec.json.decode(answer)["pid"], END_SECONDS)
 
     def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> dict[str, str]:
         """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
@@ -158,16 +159,15 @@ class Pool:
         yield from exchange.refuse()
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            connection = self._take(left)
+            connection = self._connect(left)
             try:
-                for line in connection.ask("POST", PATH, exchange.request(left), seconds=left + MARGIN_SECONDS):
+                for line in ask(connection, request("POST", PATH, exchange.request(left)), left + MARGIN_SECONDS):
                     yield exchange.take(line)
             except OSError as error:
-                # The process has ended, or has no room: the next try finds or starts one.
                 why = str(error)
+            if not exchange.is_complete:
+                # The process has ended, or has no room: the next try finds or starts one.
                 time.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-            finally:
-                self._put_back(connection)
         yield from exchange.give_up(_late(seconds, why))
 
     async def grade_samples_async(
@@ -191,20 +191,16 @@ class Pool:
             yield one
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
-            connection = self._idle_one()
-            if connection is None:
-                connection = await asyncio.to_thread(self._take, left)
+            connection = await asyncio.to_thread(self._connect, left)
+            asked = request("POST", PATH, exchange.request(left))
             try:
-                end = time.monotonic() + left + MARGIN_SECONDS
-                await _send(connection, connection.request("POST", PATH, exchange.request(left)), end)
-                while not connection.is_over:
-                    for line in connection.lines(await _receive(connection, end)):
+                async with contextlib.aclosing(ask_async(connection, asked, left + MARGIN_SECONDS)) as lines:
+                    async for line in lines:
                         yield exchange.take(line)
             except OSError as error:
                 why = str(error)
+            if not exchange.is_complete:
                 await asyncio.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
-            finally:
-                self._put_back(connection)
         for one in exchange.give_up(_late(seconds, why)):
             yield one
 
@@ -217,47 +213,37 @@ class Pool:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""
         why = ""
         for _ in range(TRIES):
-            connection = self._take(START_SECONDS)
+            connection = self._connect(START_SECONDS)
             try:
-                answer = b"".join(connection.ask("GET", "/state", seconds=STATE_SECONDS))
+                answer = b"".join(ask(connection, request("GET", "/state"), STATE_SECONDS))
                 return msgspec.json.decode(answer, type=PoolState)
-            except OSError as error:
+            except (OSError, msgspec.DecodeError) as error:
                 why = str(error)
-            finally:
-                self._put_back(connection)
         raise InfrastructureError(f"The pool's process does not report its state: {why}")
 
     # --- connections ---
 
-    def _take(self, seconds: float) -> Connection:
-        """Return a connection for exclusive use."""
-        return self._idle_one() or connect(self._settings, max(seconds, MARGIN_SECONDS))
-
-    def _idle_one(self) -> Connection | None:
+    def _connect(self, seconds: float) -> socket.socket:
+        """Return a new connection; the first one is kept, so that the process stays."""
+        seconds = max(seconds, MARGIN_SECONDS)
+        if self._is_closed:
+            raise UsageError("This Pool is closed; create a new one.")
+        connection = connect(self._settings, seconds)
         with self._lock:
-            if self._is_closed:
-                raise UsageError("This Pool is closed; create a new one.")
-            while self._idle:
-                connection = self._idle.pop()
-                if connection.is_alive:
-                    return connection
-                connection.close()
-        return None
-
-    def _put_back(self, connection: Connection) -> None:
-        """Keep a connection for the next call. In the middle of an answer it is of no use."""
-        with self._lock:
-            if connection.is_idle and not self._is_closed and len(self._idle) < MAX_IDLE:
-                self._idle.append(connection)
-                return
-        connection.close()
+            # The process sends nothing unasked, so readable data means that it has ended.
+            if self._is_closed or (self._present is not None and not channel.ready(0, readable=[self._present])):
+                return connection
+            if self._present is not None:
+                self._present.close()
+            self._present = connection
+        return connect(self._settings, seconds)
 
     def _forget(self) -> None:
-        """Reset after a fork: the connections are the parent's, and its threads, which may hold locks, are missing."""
-        inherited = self._idle
+        """Reset after a fork: the connection is the parent's, and its threads, which may hold locks, are missing."""
+        inherited = self._present
         self._begin()
-        for connection in inherited:
-            connection.close()
+        if inherited is not None:
+            inherited.close()
 
 
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
@@ -284,17 +270,6 @@ def _in_order(results: Iterable[tuple[int, SampleResult]]) -> list[SampleResult]
 
 def _late(seconds: float, why: str) -> str:
     return f"not scored within {seconds:g} seconds" + (f" ({why})" if why else "")
-
-
-async def _send(connection: Connection, data: bytes, end: float) -> None:
-    connection.socket.settimeout(0)
-    async with asyncio.timeout(max(0.01, end - time.monotonic())):
-        await asyncio.get_running_loop().sock_sendall(connection.socket, data)
-
-
-async def _receive(connection: Connection, end: float) -> bytes:
-    async with asyncio.timeout(max(0.01, end - time.monotonic())):
-        return await asyncio.get_running_loop().sock_recv(connection.socket, PART_BYTES)
 
 
 def _seconds(value: object) -> float:

@@ -1,104 +1,88 @@
-"""A client's connection to the process that grades: HTTP over a socket of this user."""
+"""Requests to the process that grades: HTTP/1.0 over a socket of this user, with a connection for each."""
 
 from __future__ import annotations
 
-import socket
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
-import h11
 import msgspec
 
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import socket
+    from collections.abc import AsyncGenerator, Iterator
+
+    from grader.errors import GradeError
 
 PART_BYTES = 1 << 18
-HEADERS = [("Host", "localhost"), ("Content-Type", "application/json")]
+MOST_BYTES = 1 << 30
+"""Maximum length of a line, whatever a program printed."""
+HEAD = "{} {} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n"
 CLOSED = "the pool's process has closed the connection"
 OK, TOO_MANY, SERVER_ERROR = 200, 429, 500
 
 
-class Connection:
-    """One connection. Threads and `asyncio` both use it: it makes and reads HTTP messages."""
+def request(method: str, path: str, body: bytes = b"") -> bytes:
+    """Return a request as it is sent."""
+    return HEAD.format(method, path, len(body)).encode() + body
 
-    def __init__(self, sock: socket.socket) -> None:
-        self.socket = sock
-        self._http = h11.Connection(h11.CLIENT)
-        self._status = 0
-        self._rest = bytearray()
-        self.is_over = True
-        """Whether the whole answer has arrived."""
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether another request can be sent."""
-        return self._http.our_state is h11.IDLE
+def ask(sock: socket.socket, asked: bytes, seconds: float) -> Iterator[bytes]:
+    """Send a request and yield the lines of its answer, then close the connection; raises OSError, UsageError.
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether the other end is open. It sends nothing unasked, so readable data means that it has closed."""
-        self.socket.settimeout(0)
-        try:
-            self.socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
+    The last line is not whole if the process ends meanwhile.
+    """
+    end = time.monotonic() + seconds
+    with sock, sock.makefile("rb", PART_BYTES) as answer:
+        sock.settimeout(seconds)
+        sock.sendall(asked)
+        status = _status(answer.readline())
+        while answer.readline().strip():
             pass
-        return False
+        if status != OK:
+            raise _refusal(status, answer.read())
+        while line := answer.readline():
+            yield line
+            sock.settimeout(max(0.01, end - time.monotonic()))
 
-    def request(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """Begin a request, and return what has to be sent."""
-        self._status, self._rest, self.is_over = 0, bytearray(), False
-        asked = h11.Request(method=method, target=path, headers=[*HEADERS, ("Content-Length", str(len(body)))])
-        parts = [self._http.send(event) for event in (asked, h11.Data(data=body), h11.EndOfMessage())]
-        return b"".join(part or b"" for part in parts)
 
-    def lines(self, data: bytes) -> list[bytearray]:
-        """Return the whole lines of the answer in what has arrived.
+async def ask_async(sock: socket.socket, asked: bytes, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Like `ask`, asynchronously."""
+    end = asyncio.get_running_loop().time() + seconds
+    answer, writer = await asyncio.open_unix_connection(sock=sock, limit=MOST_BYTES)
+    try:
+        writer.write(asked)
+        async with asyncio.timeout_at(end):
+            await writer.drain()
+            status = _status(await answer.readline())
+            while (await answer.readline()).strip():
+                pass
+            if status != OK:
+                raise _refusal(status, await answer.read())
+        while True:
+            async with asyncio.timeout_at(end):
+                line = await answer.readline()
+            if not line:
+                return
+            yield line
+    finally:
+        writer.close()
 
-        Raises ConnectionError if it is broken, or says that another try may succeed; UsageError for a refusal.
-        """
-        try:
-            self._http.receive_data(data)
-            while (event := self._http.next_event()) is not h11.NEED_DATA:
-                if isinstance(event, h11.Response):
-                    self._status = event.status_code
-                elif isinstance(event, h11.Data):
-                    self._rest += event.data
-                elif isinstance(event, h11.EndOfMessage):
-                    return self._end()
-                elif not isinstance(event, h11.InformationalResponse):
-                    raise ConnectionError(CLOSED)
-        except h11.ProtocolError as error:
-            raise ConnectionError(f"{CLOSED}: {error}") from error
-        *whole, self._rest = self._rest.split(b"\n") if self._status == OK else [self._rest]
-        return whole
 
-    def _end(self) -> list[bytearray]:
-        self.is_over = True
-        if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
-            self._http.start_next_cycle()
-        if self._status != OK:
-            try:
-                text = msgspec.json.decode(self._rest, type=dict[str, str])["error"]
-            except (msgspec.MsgspecError, KeyError):
-                text = f"HTTP status {self._status}"
-            if self._status == TOO_MANY or self._status >= SERVER_ERROR:
-                raise ConnectionError(text)
-            raise UsageError(text)
-        return [line for line in self._rest.split(b"\n") if line]
+def _status(line: bytes) -> int:
+    """Return the status in the first line of an answer."""
+    try:
+        return int(line.split()[1])
+    except (IndexError, ValueError):
+        raise ConnectionError(CLOSED) from None
 
-    def ask(self, method: str, path: str, body: bytes = b"", *, seconds: float) -> Iterator[bytearray]:
-        """Send a request and yield the lines of its answer; raises OSError, UsageError."""
-        end = time.monotonic() + seconds
-        self.socket.settimeout(seconds)
-        self.socket.sendall(self.request(method, path, body))
-        while not self.is_over:
-            self.socket.settimeout(max(0.01, end - time.monotonic()))
-            yield from self.lines(self.socket.recv(PART_BYTES))
 
-    def close(self) -> None:
-        """Close it."""
-        self.socket.close()
+def _refusal(status: int, answer: bytes) -> OSError | GradeError:
+    """Return the error of an answer: an OSError if another try may succeed."""
+    try:
+        text = msgspec.json.decode(answer, type=dict[str, str])["error"]
+    except (msgspec.MsgspecError, KeyError):
+        text = f"HTTP status {status}"
+    return ConnectionError(text) if status == TOO_MANY or status >= SERVER_ERROR else UsageError(text)

@@ -17,7 +17,6 @@ import msgspec
 from grader import errors, resources
 from grader.errors import InfrastructureError
 from grader.pool import settings
-from grader.pool.connection import Connection
 from grader.sandbox import channel
 
 if TYPE_CHECKING:
@@ -87,14 +86,14 @@ LEAST_FREE_BYTES = 1 << 20
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
 
-def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> Connection:
+def connect(pool_settings: PoolSettings, seconds: float) -> socket.socket:
     """Return a connection to the pool's process, which is started if it does not run; raises a GradeError.
 
     Raises InfrastructureError if this takes longer than `seconds`, or the system refuses files or processes.
     """
     resources.needs_posix("A pool")
     try:
-        return Connection(_found_or_started(pool_settings, seconds))
+        return _found_or_started(pool_settings, seconds)
     except OSError as error:
         raise InfrastructureError(f"The pool's process cannot be reached or started: {error}") from error
 
@@ -102,13 +101,13 @@ def connect(pool_settings: PoolSettings, seconds: float = START_SECONDS) -> Conn
 def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
-        if (connection := _connected(pool_settings.name, deadline)) is not None:
+        if (connection := connected(pool_settings.name, deadline)) is not None:
             return connection
         with locked(pool_settings.name, max(0.0, deadline - time.monotonic())) as is_held:
             if not is_held:
                 break
             # Another client may have started it while this one waited for the lock.
-            if (connection := _connected(pool_settings.name, deadline)) is not None:
+            if (connection := connected(pool_settings.name, deadline)) is not None:
                 return connection
             _start(pool_settings, deadline)
     raise InfrastructureError(
@@ -117,7 +116,7 @@ def _found_or_started(pool_settings: PoolSettings, seconds: float) -> socket.soc
     )
 
 
-def _connected(name: str, deadline: float) -> socket.socket | None:
+def connected(name: str, deadline: float) -> socket.socket | None:
     """Return a connection; None if no process listens."""
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

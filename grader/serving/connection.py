@@ -85,7 +85,8 @@ class ServerConnection(H11Protocol):
         super().connection_made(transport)
         transport.max_size = READ_BYTES  # type: ignore[attr-defined] # asyncio's own transports have it
         if self._everyone.enter():
-            self._begin(HEADER_SECONDS)
+            if self.client:  # on a socket of this user, connections show who is there
+                self._begin(HEADER_SECONDS)
             self._note()
         else:
             self._everyone.note(503)

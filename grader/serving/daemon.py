@@ -31,8 +31,6 @@ LEAST_LINGER = 2.0
 """Seconds that the first client has to connect, even if `linger` is shorter."""
 STOP_SECONDS = 1
 """Time for open requests when the process ends. Clients without an answer then ask another process."""
-FOR_EVER = 10**9
-"""Seconds. Idle connections are not closed, because they show that their clients are still there."""
 LISTENING = b"listening\n"
 """The message on standard output, to the process that started it, when clients can connect."""
 CHANGED = (
@@ -83,7 +81,7 @@ class _Daemon(Server):
 
     def __init__(self, pool_settings: PoolSettings, grading: Grading, ready: Callable[[], None]) -> None:
         app = make_app(grading, OWN, hosts=LOOPBACK, end=self._end)
-        super().__init__(app, grading.everyone, ready, idle=FOR_EVER, stop=STOP_SECONDS)
+        super().__init__(app, grading.everyone, ready, STOP_SECONDS)
         self._given, self._everyone = pool_settings, grading.everyone
         self._last_seen = time.monotonic()
         self._linger = max(pool_settings.linger, LEAST_LINGER)

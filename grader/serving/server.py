@@ -60,7 +60,7 @@ def serve(
         app = make_app(grading, limits, token=token, hosts=hosts)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
-        server = Server(app, grading.everyone, lambda: say(address), idle=IDLE_SECONDS, stop=STOP_SECONDS)
+        server = Server(app, grading.everyone, lambda: say(address), STOP_SECONDS)
         asyncio.run(server.serve(sockets=[sock]))
 
 
@@ -81,8 +81,8 @@ def grading_with(samples: Samples) -> Iterator[Grading]:
 class Server(uvicorn.Server):
     """A server that returns after a signal, so that the code after `serve` runs."""
 
-    def __init__(self, app: Any, everyone: Connections, ready: Callable[[], None], *, idle: int, stop: int) -> None:
-        """`ready` is called when clients can connect; `idle`, `stop`: seconds for idle connections, and for the end."""
+    def __init__(self, app: Any, everyone: Connections, ready: Callable[[], None], stop: int) -> None:
+        """`ready` is called when clients can connect; `stop`: seconds for the end."""
         config = uvicorn.Config(
             app,
             http=functools.partial(ServerConnection, everyone=everyone),  # type: ignore[arg-type] # called like a class
@@ -92,7 +92,7 @@ class Server(uvicorn.Server):
             server_header=False,
             proxy_headers=False,
             backlog=BACKLOG,
-            timeout_keep_alive=idle,
+            timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=stop,
             lifespan="off",
         )
