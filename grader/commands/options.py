@@ -171,7 +171,7 @@ sandbox_options = group(
     _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs (the default)."),
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-                 help="Run programs here, or on the Ray cluster of RAY_ADDRESS (if unset: this machine's)."),
+                 help="Run programs here, or on the Ray cluster of RAY_ADDRESS."),
 )
 """Execution on one or many machines, and pass@k."""
 
