@@ -282,7 +282,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     unscored_by_reading: UnscoredCounts = UnscoredCounts()
     provenance: Provenance = Provenance()
     judge: int | msgspec.UnsetType = msgspec.UNSET
-    """Code: the version of the careful rules. (The judge model is in `provenance.judge`.)"""
+    """Code: the version of the careful rules."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own record of the run."""
     baselines: dict[str, dict[str, float]] = {}

@@ -18,7 +18,7 @@ def test_every_outcome_and_rule_of_what_is_unscored_is_documented() -> None:
 
 
 PAGE = (ROOT / "docs" / "readings.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| `(\w+)` \| `(.+)` \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^- `(\w+)`: `(.+)`$", PAGE, re.MULTILINE)
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 
 
