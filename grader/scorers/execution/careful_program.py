@@ -14,16 +14,14 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.execution.extraction import MAX_SOURCE, SCOPES, is_script, outside_functions, returns, tree_of
-from grader.scorers.execution.regions import Budget, region_with, regions, runs
-from grader.scorers.execution.reply_forms import MENDS, USUAL_INDENT, forms, on_own_lines, unframed
+from grader.scorers.execution.regions import Budget, last_run, runs
+from grader.scorers.execution.reply_forms import forms, on_own_lines, unframed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MOST_PIECES = 100
 """Maximum number of pieces of Python in a reply, the last ones: of 5,132 recorded replies none has more than 20."""
-MOST_ENDS, MOST_STARTS = 20, 5
-"""Maximum number of places where a body may end, and begin."""
 
 
 class Wanted(NamedTuple):
@@ -41,7 +39,7 @@ def find(reply: str, wanted: Wanted) -> str | None:
     """Return the program in a reply; None if there is none that does what is asked. Of a long reply, its end counts."""
     stub, budget = None, Budget()
     for text in forms(reply[-MAX_SOURCE:]):
-        pieces = list(_pieces(text, wanted.names, budget))[-MOST_PIECES:]
+        pieces = list(_pieces(text, budget))[-MOST_PIECES:]
         if not wanted.names:
             found = _script(pieces)
         elif (found := _definition(pieces, wanted, is_real)) is None:
@@ -120,56 +118,22 @@ def _segments(text: str) -> list[_Segment]:
     return [segment for segment in found if segment.text.strip()]
 
 
-def _mended(source: str, budget: Budget) -> str | None:
-    """Return a block that is not Python as Python, if one of the mends makes it that as a whole."""
-    for mend in MENDS:
-        mended = mend(source)
-        if mended != source and budget.left >= 0:
-            budget.left -= len(mended)
-            tree = tree_of(_dedented(mended))
-            if tree is not None and not prose(tree) and not is_text(tree):
-                return _dedented(mended)
-    return None
-
-
-def _pieces(text: str, names: Sequence[str], budget: Budget) -> Iterator[_Piece]:
+def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
     """Yield the pieces of Python in a text, in order."""
-    if (tree := tree_of(text)) is not None and not prose(tree):
-        segments = [_Segment(text, is_fenced=True)]
-    else:
-        segments = _segments(text)
-    for segment in segments:
-        source = _dedented(segment.text)
-        tree = tree_of(source)
-        if (tree is None or prose(tree) or is_text(tree)) and (mended := _mended(source, budget)) is not None:
-            source, tree = mended, tree_of(mended)
-        if tree is not None and not prose(tree):
-            yield _Piece(tree, source, segment.is_fenced)
-        elif segment.is_fenced or _LINE_OF_CODE.search(source) or is_script(source):
-            assigned = set() if names else set(re.findall(r"\b(\w+) = ", source))
-            whole = [run for run in runs(source, budget) if _missing(run).isdisjoint(assigned)]
-            every = [*whole, *reversed(list(regions(source, names, budget)))]
-            yield from _parsed(dict.fromkeys(every), is_fenced=segment.is_fenced)
+    for segment in [_Segment(text, is_fenced=True)] if _is_python(text) else _segments(text):
+        source, is_fenced = _dedented(segment.text), segment.is_fenced
+        is_code = is_fenced or _LINE_OF_CODE.search(source) or is_script(source)
+        for part in [source] if _is_python(source) else runs(source, budget) if is_code else ():
+            tree = tree_of(part)
+            words = set() if tree is None else prose(tree)
+            rest = [] if tree is None else [node for node in tree.body if node not in words]
+            if tree is not None and (rest or not words):
+                yield _Piece(ast.Module(rest, []), (unparsed(rest) or "") if words else part, is_fenced)
 
 
-def _parsed(sources: Iterable[str], *, is_fenced: bool) -> Iterator[_Piece]:
-    for source in sources:
-        tree = tree_of(source)
-        words = set() if tree is None else prose(tree)
-        rest = [] if tree is None else [node for node in tree.body if node not in words]
-        if rest:
-            yield _Piece(ast.Module(rest, type_ignores=[]), (unparsed(rest) or "") if words else source, is_fenced)
-
-
-def _missing(source: str) -> set[str]:
-    """Return the names that a source uses and does not bind. A part of a script that lost them is not the script."""
-    tree = tree_of(source)
-    return set() if tree is None else _loaded(tree) - _bound(tree) - _BUILTINS
-
-
-def is_text(tree: ast.Module) -> bool:
-    """Return whether a program is nothing but a text in quotation marks."""
-    return len(tree.body) == 1 and isinstance(getattr(tree.body[0], "value", None), ast.Constant)
+def _is_python(text: str) -> bool:
+    tree = tree_of(text)
+    return tree is not None and not prose(tree)
 
 
 def _dedented(text: str) -> str:
@@ -252,11 +216,8 @@ def _definitions(tree: ast.Module, *, with_methods: bool = False) -> dict[str, a
     found: dict[str, ast.AST] = {}
     for node in outside_functions(tree):  # the last one first
         if isinstance(node, SCOPES):
-            methods = (
-                node.body
-                if with_methods and getattr(node, "name", "") == "Solution" and isinstance(node, ast.ClassDef)
-                else []
-            )
+            is_solution = with_methods and isinstance(node, ast.ClassDef) and node.name == "Solution"
+            methods = getattr(node, "body", []) if is_solution else []
             found = {part.name: part for part in (*methods, node) if isinstance(part, SCOPES)} | found
         elif isinstance(node, ast.Assign):
             found = dict.fromkeys(assigned_in(node), node) | found
@@ -281,33 +242,31 @@ def _definition(pieces: Sequence[_Piece], wanted: Wanted, fits: Callable[[ast.AS
 
 
 def _script(pieces: Sequence[_Piece]) -> str | None:
-    """Return the last of the scripts that do most: read and run, print, call something."""
-    if len(pieces) == 1:
-        return pieces[0].source if is_script(pieces[0].source) and not returns(pieces[0].tree) else None
-    best, found = 0, None
+    """Return the last of the scripts that do most: run something, and read their input; one in a block counts more."""
+    best, found = (0, False), None
     for number, piece in enumerate(pieces):
         whole = _with_others(pieces, number, set(), frozenset())
-        rank = 2 * _rank(ast.Module(whole, type_ignores=[])) + piece.is_fenced
-        if rank >= max(best, 2) and not returns(piece.tree):
-            best = rank
+        done = _done(whole), piece.is_fenced
+        if done[0] and done >= best and not returns(piece.tree):
+            best = done
             found = piece.source if len(whole) == len(piece.tree.body) else unparsed(whole) or piece.source
     return found
 
 
 _READS = {"input", "stdin", "fileinput", "open"}
-_WRITES = {"print", "stdout", "write", "writelines"}
 
 
-def _rank(tree: ast.Module) -> int:
-    """Return how much a text looks like a script: 0 is none, 4 reads its input and prints."""
-    if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+def _done(body: Sequence[ast.stmt]) -> int:
+    """Return how much statements do: 0 if nothing is called, 2 if a call runs, 3 if their code also reads the input."""
+    if not _has_calls(body):
         return 0
-    runs_something = any(
-        isinstance(node, ast.Call) for part in tree.body if not isinstance(part, SCOPES) for node in ast.walk(part)
-    )
-    words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
-    is_reading = bool(words & _READS)
-    return 1 + runs_something * (1 + bool(words & _WRITES) + is_reading)
+    runs_something = _has_calls(part for part in body if not isinstance(part, SCOPES))
+    words = {getattr(node, "id", getattr(node, "attr", "")) for part in body for node in ast.walk(part)}
+    return 1 + runs_something * (1 + (not words.isdisjoint(_READS)))
+
+
+def _has_calls(nodes: Iterable[ast.AST]) -> bool:
+    return any(isinstance(part, ast.Call) for node in nodes for part in ast.walk(node))
 
 
 def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: frozenset[str]) -> list[ast.stmt]:
@@ -369,12 +328,11 @@ def is_kept(node: ast.stmt, names: Sequence[str] = ()) -> bool:
 def _continued(text: str, wanted: Wanted, budget: Budget) -> str | None:
     """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
     for segment in _segments(text):
-        copies = region_with(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)
+        copies = last_run(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)
         for head, body in [*filter(None, copies), (wanted.signature, segment.text)]:
-            for start in _starts(body):
-                if (whole := _whole(head, body[start:], wanted.names, budget)) is not None:
-                    tree = ast.parse(whole)
-                    return unparsed(node for node in tree.body if is_kept(node, wanted.names)) or whole
+            if (whole := _whole(head, body, wanted.names, budget)) is not None:
+                tree = ast.parse(whole)
+                return unparsed(node for node in tree.body if is_kept(node, wanted.names)) or whole
     return None
 
 
@@ -385,29 +343,21 @@ def _method(text: str, signature: str) -> tuple[str, str] | None:
     return (signature[: last.start()], text[own.start() :]) if last and own else None
 
 
-def _starts(body: str) -> list[int]:
-    """Return where a body may begin: at the start, and where indented lines follow prose."""
-    found = re.finditer(r"^(?!\s)\S.*\n+(?=[ \t]+\S)", body, re.MULTILINE)
-    inner = (match.end() for match in found if not _LINE_OF_CODE.search(match[0]))
-    return [0, *inner][:MOST_STARTS]
-
-
 def _whole(head: str, body: str, names: tuple[str, ...], budget: Budget) -> str | None:
     """Return a stub and the code of its body, in whatever way that is indented, up to where the code ends."""
-    body = body.strip("\n").replace("\t", USUAL_INDENT) + "\n"
+    body = body.strip("\n").replace("\t", "    ") + "\n"
     alone = tree_of(body)
     last = head.rstrip().rpartition("\n")[2]
     if alone is not None and not returns(alone) and not last.startswith("class "):
         return None
-    deeper = re.match(r"\s*", last)[0] + USUAL_INDENT * last.endswith(":")  # type: ignore[index]
+    deeper = re.match(r"\s*", last)[0] + "    " * last.endswith(":")  # type: ignore[index]
     flat = textwrap.indent(textwrap.dedent(body), deeper)
     lines = len(head.strip().split("\n"))
     for form in dict.fromkeys((body, flat, deeper + body.lstrip())):
-        for end in _ends(form):
-            for source in runs(head + form[:end], budget, begun_by=lines):
-                tree = tree_of(source)
-                if tree is not None and _is_written(tree, names, lines):
-                    return source
+        for source in runs(head + form, budget, begun_by=lines):
+            tree = tree_of(source)
+            if tree is not None and _is_written(tree, names, lines):
+                return source
     return None
 
 
@@ -416,9 +366,3 @@ def _is_written(tree: ast.Module, names: tuple[str, ...], lines: int) -> bool:
     goes_on = any(node.lineno <= lines < (node.end_lineno or 0) for node in tree.body)
     found = _definitions(tree)
     return goes_on and not returns(tree) and any(name in found and is_real(found[name]) for name in names)
-
-
-def _ends(body: str) -> list[int]:
-    """Return where a body may end: at the end, and before blank lines and lines with less indentation, last first."""
-    places = [match.start() for match in re.finditer(r"\n(?=[ \t]*\n|\S)", body)]
-    return [len(body), *(place + 1 for place in places[: -MOST_ENDS - 1 : -1])]

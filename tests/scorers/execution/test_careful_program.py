@@ -3,9 +3,7 @@
 # ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
 
 import contextlib
-import html
 import io
-import json
 import sys
 from typing import Any
 from unittest import mock
@@ -30,15 +28,6 @@ def block(code: str, language: str = "python") -> str:
     return f"```{language}\n{code}```\n"
 
 
-def marked(code: str, *marks: str) -> str:
-    """Return the lines of a program behind marks, the last of which is also that of all further lines."""
-    return "".join(f"{marks[min(n, len(marks) - 1)]}{line}\n" for n, line in enumerate(code.splitlines()))
-
-
-COMPARES = "def total(xs):\n    return sum(x for x in xs if x < 9 and x > 0)\n"
-CALL = json.dumps({"name": "python", "arguments": {"code": WHOLE}})
-
-
 REPLIES = {
     "a body, then a closing fence": f"{BODY}```\n",
     "a body, then a fence and prose": f"{BODY}```\n\nThis function adds the numbers.",
@@ -50,7 +39,6 @@ REPLIES = {
     "a body, then a class cut off": f"{BODY}\n\nclass Other:\n    def __init__(self",
     "a body, then a docstring cut off": f'{BODY}\n\ndef other(a):\n    """This one is',
     "a body, then a heading and a question": f"{BODY}\n### Instruction:\nWrite a function that sorts.\n\n### Response:\ndef sort(a):\n    return sorted(a)\n",
-    "a body after a sentence": f"Here is the body of the function:\n\n{BODY}",
     "a body in a block": f"The body is\n{block(BODY)}",
     "a body with its helper behind it": f"    return add_all(xs)\n\n\ndef add_all(xs):\n    return sum(xs)\n\n\n{USAGE}",
     "the prompt again and a body that lost its indentation": f"{SIGNATURE}{STRIPPED}",
@@ -90,43 +78,10 @@ REPLIES = {
     "the same in a block that is not closed": f"```python\n{ESCAPED}",
     "the same with escaped quotation marks": f'{SIGNATURE}{BODY}'.replace("\n", "\\n").replace('"', '\\"'),
     "the same with a line end in a text": 'def total(xs):\\n    "a\\\\nb"\\n    return sum(xs)',
-    "a text with a line end that is not escaped twice": "def total(xs):\\n    'a\\n'\\n    return sum(xs)",
     "a docstring with a fence": f'```python\ndef total(xs):\n    """Add.\n\n    ```\n    total([1])\n    ```\n    """\n{BODY}```\n',
     "the same without a fence around it": f'Here:\n\ndef total(xs):\n    """Add.\n\n    ```\n    total([1])\n    ```\n    """\n{BODY}\nIt adds.',
-    "prompts of an interpreter": ">>> def total(xs):\n...     return sum(xs)\n...\n>>> total([1])\n1\n",
-    "numbers of lines": "".join(f"{number} {line}\n" for number, line in enumerate(WHOLE.splitlines(), 1)),
-    "a difference": "".join(f"+{line}\n" for line in WHOLE.splitlines()),
-    "blanks that do not break": block(WHOLE.replace(" ", "\xa0")),
     "a page": f'<pre><code class="language-python">\n{WHOLE}</code></pre>',
-    "an object of JSON": json.dumps({"reason": "It\nadds.", "code": WHOLE}),
-    "an object of JSON in a block": block(json.dumps({"code": WHOLE}, indent=1) + "\n", "json"),
-    "a call of a tool": f"I run it.\n<tool_call>\n{CALL}\n</tool_call>",
-    "a call of a tool whose arguments are JSON again": json.dumps({"arguments": CALL}),
     "a call of a tool with parameters": f"<function=submit>\n<parameter=code>\n{WHOLE}</parameter>\n</function>",
-    "a session of IPython": f"In [1]: {marked(WHOLE, '', '   ...: ')}\nIn [2]: total([1])\nOut[2]: 1\n",
-    "a session of IPython in a block": block(f"In [1]: {marked(WHOLE, '', '   ...: ')}"),
-    "numbers of lines to the right": "".join(f"{number:>3} | {line}\n" for number, line in enumerate(WHOLE.splitlines(), 8)),
-    "numbers of lines and a tab": block("".join(f"{number}\t{line}\n" for number, line in enumerate(WHOLE.splitlines(), 1))),
-    "a difference with what goes and stays": block(f"--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,5 @@\n def total(xs):\n-    pass\n{marked(BODY, '+')}", "diff"),
-    "signs that a page writes as names": block(html.escape(COMPARES)),
-    "a page with them": f'<pre><code class="language-python">{html.escape(COMPARES)}</code></pre><p>It adds.</p>',
-    "a page with its own line ends": f"<p>Here:</p><pre>{html.escape(COMPARES).replace(chr(10), '<br>')}</pre>",
-    "characters that nobody sees": f"\u200b{WHOLE}".replace("t = 0", "t\u2060 = 0"),
-    "another character for line ends": WHOLE.replace("\n", "\u2028"),
-    "tabs behind blanks": block(f'def total(xs):\n    """Adds."""\n{BODY}'.replace("        ", "\t\t").replace("    t", "\tt")),
-    "tabs as wide as two levels": block(WHOLE.replace("        ", "\t")),
-    "quotation marks around it": f"'{WHOLE.rstrip()}'\n[DONE]\n\nYou are an expert",
-    "quotation marks behind a mark": f"[BEGIN]\n'{WHOLE.rstrip()}'\n[DONE]",
-    "quotation marks as fences": f"Sure:\n'''python\n{WHOLE}'''",
-    "one string": f'"""\n{WHOLE}"""',
-    "one backtick": f"`{WHOLE.rstrip()}`",
-    "a label before it": f"Answer: {WHOLE}",
-    "a bold label before it": f"**Code:** {WHOLE}",
-    "all of it bold": f"**{WHOLE.rstrip()}**",
-    "a dictionary of Python": repr({"reason": "it's", "code": WHOLE}),
-    "JSON with real line ends": f'{{"code": "{WHOLE}"}}',
-    "a value in three quotation marks": f'{{"code": """\n{WHOLE}"""}}',
-    "a section of characters": f"<code><![CDATA[\n{WHOLE}]]></code>",
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>{block(WHOLE)}<|return|>",
     "a lambda": block("total = lambda xs: sum(xs)\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
@@ -143,7 +98,6 @@ def test_the_function_is_found(reply: str, rules: str) -> None:
     assert not made.is_missing
 
 
-QUOTES = "assert 1 < n or n == 'x'\n"
 LINES = "n = int(input())\nprint(n * (n + 1) // 2)\n"
 MAIN = "def main():\n    n = int(input())\n    print(n * (n + 1) // 2)\n"
 FENCE_INSIDE = f'"""Reads a number:\n```\n4\n```\n"""\n{LINES}'
@@ -164,13 +118,6 @@ SCRIPTS = {
     "tags": f"[PYTHON]\n{LINES}[/PYTHON]",
     "one line with escaped line ends": LINES.replace("\n", "\\n"),
     "a corrected program": f"{block('n = int(input())' + chr(10) + 'print(n)' + chr(10))}Better:\n{block(LINES)}",
-    "an object of JSON": json.dumps({"code": LINES}),
-    "a call of a tool": f"<tool_call>{json.dumps({'arguments': {'code': LINES}})}</tool_call>",
-    "a page": f"<pre><code>{html.escape(LINES + QUOTES)}</code></pre>",
-    "signs that a page writes as names": block(html.escape(LINES + QUOTES)),
-    "a session of IPython": f"In [1]: {marked(LINES, '', '   ...: ')}",
-    "a difference": block(f"@@ -0,0 +1,2 @@\n{marked(LINES, '+')}", "diff"),
-    "quotation marks around it": f"'{LINES.rstrip()}'\n[DONE]",
     "names of signs that the program writes": block(f"x = '&lt;'\nassert len(x) == 4\n{LINES}"),
     "a usage example without a fence": f"{block(LINES)}For example, 4 gives\nprint(10)\n",
 }

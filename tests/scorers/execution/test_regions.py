@@ -29,7 +29,6 @@ def indented(code: str, by: str) -> str:
         pytest.param(f"[PYTHON]\n{CODE}\n[/PYTHON]", id="tags in brackets"),
         pytest.param(f"```python\n{CODE}```", id="a fence on the last line"),
         pytest.param(f"1. Here:\n\n   ```python\n{indented(CODE, '   ')}   ```\n2. Done", id="in a list"),
-        pytest.param(f"Here it is:\n\n{indented(CODE, '    ')}\nDone.", id="indented code"),
         pytest.param(indented(CODE, "> "), id="a quotation"),
         pytest.param(f"Sure!\n{CODE}\n".replace("\n", "\r\n"), id="line ends of Windows"),
     ],
