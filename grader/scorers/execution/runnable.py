@@ -1,7 +1,7 @@
 """Tests that only define tests, as a script that runs them.
 
 Three frameworks find their tests by themselves: unittest (classes derived from `TestCase`), pytest (functions
-`test_...`, classes `Test...`) and HumanEval's (`check(candidate)`). Without one of them, such a script calls nothing,
+`test_...`) and HumanEval's (`check(candidate)`). Without one of them, such a script calls nothing,
 and every program would pass. A script that tests something outside its functions, or uses them there, runs as it is.
 """
 
@@ -123,41 +123,19 @@ _PROGRAM = "solution"
 def _calls(node: ast.stmt) -> list[str]:
     """Return the calls of the tests that a statement defines, as their framework makes them."""
     if isinstance(node, _FUNCTIONS):
-        return _called([node], "")
-    if not isinstance(node, ast.ClassDef):
+        return _called(node)
+    is_unittest = isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases)
+    loader = "__import__('unittest').defaultTestLoader.loadTestsFromTestCase"
+    return [f"{loader}({getattr(node, 'name', '')}).debug()"] if is_unittest else []
+
+
+def _called(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the call of a function for pytest; nothing if it is none."""
+    if not node.name.startswith("test"):
         return []
-    if any(ast.unparse(base).endswith("TestCase") for base in node.bases):
-        return [f"__import__('unittest').defaultTestLoader.loadTestsFromTestCase({node.name}).debug()"]
-    if not node.name.startswith("Test"):
-        return []
-    # An object for each test, and the methods that pytest calls around it.
-    first, last = _around(node, "setup_method"), _around(node, "teardown_method")
-    tests = _called(node.body, f"{_OBJECT}.")
-    calls = [call for test in tests for call in (f"{_OBJECT} = {node.name}()", first, test, last)]
-    return list(filter(None, [_around(node, "setup_class"), *calls, _around(node, "teardown_class")])) if tests else []
-
-
-_OBJECT = "object_of_tests"
-
-
-def _around(node: ast.ClassDef, name: str) -> str:
-    """Return the call of a method that prepares tests or ends them; empty if the class has none."""
-    for part in node.body:
-        if isinstance(part, ast.FunctionDef) and part.name == name:
-            owner = _OBJECT if name.endswith("_method") else node.name
-            return f"{owner}.{name}({'None' if len(part.args.args) > 1 else ''})"
-    return ""
-
-
-def _called(body: list[ast.stmt], owner: str) -> list[str]:
-    calls = []
-    for node in body:
-        if not isinstance(node, _FUNCTIONS) or not node.name.startswith("test"):
-            continue
-        decorators = " ".join(map(ast.unparse, node.decorator_list))
-        needed = len(node.args.args) - len(node.args.defaults) - bool(owner)
-        if "pytest" in decorators or (needed > 0 and not decorators):
-            raise BadRowError(f"its test {node.name} needs pytest: it has parameters or a decorator of pytest's")
-        call = f"{owner}{node.name}()"
-        calls.append(f"__import__('asyncio').run({call})" if isinstance(node, ast.AsyncFunctionDef) else call)
-    return calls
+    decorators = " ".join(map(ast.unparse, node.decorator_list))
+    has_parameters = len(node.args.args) > len(node.args.defaults)
+    if "pytest" in decorators or (has_parameters and not decorators):
+        raise BadRowError(f"its test {node.name} needs pytest: it has parameters or a decorator of pytest's")
+    call = f"{node.name}()"
+    return [f"__import__('asyncio').run({call})" if isinstance(node, ast.AsyncFunctionDef) else call]

@@ -9,7 +9,6 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from grader.scorers.execution.assembly import Signature, read_signature
-from grader.scorers.execution.careful_program import says_nothing
 from grader.scorers.execution.extraction import parse
 
 if TYPE_CHECKING:
@@ -38,25 +37,14 @@ def open_names(tests: str, signature: str) -> tuple[str, ...]:
 
 def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
     """Return a signature that says what to write, from the reference solution, else from the tests."""
-    bare = _bare(declared)
-    if declared.written and not bare:
+    if declared.written:
         return declared
-    used, open_ = (*_tested_names(tests, signature), *bare), open_names(tests, signature)
+    used, open_ = _tested_names(tests, signature), open_names(tests, signature)
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
     if not any(stubs):
-        stubs = _constructed(tests, open_ or bare) or ([_function(open_[0])] if len(open_) == 1 else [])
+        stubs = _constructed(tests, open_) or ([_function(open_[0])] if len(open_) == 1 else [])
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
-
-
-def _bare(declared: Signature) -> tuple[str, ...]:
-    """Return the classes of which a signature says only the name and the purpose: it does not say their methods."""
-    tree = parse(declared.source) or ast.Module(body=[], type_ignores=[])
-    return tuple(
-        node.name
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and node.name in declared.tested_classes and all(map(says_nothing, node.body))
-    )
 
 
 def _stub(node: ast.stmt) -> str:

@@ -75,14 +75,6 @@ def test_a_reference_keeps_its_constants_and_may_be_a_body_with_an_odd_first_lin
     assert body == 'def f(a):\n    """Doc."""\n    return a'
 
 
-@pytest.mark.parametrize("body", ["pass", '"""Builds a query."""', "..."])
-@pytest.mark.parametrize("solution", ["class Query:\n    def where(self, c):\n        return self\n", None])
-def test_a_class_that_the_signature_only_names_is_asked_with_its_methods(body: str, solution: str | None) -> None:
-    made = make("q1", f"class Query:\n    {body}\n", "assert Query('t').where('a').where('b')", {}, solution).signature
-    assert (made.tested_classes, made.classes) == (("Query",), ())
-    assert "def where(self, *args, **kwargs)" in made.source
-
-
 def test_a_class_whose_fields_the_signature_has_is_complete() -> None:
     stub = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n"
     assert make("q1", stub, "assert Point(1).x == 1", {}, None).signature.source.count("class Point") == 1

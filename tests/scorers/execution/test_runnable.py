@@ -29,7 +29,6 @@ FORMS = {
     "unittest, started": UNITTEST + "\nunittest.main()\n",
     "unittest, started if it is the main module": UNITTEST + "\nif __name__ == '__main__':\n    unittest.main()\n",
     "pytest": "import pytest\nfrom solution import twice\ndef test_twice():\n    assert twice(2) == 4\n",
-    "a class for pytest": "class TestTwice:\n    def test_it(self, x=2):\n        assert twice(x) == 4\n",
     "coroutines": "async def test_twice():\n    assert twice(2) == 4\n",
     "a patch gives the parameters": "from unittest.mock import patch\n\n@patch('builtins.print')\n"
     "def test_twice(print):\n    assert twice(2) == 4\n",
@@ -39,10 +38,6 @@ FORMS = {
     "the program as a module": "import solution\ndef test_twice():\n    assert solution.twice(2) == 4\n",
     "an import inside a test": "def test_twice():\n    from solution import twice\n    assert twice(2) == 4\n",
     "check, and an import": "from solution import twice as t\ndef check(candidate):\n    assert candidate(2) == 4\n",
-    "methods around a test": "class TestTwice:\n    @classmethod\n    def setup_class(cls):\n        cls.expected = 4\n"
-    "    def setup_method(self, method):\n        self.given = 2\n"
-    "    def test_it(self):\n        assert twice(self.given) == self.expected\n"
-    "    def teardown_method(self):\n        del self.given\n",
     "a script": "from solution import twice\nassert twice(2) == 4\n",
 }
 
@@ -91,6 +86,7 @@ def test_check_is_called_with_the_entry_point_as_humaneval_does_it() -> None:
         ("def test_it(tmp_path): pass", "test test_it needs pytest"),
         ("import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_it(x): pass", "test test_it needs pytest"),
         ("def check(candidate): pass", "entry_point"),
+        ("class TestTwice:\n    def test_it(self):\n        assert twice(2) == 4", "call nothing"),
         ("import math\nX = 1\ndef run(): pass", "call nothing"),
     ],
 )
