@@ -269,11 +269,12 @@ def _collect(samples: list[Sample], protocol: ExecutionProtocol, lacking: Mappin
     return executions
 
 
-def result_of(sample: Sample, protocol: ExecutionProtocol) -> SampleResult:
-    """Return both readings of a sample."""
+def result_of(sample: Sample, protocol: ExecutionProtocol, *, is_official: bool = True) -> SampleResult:
+    """Return both readings of a sample, or only the careful one."""
     attempt, found = sample.attempt, sample.readings
     if found is None:
-        return sample_result(attempt, sample.executed, sample.verdicts, sample.not_run, protocol)
+        reason = sample.not_run if is_official else None
+        return sample_result(attempt, sample.executed, sample.verdicts, reason, protocol)
     return SampleResult(
         qid=attempt.task.id,
         sample=attempt.sample,

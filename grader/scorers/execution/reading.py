@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.results import Calls, Outcome, Reading, SampleResult, write_facts
-from grader.sandbox.answer import Executed
+from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution.candidate import Verdict
-from grader.scorers.execution.extraction import MAX_SOURCE, parse
 from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
-    from grader.sandbox.answer import Evidence, Judgement, Lint
+    from grader.sandbox.answer import Evidence, Executed, Judgement
     from grader.scorers.execution.candidate import Verdicts
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.jobs import Attempt
@@ -86,25 +85,26 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(official: Reading, verdicts: Verdicts, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
-    """Return what an attentive person would conclude from the same output."""
+def careful_reading(
+    official: Reading | None, verdicts: Verdicts, attempt: Attempt, protocol: ExecutionProtocol
+) -> Reading:
+    """Return what an attentive person would conclude from the same output; `official`: None if that was not asked."""
     if verdicts.not_judged or attempt.program.is_missing:
         return not_judged(verdicts.not_judged) if verdicts.not_judged else NO_PROGRAM
-    confirmed, recovery = verdicts.completion, verdicts.whole
-    if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
+    own, whole = verdicts.completion, verdicts.whole
+    passes = official is not None and official.outcome is Outcome.PASSED
+    if whole is not None and (attempt.program.rebinds or not _unfinished_at_start(whole)):
         # One text is one program, never the better of two: if the text as written can run, it is the program.
-        return _as_written(official, recovery, attempt)
-    if official.outcome is Outcome.PASSED:
-        return _confirmed(confirmed)
-    if official.outcome is Outcome.ERROR and _hides_from_linter(attempt, protocol):
-        return _HIDDEN
+        if whole.judgement is not None and whole.judgement.confirmed and not passes:
+            detail = f"passes once the program keeps {attempt.program.lost}"
+            return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
+        own = whole
+    if passes or (official is None and (own.judgement is None or own.judgement.confirmed)):
+        return _confirmed(own)
+    if official is None and own.judgement is not None:
+        return _unconfirmed(own.judgement, protocol)
+    assert official is not None
     return official
-
-
-def _hides_from_linter(attempt: Attempt, protocol: ExecutionProtocol) -> bool:
-    """Whether a program is invalid Python, and the linter accepted it because of a comment."""
-    checked = protocol.lint and "pylint" in attempt.head and len(attempt.head) <= MAX_SOURCE
-    return checked and parse(attempt.head) is None
 
 
 def not_judged(why: str) -> Reading:
@@ -113,12 +113,6 @@ def not_judged(why: str) -> Reading:
 
 
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
-_HIDDEN = Reading(
-    outcome=Outcome.LINT_FAILED,
-    credit=0,
-    detail="is invalid Python, and a comment in it switches the linter off",
-    rule="parse",
-)
 
 
 def _unfinished_at_start(recovery: Verdict) -> bool:
@@ -129,48 +123,18 @@ def _unfinished_at_start(recovery: Verdict) -> bool:
     return judgement.kind in {"load", "ended"} or (not judgement.reason and judgement.evidence.stopped is not None)
 
 
-def _as_written(official: Reading, recovery: Verdict, attempt: Attempt) -> Reading:
-    if recovery.judgement is not None and recovery.judgement.confirmed and official.outcome is not Outcome.PASSED:
-        return _recovered(attempt)
-    return _confirmed(recovery) if official.outcome is Outcome.PASSED else official
-
-
-def careful_alone(lint: Lint | None, verdicts: Verdicts, attempt: Attempt, protocol: ExecutionProtocol) -> Reading:
-    """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
-    if verdicts.not_judged or attempt.program.is_missing:
-        return not_judged(verdicts.not_judged) if verdicts.not_judged else NO_PROGRAM
-    if lint is not None and (lint.messages or lint.broken):
-        return careful_reading(official_reading(Executed(lint=lint), protocol), verdicts, attempt, protocol)
-    own, written = verdicts.completion, verdicts.whole
-    if written is not None and (attempt.program.rebinds or not _unfinished_at_start(written)):
-        if written.judgement is not None and written.judgement.confirmed:
-            return _recovered(attempt)
-        own = written  # one text is one program, never the better of two
-    judgement = own.judgement
-    if judgement is None or judgement.confirmed:
-        return _confirmed(own)
-    if _hides_from_linter(attempt, protocol):
-        return _HIDDEN
-    is_unlike = judgement.kind == "unlike"
-    return _unlike(judgement) if is_unlike else _reading(*_unconfirmed(judgement, protocol), "split")
-
-
-def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> tuple[Outcome, str]:
+def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
+    outcome, why = Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
+    if judgement.kind == "unlike":
+        return _unlike(judgement)
     if judgement.evidence.stopped is not None or judgement.evidence.oom:
-        return failure(judgement.evidence, None, judgement.kind, protocol)
-    if judgement.kind == "assertion":
-        return Outcome.FAILED, judgement.reason
-    if judgement.kind in {"error", "load"}:
-        return Outcome.ERROR, judgement.reason
-    if judgement.kind == "ended" or judgement.evidence.status is not None:
-        return Outcome.CRASHED, _end_words(judgement.evidence.status)
-    return Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
-
-
-def _recovered(attempt: Attempt) -> Reading:
-    detail = f"passes once the program keeps {attempt.program.lost}"
-    return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
+        outcome, why = failure(judgement.evidence, None, judgement.kind, protocol)
+    elif judgement.kind in {"assertion", "error", "load"}:
+        outcome, why = Outcome.FAILED if judgement.kind == "assertion" else Outcome.ERROR, judgement.reason
+    elif judgement.kind == "ended" or judgement.evidence.status is not None:
+        outcome, why = Outcome.CRASHED, _end_words(judgement.evidence.status)
+    return _reading(outcome, why, "split")
 
 
 def _confirmed(confirmed: Verdict) -> Reading:
@@ -210,40 +174,34 @@ def unscored(reason: str) -> Reading:
 
 
 def sample_result(
-    attempt: Attempt,
-    executed: Executed | None,
-    verdicts: Verdicts,
-    reason: str,
-    protocol: ExecutionProtocol,
+    attempt: Attempt, executed: Executed | None, verdicts: Verdicts, reason: str | None, protocol: ExecutionProtocol
 ) -> SampleResult:
-    """Combine both readings of a sample."""
-    if executed is None:
-        official, seconds = unscored(reason), 0.0
+    """Combine both readings of a sample. `reason`: why it was not run officially; None if that was not asked."""
+    run = None if executed is None else executed.run
+    official = None if executed is None else official_reading(executed, protocol)
+    if official is not None and official.detail == _TEST_FAILED and run is not None and _is_own(run.lines, attempt):
+        official = msgspec.structs.replace(official, detail="an assertion of the program itself failed")
+    if official is None and reason is not None:
+        official = unscored(reason)
         careful = not_judged(verdicts.not_judged) if verdicts.not_judged else official
     else:
-        official = official_reading(executed, protocol)
-        if official.detail == _TEST_FAILED and executed.run is not None and _is_own(executed.run.lines, attempt):
-            official = msgspec.structs.replace(official, detail="an assertion of the program itself failed")
         careful = careful_reading(official, verdicts, attempt, protocol)
-        if len(attempt.head) > MAX_SOURCE:
-            official, careful = _as_too_long(official), _as_too_long(careful)
-        seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
-    run = executed.run if executed is not None and not official.credit else None
-    failed = failed_test(run.lines, attempt) if run is not None else None
+    judgement = None if reason is not None else verdicts.completion.judgement
+    failed = None if run is None or official is None or official.credit else failed_test(run.lines, attempt)
     return SampleResult(
         qid=attempt.task.id,
         sample=attempt.sample,
-        seconds=seconds,
-        official=official,
+        seconds=run.evidence.cpu if run is not None else judgement.evidence.cpu if judgement is not None else 0.0,
+        official=official or NOT_ASKED,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        calls=calls_of(verdicts),
+        calls=_calls_of(verdicts),
         tests=tests_of(verdicts) or msgspec.UNSET,
         facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
 
 
-def calls_of(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
+def _calls_of(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
     """Return how a sample's answers compare with the reference solution's."""
     for confirmed in (verdicts.completion, verdicts.whole or Verdict()):
         judgement = confirmed.judgement
@@ -257,14 +215,6 @@ def tests_of(verdicts: Verdicts) -> list[bool]:
     both = (verdicts.completion, verdicts.whole)
     found = [verdict.judgement.right for verdict in both if verdict is not None and verdict.judgement is not None]
     return next(filter(None, found), [])
-
-
-def _as_too_long(reading: Reading) -> Reading:
-    """Return a reading whose detail mentions the length limit."""
-    if reading.credit != 0:
-        return reading
-    why = f"longer than {MAX_SOURCE:,} characters: taken as it is written, without assembly"
-    return msgspec.structs.replace(reading, detail=f"{reading.detail} ({why})".lstrip())
 
 
 def _is_own(lines: str, attempt: Attempt) -> bool:

@@ -24,7 +24,7 @@ from grader.scorers.execution.facts import Printed, SampleFacts
 from grader.scorers.execution.known import Known
 from grader.scorers.execution.phases import Phases, limits_of, result_of
 from grader.scorers.execution.pipeline import Pipeline
-from grader.scorers.execution.reading import calls_of, careful_alone, tests_of, unscored
+from grader.scorers.execution.reading import tests_of, unscored
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.oddities import marked
@@ -181,23 +181,12 @@ class Rounds:
 
     def _result(self, sample: Sample, request: Asked) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
-        if request.official or sample.readings is not None:
-            result = msgspec.structs.replace(result_of(sample, self._protocol), tests=_tests_of(sample, request))
-            if request.printed and sample.readings is not None:
-                outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
-                result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=outputs)))
-            return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
-        judgement = sample.verdicts.completion.judgement
-        return SampleResult(
-            qid=request.qid,
-            sample=sample.attempt.sample,
-            seconds=judgement.evidence.cpu if judgement is not None else 0.0,
-            official=NOT_ASKED,
-            careful=careful_alone(sample.lint, sample.verdicts, sample.attempt, self._protocol),
-            groups=sample.attempt.task.groups or msgspec.UNSET,
-            calls=calls_of(sample.verdicts),
-            tests=_tests_of(sample, request),
-        )
+        result = result_of(sample, self._protocol, is_official=request.official)
+        result = msgspec.structs.replace(result, tests=_tests_of(sample, request))
+        if request.printed and sample.readings is not None:
+            outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
+            result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=outputs)))
+        return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
 
     def _marked(self, results: list[SampleResult], requests: Sequence[Asked]) -> list[SampleResult]:
         """Add the oddities of the texts."""

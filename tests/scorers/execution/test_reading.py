@@ -15,7 +15,7 @@ from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
-from grader.scorers.execution.reading import careful_alone, official_result, sample_result
+from grader.scorers.execution.reading import careful_reading, official_result, sample_result
 from tests.scorers.execution.made import make
 
 V1 = Protocol(
@@ -186,9 +186,9 @@ def test_a_text_that_runs_as_written_is_no_second_guess(official: str, outcome: 
 def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> None:
     written = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
     verdicts = Verdicts(completion=Verdict(judgement=CONFIRMED), whole=Verdict(judgement=written))
-    assert careful_alone(Lint(), verdicts, attempt(code), V2).credit == 0
+    assert careful_reading(None, verdicts, attempt(code), V2).credit == 0
     right = Verdicts(completion=Verdict(judgement=written), whole=Verdict(judgement=CONFIRMED))
-    assert careful_alone(Lint(), right, attempt(code), V2).outcome is Outcome.PASSED
+    assert careful_reading(None, right, attempt(code), V2).outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize(
@@ -203,24 +203,6 @@ def test_a_text_that_cannot_be_run_as_written_is_judged_as_it_was_assembled(writ
     """A demonstration that reads a file nobody has costs no credit."""
     result = read(ran("passed"), written, DROPS, Verdict(judgement=CONFIRMED))
     assert result.careful == Reading(outcome=Outcome.PASSED, credit=1, rule="split")
-
-
-def test_a_program_that_silenced_the_linter_but_does_not_parse_is_carefully_a_lint_failure() -> None:
-    result = read(ran("invalid syntax", "SyntaxError"), code="# pylint: skip-file\ndef solution(a:")
-    assert result.official.outcome is Outcome.ERROR
-    assert result.careful == failed(
-        Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse"
-    )
-
-
-@pytest.mark.parametrize(("code", "lint"), [("# pylint: skip-file\ndef solution(a:", False), ("def solution(a:", True)])
-def test_no_comment_is_blamed_where_no_linter_ran_or_none_is_there(code: str, lint: bool) -> None:
-    words = msgspec.structs.replace(V2, lint=lint)
-    seen = ran("invalid syntax", "SyntaxError")
-    result = sample_result(attempt(code), seen, Verdicts(), "", words)
-    assert result.careful == result.official == failed(Outcome.ERROR, "SyntaxError: invalid syntax")
-    alone = Verdicts(completion=Verdict(judgement=Judgement(evidence=evidence(), reason="SyntaxError", kind="load")))
-    assert careful_alone(None, alone, attempt(code), words).outcome is Outcome.ERROR
 
 
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
@@ -289,13 +271,3 @@ def test_a_program_that_passes_officially_has_no_test_that_failed() -> None:
 @pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
 def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
     assert _failing(lines) is msgspec.UNSET
-
-
-def test_both_readings_say_where_a_program_is_too_long_to_be_assembled() -> None:
-    long = f"def solution(a):\n    return a\n# {'x' * 200_000}"
-    why = "(longer than 200,000 characters: taken as it is written, without assembly)"
-    seen = read(ran("name 'x' is not defined", "NameError"), code=long)
-    assert seen.official == failed(Outcome.ERROR, f"NameError: name 'x' is not defined {why}")
-    assert seen.careful == seen.official
-    passed = read(ran("passed"), code=long, confirmed=Verdict(judgement=Judgement(confirmed=True, evidence=evidence())))
-    assert (passed.official.detail, passed.careful.outcome) == ("", Outcome.PASSED)
