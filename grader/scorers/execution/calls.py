@@ -33,51 +33,36 @@ class NotJudged(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-def agreed(recording: Recording) -> CallList | None:
-    """Return the calls if both recordings are equal, else None."""
-    truthy, falsy = recording.truthy, recording.falsy
-    if truthy.calls is None or falsy.calls is None:
-        return None
-    if truthy.calls != falsy.calls:
-        return None
-    reads = sorted({*truthy.reads, *falsy.reads})
-    return CallList(calls=tuple(truthy.calls), names=tuple(truthy.names), reads=tuple(reads))
-
-
-def longer_of(recording: Recording) -> CallList | None:
-    """Return the calls of the longer recording if the other one is a prefix of it, else None."""
-    for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
-        begun = shorter.begun if shorter.calls is None else shorter.calls
-        if longer.calls is not None and begun is not None and longer.calls[: len(begun)] == begun:
-            reads = sorted({*longer.reads, *shorter.reads})
-            return CallList(calls=tuple(longer.calls), names=tuple(longer.names), reads=tuple(reads))
-    return None
-
-
-def _failed_early(recording: Recording) -> bool:
-    """Whether one recording ended with an exception that the tests raise for a wrong answer.
-
-    `if solution(x) != expected: raise ValueError` is an assertion in other words. Every program gets all the calls;
-    when its tests judge, they may end before the last one.
-    """
-    return any(one.calls is None and one.begun is not None for one in (recording.truthy, recording.falsy))
-
-
 def possible(recording: Recording) -> list[CallList]:
     """Return the lists of calls that may be right; only one if both recordings agree."""
-    if (both := agreed(recording)) is not None:
-        return [both]
-    found = (longer_of(recording), _calls(recording.truthy), _calls(recording.falsy))
-    return [calls for calls in found if calls is not None]
+    longer = _longer(recording)
+    if longer is not None and recording.truthy.calls == recording.falsy.calls:
+        return [longer]
+    return [calls for calls in (longer, _calls(recording.truthy), _calls(recording.falsy)) if calls is not None]
 
 
 def settle(recording: Recording) -> CallList | NotJudged:
     """Return a task's calls if no reference solution can choose between the recordings, or why they are not known.
 
-    The two recordings must be equal; one may end early with an exception of the tests.
+    The two recordings must be equal; one may end early with an exception that the tests raise for a wrong answer.
+    `if solution(x) != expected: raise ValueError` is an assertion in other words. Every program gets all the calls;
+    when its tests judge, they may end before the last one.
     """
-    found = agreed(recording) or (longer_of(recording) if _failed_early(recording) else None)
-    return found or NotJudged(why=recording.truthy.refused or recording.falsy.refused or DIFFERENT)
+    both, longer = (recording.truthy, recording.falsy), _longer(recording)
+    failed_early = any(one.calls is None and one.begun is not None for one in both)
+    if longer is not None and (failed_early or recording.truthy.calls == recording.falsy.calls):
+        return longer
+    return NotJudged(why=recording.truthy.refused or recording.falsy.refused or DIFFERENT)
+
+
+def _longer(recording: Recording) -> CallList | None:
+    """Return the calls of the longer recording if the other one is a prefix of it, else None."""
+    for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
+        begun = shorter.begun if shorter.calls is None else shorter.calls
+        calls = _calls(longer)
+        if calls is not None and begun is not None and calls.calls[: len(begun)] == tuple(begun):
+            return msgspec.structs.replace(calls, reads=tuple(sorted({*longer.reads, *shorter.reads})))
+    return None
 
 
 def _calls(recorded: Recorded) -> CallList | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from grader.results import Calls, Outcome, Reading
 from grader.sandbox.answer import Judgement
-from grader.scorers.execution.inputs.readings import Readings
 
 if TYPE_CHECKING:
     from grader.scorers.execution.spool import Kept
@@ -24,6 +25,36 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it answers the calls in another order (calls.py)."""
     is_official: bool = False
     """Whether it is a program in the form in which a published harness runs it."""
+
+
+class Output(NamedTuple):
+    """What a program gave for one input: a printed text, or the message with what a function returned."""
+
+    text: str = ""
+    outcome: Outcome = Outcome.PASSED
+    """What happened instead, if the program gave nothing that can be compared."""
+    why: str = ""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it can be compared."""
+        return self.outcome is Outcome.PASSED
+
+
+class Readings(msgspec.Struct, frozen=True, kw_only=True):
+    """Both readings of a program, and how many of its answers are right."""
+
+    official: Reading
+    careful: Reading
+    calls: Calls | msgspec.UnsetType = msgspec.UNSET
+    seconds: float = 0.0
+    text: str = "unscored"
+    """The official result text."""
+    right: list[bool] = []
+    """Whether each output is right, in the careful reading."""
+    outputs: Sequence[Output] = ()
+    base: tuple[bool, bool] | None = None
+    """Whether it passes the base inputs, in each reading."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -67,14 +67,14 @@ class Pipeline:
         """Let candidates answer the calls of their tasks."""
         every = list(candidates)
         for kind in (self.tested, self.inputs):
-            kind.answer("answering", [c for c in every if self._of(c.qid) is kind])
+            kind.answer([c for c in every if self._of(c.qid) is kind])
 
     def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return the verdicts of candidates that have been asked, from their answers."""
         verdicts: dict[Candidate, Verdict] = {}
         every = list(candidates)
         for kind in (self.tested, self.inputs):
-            verdicts |= kind.judge("judging", [c for c in every if self._of(c.qid) is kind])
+            verdicts |= kind.judge([c for c in every if self._of(c.qid) is kind])
         return verdicts
 
     def verdicts(self, candidates: Iterable[Candidate], qids: Iterable[str] = ()) -> dict[Candidate, Verdict]:

@@ -10,7 +10,7 @@ from grader.sandbox.answer import Executed, Lint
 from grader.scorers.execution.candidate import Candidate, Verdicts
 
 if TYPE_CHECKING:
-    from grader.scorers.execution.inputs.readings import Readings
+    from grader.scorers.execution.candidate import Readings
     from grader.scorers.execution.jobs import Attempt
 
 

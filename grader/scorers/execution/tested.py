@@ -169,7 +169,7 @@ class Tested:
         asked = [self._wanted(run, calls) for (_, calls), runs in wanted.items() for run in runs]
         asked += [self._wanted(_again(run), other.calls) for run, other in others.items() if other is not None]
         self._answering.run("running references", asked)
-        verdicts = self.judge("judging references", first, first)
+        verdicts = self.judge(first, first)
         return {key: Tried(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
 
     def _reordered(self, qid: str, calls: CallList) -> Reordered | None:
@@ -178,9 +178,9 @@ class Tested:
 
     # --- answers ---
 
-    def answer(self, phase: str, candidates: Iterable[Candidate]) -> None:
+    def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
-        self._answering.run(phase, [wanted for candidate in candidates for wanted in self._asked(candidate)])
+        self._answering.run("answering", [wanted for candidate in candidates for wanted in self._asked(candidate)])
 
     def _asked(self, candidate: Candidate) -> Iterator[Wanted]:
         """Yield what a candidate is asked: the recorded calls, and perhaps once more in another order."""
@@ -210,7 +210,7 @@ class Tested:
     # --- verdicts ---
 
     def judge(
-        self, phase: str, candidates: Iterable[Candidate], calls: Mapping[Candidate, CallList] | None = None
+        self, candidates: Iterable[Candidate], calls: Mapping[Candidate, CallList] | None = None
     ) -> dict[Candidate, Verdict]:
         """Return the verdicts on candidates that have been asked. Equal answers are judged once.
 
@@ -224,6 +224,7 @@ class Tested:
         rest = [candidate for candidate in answered if candidate not in verdicts]
         items = [(*self._judge_job(one, None if calls is None else calls[one]), one) for one in rest]
         new = [(key, made) for key, made, _ in items if key not in self._judged]
+        phase = "judging" if calls is None else "judging references"
         for key, result in self._settler.settle(phase, new, passed=len(verdicts)):
             if isinstance(result, str):
                 lost[key] = result

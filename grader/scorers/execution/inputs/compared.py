@@ -17,10 +17,9 @@ from grader.results import Outcome
 from grader.sandbox import messages
 from grader.scorers.execution import comparison_names, jobs
 from grader.scorers.execution.answering import Wanted
-from grader.scorers.execution.candidate import Candidate, Verdict
+from grader.scorers.execution.candidate import Candidate, Output, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs, values
 from grader.scorers.execution.inputs.cases import Expected
-from grader.scorers.execution.inputs.readings import Output
 from grader.scorers.execution.reference_runs import can_vary, hash_seeds
 from grader.scorers.execution.tasks import MOST_SECONDS
 
@@ -170,9 +169,9 @@ class Inputs:
 
     # --- answers ---
 
-    def answer(self, phase: str, candidates: Iterable[Candidate]) -> None:
+    def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
-        self._answering.run(phase, [wanted for c in candidates for wanted in self._asked(c)], self._wrong)
+        self._answering.run("answering", [wanted for c in candidates for wanted in self._asked(c)], self._wrong)
 
     def _asked(self, candidate: Candidate) -> Iterator[Wanted]:
         """Yield what a candidate is asked, also in the form in which a published harness runs it."""
@@ -225,7 +224,7 @@ class Inputs:
         lost = next((found.lost for found in every if found.lost), "")
         return Verdict(readings=outputs.unjudged(lost)) if lost else None
 
-    def judge(self, phase: str, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
+    def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return the verdicts on candidates that have been asked."""
         asked = [c for c in candidates if c in self._answering.found or c.qid in self.failed_references]
         missing = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
@@ -233,7 +232,7 @@ class Inputs:
         forms = dict.fromkeys(form for candidate in answered for form in (candidate, self._official(candidate)))
         plans = {form: self._plan(form) for form in forms}
         passed = sum(not plan.jobs for plan in plans.values())
-        self._run(phase, [key for plan in plans.values() for key in plan.jobs], passed=passed)
+        self._run("judging", [key for plan in plans.values() for key in plan.jobs], passed=passed)
         readings = {form: self._readings(form, plan) for form, plan in plans.items()}
         return missing | {one: _verdict(readings[one], readings[self._official(one)]) for one in answered}
 

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
 from grader.sandbox.answer import Shown
-from grader.scorers.execution.inputs.readings import Output, Readings
+from grader.scorers.execution.candidate import Output, Readings
 from grader.scorers.execution.reading import failure, unscored
 
 if TYPE_CHECKING:
