@@ -148,8 +148,6 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     expected: str
     returned: str
     why: str
-    whole: str = ""
-    """The answer, if all were asked for."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

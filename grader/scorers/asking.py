@@ -36,7 +36,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     verbatim: bool = False
     """Whether the text is the program, and not an output with a program in it."""
     printed: bool = False
-    """Whether the result has what the program gave for each input of its task."""
+    """Whether the result has what the program printed for each standard input of its task."""
     each: bool = False
     """Whether to find out which tests of a program that fails are right."""
     timeout: Seconds = 0.0

@@ -148,8 +148,6 @@ class Compare(TypedDict):
     """The form in which the reference's answers have no order; see varying.py."""
     finds_order: NotRequired[bool]
     """Whether the pairs are answers of the reference itself, and the job finds out how its runs differ."""
-    shown: NotRequired[bool]
-    """Whether every answer is to be returned as a text for people."""
 
 
 class Request(TypedDict):

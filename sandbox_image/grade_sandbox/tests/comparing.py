@@ -108,7 +108,7 @@ class Comparison:
     """The answers of one program, and what is expected of them."""
 
     def __init__(self, spec: Compare) -> None:
-        self._pairs, self._is_function, self._all = spec["pairs"], bool(spec["function"]), spec.get("shown", False)
+        self._pairs, self._is_function = spec["pairs"], bool(spec["function"])
         self._order, self._finds_order = varying.FORMS.get(spec.get("order", "")), spec.get("finds_order", False)
         self._by_tokens = not self._is_function and comparisons.rule(spec["rules"][0])("1\n2", "1 2")
         self._judge = _judge(spec)
@@ -131,8 +131,8 @@ class Comparison:
             if self._finds_order:
                 runs.append(self._runs(pair, values[0]))
             wrong = {reading for reading in open_ if not rights[reading]}
-            if wrong or self._all:
-                shown[str(number)] = differences.texts(*values, whole=self._all, by_tokens=self._by_tokens)
+            if wrong:
+                shown[str(number)] = differences.texts(*values, by_tokens=self._by_tokens)
             open_ -= wrong
         return {"verdicts": verdicts, "shown": shown, **(varying.variation(runs) if self._finds_order else {})}
 

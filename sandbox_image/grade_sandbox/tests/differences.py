@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MOST_SHOWN, MOST_WHOLE = 1000, 4_000_000
-"""Characters of an answer in the results, and of one that is requested whole."""
+MOST_SHOWN = 1000
+"""Characters of an answer in the results."""
 
 
 def printable(text: str) -> str:
@@ -25,15 +25,14 @@ def shown(value: Any) -> str:
         return hex(value) if isinstance(value, int) else "<a value that cannot be shown>"
 
 
-def texts(expected: Any, given: Any, *, whole: bool = False, by_tokens: bool = False) -> dict[str, str]:
+def texts(expected: Any, given: Any, *, by_tokens: bool = False) -> dict[str, str]:
     """Return both answers around their first difference, and the difference in words.
 
-    `whole`: also return the whole given answer. `by_tokens`: line breaks make no difference.
+    `by_tokens`: line breaks make no difference.
     """
     first, second = shown(expected), shown(given)
     around = _around_difference(first, second)
-    made = {"expected": around[0], "returned": around[1], "why": _words(expected, given, first, second, by_tokens)}
-    return made | ({"whole": second[:MOST_WHOLE]} if whole else {})
+    return {"expected": around[0], "returned": around[1], "why": _words(expected, given, first, second, by_tokens)}
 
 
 _RULES = comparisons.rule("float:1e-6"), comparisons.numbers, comparisons.tokens

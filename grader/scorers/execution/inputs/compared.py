@@ -56,7 +56,7 @@ class Inputs:
     """The calls and the judge of tasks with inputs."""
 
     def __init__(self, means: Means, *, shown: bool = False) -> None:
-        """`shown`: the readings have every answer as a text for people."""
+        """`shown`: the readings have every printed text."""
         self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._known = means
         self._shown = shown
         self._rules = comparison_names.readings_of(self._protocol.compare, self._protocol.compare_careful)
@@ -258,7 +258,7 @@ class Inputs:
         expected = self._expected(qid).answers
         is_same = values.is_same if cases.function else str.__eq__
         same = [output.is_answer and is_same(text, output.text) for text, output in zip(expected, given, strict=True)]
-        is_over = all(same) and not cases.checker and not (self._shown and cases.function)
+        is_over = all(same) and not cases.checker
         compared = {} if is_over else self._jobs(qid, list(self._pairs(qid, given, same)), self._expected(qid))
         # The texts are in the jobs. Those of all programs would fill the memory.
         light = given if self._shown and not cases.function else [output._replace(text="") for output in given]
@@ -270,8 +270,7 @@ class Inputs:
         EvalPlus needs all expected floats, because one changes how later answers are compared.
         """
         cases, expected = self._cases(qid), self._expected(qid)
-        needs_all, is_evalplus = self._shown and bool(cases.function), self._is_evalplus(qid)
-        is_missing = False
+        is_evalplus, is_missing = self._is_evalplus(qid), False
         for number, output in enumerate(given):
             if not output.is_answer:
                 if not is_missing:
@@ -279,7 +278,7 @@ class Inputs:
                 is_missing = True
             elif cases.checker or not same[number]:
                 yield self._pair(qid, number, expected, given=output.text)
-            elif needs_all or (is_evalplus and messages.may_be_floats(expected.answers[number])):
+            elif is_evalplus and messages.may_be_floats(expected.answers[number]):
                 yield {**self._pair(qid, number, expected), "same": True}
 
     def _is_evalplus(self, qid: str) -> bool:
@@ -310,8 +309,6 @@ class Inputs:
             elif self._is_evalplus(qid):
                 is_mbpp = qid.startswith("Mbpp/")
                 compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base}
-            if self._shown and cases.function:
-                compare["shown"] = True
             if expected is None:
                 compare["finds_order"] = True
             elif expected.order:
@@ -379,9 +376,6 @@ class Inputs:
             return Verdict(readings=outputs.unjudged(f"task {form.qid}: {fault}", "checker"))
         right, given, shown = self._rights(plan)
         made = outputs.readings_of(cases, given, right, shown, self._protocol)
-        if self._shown and cases.function:
-            texts = [given[n]._replace(text=shown[n].whole) if n in shown else given[n] for n in range(len(given))]
-            made = msgspec.structs.replace(made, outputs=texts)
         seconds = sum(kept.evidence.cpu for kept in self._answering.found[form].answers)
         return Verdict(readings=msgspec.structs.replace(made, seconds=seconds))
 
