@@ -118,6 +118,16 @@ def open_local(
     return Local(backend, pool, _cache(options), limits, observer)
 
 
+def open_executor(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Executor:
+    """Return the executor for these options: this machine, or a Ray cluster; raises InfrastructureError."""
+    if options.executor == "ray":
+        # Imported late: it needs the extra `ray`, which takes a second to load.
+        from grader.executors.ray import open_ray
+
+        return open_ray(options, limits, observer, python)
+    return open_local(options, limits, observer, python)
+
+
 def _cache(options: Options) -> MemoryCache | VerdictCache:
     if options.cache == "memory":
         return MemoryCache()

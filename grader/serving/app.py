@@ -8,7 +8,7 @@ import hmac
 import os
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from starlette.applications import Starlette
@@ -22,12 +22,13 @@ from starlette.routing import Route
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
 from grader.pool.messages import Batch, PoolState, ResultLine, unscored
-from grader.pool.scheduler import Waiting
+from grader.pool.scheduler import Scheduler, Waiting
 from grader.results import Outcome
 from grader.scorers.asking import Asked
 from grader.serving import sandbox_fusion
-from grader.serving.metrics import text_of
-from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, Work, decoded, work_of
+from grader.serving.connection import Connections, most_connections
+from grader.serving.metrics import Requests, text_of
+from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, decoded, whole
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from grader.pool.samples import Samples
-    from grader.pool.scheduler import Scheduler
     from grader.results import SampleResult
-    from grader.serving.connection import Connections
-    from grader.serving.metrics import Requests
 
     Handler = Callable[[Request], Awaitable[Response]]
 
@@ -52,15 +50,175 @@ OTHER_PATH = "other"
 """In the metrics, this stands for all unknown paths, and for requests that are not valid HTTP."""
 
 
-class Grading:
-    """What a server grades with, and who is connected."""
+class Service:
+    """What a server grades with, and how it answers. Use it as a context manager: it grades as long as it is open."""
 
-    def __init__(self, samples: Samples, scheduler: Scheduler, everyone: Connections, requests: Requests) -> None:
-        self.samples, self.scheduler, self.everyone, self.requests = samples, scheduler, everyone, requests
+    def __init__(self, samples: Samples, limits: ServerLimits, *, token: str = "") -> None:
+        """`token`: required in every request."""
+        self._samples, self._limits, self._token = samples, limits, token
+        self._requests, self._intake, self._scheduler = Requests(), Intake(limits), Scheduler(samples)
+        self.everyone = Connections(most_connections(), lambda status: self._requests.note(OTHER_PATH, status))
+        """The connections."""
+        self.end: Callable[[], None] | None = None
+        """Ends the server when its last client leaves; None: it does not end then."""
+
+    def __enter__(self) -> Self:
+        self._scheduler.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Nobody waits any more, and a program may run for a minute.
+        self._scheduler.stop(self._samples.abort)
+
+    def app(self, hosts: list[str] | None) -> ASGIApp:
+        """Return the application. `hosts`: allowed Host headers; None: any."""
+        fusion = partial(self._guarded, again=sandbox_fusion.AGAIN)
+        routes = [
+            Route("/grade", self._guarded(self._one), methods=["POST"]),
+            Route("/grade/batch", self._guarded(self._batch), methods=["POST"]),
+            Route("/openrlhf", self._guarded(self._remote), methods=["POST"]),
+            Route("/run_code", fusion(self._run_code), methods=["POST"]),
+            Route("/submit", fusion(self._submit), methods=["POST"]),
+            Route("/state", self._guarded(self._state), methods=["GET"]),
+            Route("/metrics", self._guarded(self._metrics), methods=["GET"]),
+            Route("/health", self._health, methods=["GET"]),
+        ]
+        if self.end is not None:
+            routes.append(Route("/leave", self._leave, methods=["POST"]))
+        # A page in a browser could send requests to this machine under its own host name.
+        known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
+        errors = {HTTPException: _http_error, Exception: _own_error}
+        app = Starlette(routes=routes, middleware=[known], exception_handlers=errors)
+        return _Counting(app, self._requests, {route.path for route in routes})
+
+    # --- common to all requests ---
+
+    def _guarded(self, handler: Handler, again: int | None = None) -> Handler:
+        """Return a handler that checks the token and answers errors as JSON.
+
+        `again`: the status for "try again later", if the clients of this path know only this one.
+        """
+
+        async def handle(request: Request) -> Response:
+            try:
+                self._check_token(request)
+                return await handler(request)
+            except RejectedError as error:
+                status = again if again and "Retry-After" in error.headers else error.status
+                return _json(status, {"error": error.text}, error.headers)
+            except ClientDisconnect:
+                return _json(CLIENT_HAS_GONE, {"error": "the client has disconnected"})
+            except GradeError as error:
+                return _json(422, {"error": str(error)})
+
+        return handle
+
+    def _check_token(self, request: Request) -> None:
+        if not self._token:
+            return
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
+            raise RejectedError(401, "expected Authorization: Bearer <token>", {"WWW-Authenticate": "Bearer"})
+
+    # --- grading ---
+
+    async def _one(self, request: Request) -> Response:
+        async with self._intake.read(request, lambda body: self._work([decoded(Asked, body)])) as work:
+            (result,) = await self._results(request, work)
+        return _json(200, result)
+
+    def _work(self, samples: list[Asked]) -> Batch:
+        return whole(Batch(samples=samples), self._limits.wait)
+
+    async def _batch(self, request: Request) -> Response:
+        async with contextlib.AsyncExitStack() as stack:
+            read = self._intake.read(request, lambda body: whole(decoded(Batch, body), self._limits.wait))
+            work = await stack.enter_async_context(read)
+            if not work.stream:
+                return _json(200, {"samples": await self._results(request, work)})
+            stack.enter_context(self._admitted(len(work.samples)))
+            return _Lines(self.results(request, work), stack.pop_all())
+
+    async def _remote(self, request: Request) -> Response:
+        async with self._intake.read(request, self._remote_work) as work:
+            results = await self._results(request, work)
+        return _json(200, rewards_of(results))
+
+    def _remote_work(self, body: bytes) -> Batch:
+        asked = decoded(Remote, body)
+        self._check_count(len(asked.query))
+        pairs = samples_of(asked.query, asked.prompts, asked.labels)
+        return self._work([Asked(qid=qid, text=text) for qid, text in pairs])
+
+    async def _run_code(self, request: Request) -> Response:
+        """Run a program as SandboxFusion does."""
+        async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
+            if problem := asked.problem:
+                return _json(200, sandbox_fusion.refused(problem))
+            (result,) = await self._results(request, self._work([asked.sample]))
+            return _json(200, sandbox_fusion.ran(_scored(result)))
+
+    async def _submit(self, request: Request) -> Response:
+        """Judge a program as SandboxFusion does."""
+        async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
+            if problem := asked.problem:
+                raise RejectedError(422, problem)
+            (result,) = await self._results(request, self._work([asked.sample]))
+            return _json(200, sandbox_fusion.judged(asked, _scored(result)))
+
+    async def _results(self, request: Request, work: Batch) -> list[SampleResult]:
+        with self._admitted(len(work.samples)):
+            async with contextlib.aclosing(self.results(request, work)) as parts:
+                found = {one.place: one.result async for part in parts for one in part}
+        return [found[place] for place in range(len(work.samples))]
+
+    @contextlib.contextmanager
+    def _admitted(self, count: int) -> Iterator[None]:
+        """Count samples; raises RejectedError for more than one request, or all requests together, may have."""
+        self._check_count(count)
+        requests = self._requests
+        if requests.samples + count > self._limits.waiting:
+            text = f"{requests.samples} samples are being graded; try again later"
+            raise RejectedError(429, text, {"Retry-After": "1"})
+        requests.samples += count
+        try:
+            yield
+        finally:
+            requests.samples -= count
+
+    def _check_count(self, count: int) -> None:
+        if count > self._limits.waiting:
+            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.waiting}")
+
+    # --- monitoring ---
+
+    async def _state(self, request: Request) -> Response:
+        del request
+        return _json(200, self.state())
+
+    async def _metrics(self, request: Request) -> Response:
+        del request
+        text = text_of(self.state(), self._requests)
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def _health(self, request: Request) -> Response:
+        """Say whether samples would be graded. It needs no token, and says nothing else."""
+        del request
+        has_sandbox = not self._scheduler.problem
+        return _json(200 if has_sandbox else 503, {"status": "ok" if has_sandbox else "no sandbox"})
+
+    async def _leave(self, request: Request) -> Response:
+        """Say which process ends now, because this was its last client; 0: none."""
+        del request
+        await asyncio.sleep(LEAVE_TICK)
+        is_last = self.everyone.count == 1
+        if is_last and self.end is not None:
+            self.end()
+        return _json(200, {"pid": os.getpid() if is_last else 0})
 
     def state(self) -> PoolState:
         """Return the state of the pool."""
-        state, (sandboxes, jobs) = self.scheduler.state(), self.samples.losses
+        state, (sandboxes, jobs) = self._scheduler.state(), self._samples.losses
         return msgspec.structs.replace(
             state,
             clients=self.everyone.count,
@@ -69,7 +227,7 @@ class Grading:
             memory_bytes=_resident_bytes(),
         )
 
-    async def results(self, request: Request, work: Work) -> AsyncGenerator[list[ResultLine], None]:
+    async def results(self, request: Request, work: Batch) -> AsyncGenerator[list[ResultLine], None]:
         """Yield results as they come, until all are there; a late sample is unscored.
 
         Raises ClientDisconnect if the client has gone. Then, samples that have not begun are dropped.
@@ -80,14 +238,11 @@ class Grading:
             with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
                 loop.call_soon_threadsafe(found.put_nowait, ResultLine(place=place, result=result))
 
-        items = [
-            Waiting(asked, now + wait, partial(give, place))
-            for place, (asked, wait) in enumerate(zip(work.asked, work.waits, strict=True))
-        ]
-        open_ = dict.fromkeys(sorted(range(len(items)), key=work.waits.__getitem__))
+        items = [Waiting(asked, now + asked.wait, partial(give, place)) for place, asked in enumerate(work.samples)]
+        open_ = dict.fromkeys(sorted(range(len(items)), key=lambda place: work.samples[place].wait))
         gone = asyncio.ensure_future(_gone(request))
         gone.add_done_callback(lambda _: found.put_nowait(None))
-        self.scheduler.submit(items)
+        self._scheduler.submit(items)
         try:
             while open_:
                 first = next(iter(open_))
@@ -96,8 +251,8 @@ class Grading:
                         ready = [await found.get()]
                 except TimeoutError:
                     items[first].gone = True
-                    why = _late(work.waits[first], self.scheduler.problem)
-                    ready = [ResultLine(place=first, result=unscored(work.asked[first], why))]
+                    why = _late(work.samples[first].wait, self._scheduler.problem)
+                    ready = [ResultLine(place=first, result=unscored(work.samples[first], why))]
                 while not found.empty():
                     ready.append(found.get_nowait())
                 if None in ready:
@@ -126,39 +281,6 @@ def _late(seconds: float, problem: str) -> str:
 def _resident_bytes() -> int:
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - bytes of a file of the kernel
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def make_app(
-    grading: Grading,
-    limits: ServerLimits,
-    *,
-    token: str = "",
-    hosts: list[str] | None = None,
-    end: Callable[[], None] | None = None,
-) -> ASGIApp:
-    """Return the application. `token`: required in every request; `hosts`: allowed Host headers (None: any).
-
-    `end` is called to end the server when its last client leaves; None: the server does not end then.
-    """
-    server = _Server(grading, limits, token, end)
-    fusion = partial(server.guarded, again=sandbox_fusion.AGAIN)
-    routes = [
-        Route("/grade", server.guarded(server.one), methods=["POST"]),
-        Route("/grade/batch", server.guarded(server.batch), methods=["POST"]),
-        Route("/openrlhf", server.guarded(server.remote), methods=["POST"]),
-        Route("/run_code", fusion(server.run_code), methods=["POST"]),
-        Route("/submit", fusion(server.submit), methods=["POST"]),
-        Route("/state", server.guarded(server.state), methods=["GET"]),
-        Route("/metrics", server.guarded(server.metrics), methods=["GET"]),
-        Route("/health", server.health, methods=["GET"]),
-    ]
-    if end is not None:
-        routes.append(Route("/leave", server.leave, methods=["POST"]))
-    # A page in a browser could send requests to this machine under its own host name.
-    known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
-    errors = {HTTPException: _http_error, Exception: _own_error}
-    app = Starlette(routes=routes, middleware=[known], exception_handlers=errors)
-    return _Counting(app, grading.requests, {route.path for route in routes})
 
 
 class _Lines(Response):
@@ -200,139 +322,6 @@ class _Counting:
             await refusal(scope, receive, counted)
         else:
             await self._app(scope, receive, counted)
-
-
-class _Server:
-    """The state that all requests share."""
-
-    def __init__(self, grading: Grading, limits: ServerLimits, token: str, end: Callable[[], None] | None) -> None:
-        self._grading, self._limits, self._token, self._end = grading, limits, token, end
-        self._intake = Intake(limits)
-
-    # --- common to all requests ---
-
-    def guarded(self, handler: Handler, again: int | None = None) -> Handler:
-        """Return a handler that checks the token and answers errors as JSON.
-
-        `again`: the status for "try again later", if the clients of this path know only this one.
-        """
-
-        async def handle(request: Request) -> Response:
-            try:
-                self._check_token(request)
-                return await handler(request)
-            except RejectedError as error:
-                status = again if again and "Retry-After" in error.headers else error.status
-                return _json(status, {"error": error.text}, error.headers)
-            except ClientDisconnect:
-                return _json(CLIENT_HAS_GONE, {"error": "the client has disconnected"})
-            except GradeError as error:
-                return _json(422, {"error": str(error)})
-
-        return handle
-
-    def _check_token(self, request: Request) -> None:
-        if not self._token:
-            return
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
-            raise RejectedError(401, "expected Authorization: Bearer <token>", {"WWW-Authenticate": "Bearer"})
-
-    # --- grading ---
-
-    async def one(self, request: Request) -> Response:
-        async with self._intake.read(request, lambda body: self._work([decoded(Asked, body)])) as work:
-            (result,) = await self._results(request, work)
-        return _json(200, result)
-
-    def _work(self, samples: list[Asked]) -> Work:
-        return work_of(Batch(samples=samples), self._limits.wait)
-
-    async def batch(self, request: Request) -> Response:
-        async with contextlib.AsyncExitStack() as stack:
-            read = self._intake.read(request, lambda body: work_of(decoded(Batch, body), self._limits.wait))
-            work = await stack.enter_async_context(read)
-            if not work.stream:
-                return _json(200, {"samples": await self._results(request, work)})
-            stack.enter_context(self._admitted(len(work.asked)))
-            return _Lines(self._grading.results(request, work), stack.pop_all())
-
-    async def remote(self, request: Request) -> Response:
-        async with self._intake.read(request, self._remote_work) as work:
-            results = await self._results(request, work)
-        return _json(200, rewards_of(results))
-
-    def _remote_work(self, body: bytes) -> Work:
-        asked = decoded(Remote, body)
-        self._check_count(len(asked.query))
-        pairs = samples_of(asked.query, asked.prompts, asked.labels)
-        return self._work([Asked(qid=qid, text=text) for qid, text in pairs])
-
-    async def run_code(self, request: Request) -> Response:
-        """Run a program as SandboxFusion does."""
-        async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
-            if problem := asked.problem:
-                return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._results(request, self._work([asked.sample]))
-            return _json(200, sandbox_fusion.ran(_scored(result)))
-
-    async def submit(self, request: Request) -> Response:
-        """Judge a program as SandboxFusion does."""
-        async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
-            if problem := asked.problem:
-                raise RejectedError(422, problem)
-            (result,) = await self._results(request, self._work([asked.sample]))
-            return _json(200, sandbox_fusion.judged(asked, _scored(result)))
-
-    async def _results(self, request: Request, work: Work) -> list[SampleResult]:
-        with self._admitted(len(work.asked)):
-            async with contextlib.aclosing(self._grading.results(request, work)) as parts:
-                found = {one.place: one.result async for part in parts for one in part}
-        return [found[place] for place in range(len(work.asked))]
-
-    @contextlib.contextmanager
-    def _admitted(self, count: int) -> Iterator[None]:
-        """Count samples; raises RejectedError for more than one request, or all requests together, may have."""
-        self._check_count(count)
-        requests = self._grading.requests
-        if requests.samples + count > self._limits.waiting:
-            text = f"{requests.samples} samples are being graded; try again later"
-            raise RejectedError(429, text, {"Retry-After": "1"})
-        requests.samples += count
-        try:
-            yield
-        finally:
-            requests.samples -= count
-
-    def _check_count(self, count: int) -> None:
-        if count > self._limits.waiting:
-            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.waiting}")
-
-    # --- monitoring ---
-
-    async def state(self, request: Request) -> Response:
-        del request
-        return _json(200, self._grading.state())
-
-    async def metrics(self, request: Request) -> Response:
-        del request
-        text = text_of(self._grading.state(), self._grading.requests)
-        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
-
-    async def health(self, request: Request) -> Response:
-        """Say whether samples would be graded. It needs no token, and says nothing else."""
-        del request
-        has_sandbox = not self._grading.scheduler.problem
-        return _json(200 if has_sandbox else 503, {"status": "ok" if has_sandbox else "no sandbox"})
-
-    async def leave(self, request: Request) -> Response:
-        """Say which process ends now, because this was its last client; 0: none."""
-        del request
-        await asyncio.sleep(LEAVE_TICK)
-        is_last = self._grading.everyone.count == 1
-        if is_last and self._end is not None:
-            self._end()
-        return _json(200, {"pid": os.getpid() if is_last else 0})
 
 
 def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:

@@ -16,16 +16,15 @@ import msgspec
 from grader.errors import GradeError, InfrastructureError
 from grader.pool import settings, starting
 from grader.pool.samples import Samples
-from grader.serving.app import LOOPBACK, make_app
+from grader.serving.app import LOOPBACK, Service
 from grader.serving.requests import OWN
-from grader.serving.server import Server, grading_with
+from grader.serving.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
     from grader.pool.settings import PoolSettings
-    from grader.serving.app import Grading
 
 LEAST_LINGER = 2.0
 """Seconds that the first client has to connect, even if `linger` is shorter."""
@@ -68,21 +67,21 @@ def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
     if pool_settings.code != settings.code():
         raise InfrastructureError(CHANGED.format(package=settings.PACKAGE))
     path = starting.socket_path(pool_settings.name)
-    with Samples(pool_settings.options) as samples, grading_with(samples) as grading:
+    with Samples(pool_settings.options) as samples, Service(samples, OWN) as service:
         # The process that started this one holds the lock, so no other server uses the path.
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as sock:
             sock.bind(str(path))
-            asyncio.run(_Daemon(pool_settings, grading, lambda: say(LISTENING)).serve(sockets=[sock]))
+            asyncio.run(_Daemon(pool_settings, service, lambda: say(LISTENING)).serve(sockets=[sock]))
 
 
 class _Daemon(Server):
     """A server that ends when its last client has left."""
 
-    def __init__(self, pool_settings: PoolSettings, grading: Grading, ready: Callable[[], None]) -> None:
-        app = make_app(grading, OWN, hosts=LOOPBACK, end=self._end)
-        super().__init__(app, grading.everyone, ready, STOP_SECONDS)
-        self._given, self._everyone = pool_settings, grading.everyone
+    def __init__(self, pool_settings: PoolSettings, service: Service, ready: Callable[[], None]) -> None:
+        service.end = self._end
+        super().__init__(service, LOOPBACK, ready, STOP_SECONDS)
+        self._given, self._everyone = pool_settings, service.everyone
         self._last_seen = time.monotonic()
         self._linger = max(pool_settings.linger, LEAST_LINGER)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -44,29 +44,19 @@ OWN = ServerLimits(body_bytes=256 << 20, waiting=1 << 20, body_seconds=600.0, wa
 """The limits of a pool's own process: its clients are this user's."""
 
 
-class Work(NamedTuple):
-    """The samples of a request, each with the seconds after which it is unscored."""
-
-    asked: list[Asked]
-    waits: list[float]
-    stream: bool = False
-
-
-def work_of(batch: Batch, most: float) -> Work:
-    """Return the samples of a request; raises UsageError. `most`: seconds that it may wait."""
-    most = min(batch.wait or most, most)
-    work = Work([], [], batch.stream)
+def whole(batch: Batch, most: float) -> Batch:
+    """Return a batch whose samples have all that they need; raises UsageError. `most`: seconds that it may wait."""
+    samples, most = [], min(batch.wait or most, most)
     for number, sample in enumerate(batch.samples):
         try:
-            work.asked.append(_whole(sample, batch))
+            samples.append(_whole(sample, batch, most))
         except UsageError as error:
             raise UsageError(f"$.samples[{number}]: {error}") from None
-        work.waits.append(min(sample.wait or most, most))
-    return work
+    return msgspec.structs.replace(batch, samples=samples)
 
 
-def _whole(sample: Asked, batch: Batch) -> Asked:
-    """Return a sample with its row instead of the row's name; raises UsageError."""
+def _whole(sample: Asked, batch: Batch, most: float) -> Asked:
+    """Return a sample with its row instead of the row's name, and its time; raises UsageError."""
     row = sample.row
     if _begins(row) == b'"':
         try:
@@ -83,6 +73,7 @@ def _whole(sample: Asked, batch: Batch) -> Asked:
         qid=sample.qid or id_of(msgspec.json.decode(row)),
         row=row,
         official=batch.official or sample.official,
+        wait=min(sample.wait or most, most),
         memory=parse_size(sample.memory) if isinstance(sample.memory, str) else sample.memory,
     )
 

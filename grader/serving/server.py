@@ -7,22 +7,18 @@ import contextlib
 import functools
 import signal
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from grader.errors import InfrastructureError, UsageError
-from grader.pool.scheduler import Scheduler
-from grader.serving.app import LOOPBACK, OTHER_PATH, Grading, make_app
+from grader.serving.app import LOOPBACK, Service
 from grader.serving.connection import (
     BACKLOG,
     IDLE_SECONDS,
-    Connections,
     ServerConnection,
     is_loopback,
-    most_connections,
 )
-from grader.serving.metrics import Requests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,36 +52,21 @@ def serve(
     `say` gets the address when clients can connect.
     """
     hosts = LOOPBACK if is_loopback(host) else None
-    with _bound(host, port) as sock, samples, grading_with(samples) as grading:
-        app = make_app(grading, limits, token=token, hosts=hosts)
+    with _bound(host, port) as sock, samples, Service(samples, limits, token=token) as service:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
-        server = Server(app, grading.everyone, lambda: say(address), STOP_SECONDS)
+        server = Server(service, hosts, lambda: say(address), STOP_SECONDS)
         asyncio.run(server.serve(sockets=[sock]))
-
-
-@contextlib.contextmanager
-def grading_with(samples: Samples) -> Iterator[Grading]:
-    """Score samples in rounds as long as the context is open."""
-    requests = Requests()
-    everyone = Connections(most_connections(), lambda status: requests.note(OTHER_PATH, status))
-    scheduler = Scheduler(samples)
-    scheduler.start()
-    try:
-        yield Grading(samples, scheduler, everyone, requests)
-    finally:
-        # Nobody waits any more, and a program may run for a minute.
-        scheduler.stop(samples.abort)
 
 
 class Server(uvicorn.Server):
     """A server that returns after a signal, so that the code after `serve` runs."""
 
-    def __init__(self, app: Any, everyone: Connections, ready: Callable[[], None], stop: int) -> None:
+    def __init__(self, service: Service, hosts: list[str] | None, ready: Callable[[], None], stop: int) -> None:
         """`ready` is called when clients can connect; `stop`: seconds for the end."""
         config = uvicorn.Config(
-            app,
-            http=functools.partial(ServerConnection, everyone=everyone),  # type: ignore[arg-type] # called like a class
+            service.app(hosts),
+            http=functools.partial(ServerConnection, everyone=service.everyone),  # type: ignore[arg-type] # called like a class
             ws="none",
             log_level="error",
             access_log=False,

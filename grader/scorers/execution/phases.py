@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
-from grader.executors.choice import open_executor
+from grader.executors.local import open_executor
 from grader.files.json_text import quoted
 from grader.options import Options
 from grader.results import Outcome, SampleResult, SandboxProvenance, write_facts
