@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.execution import jobs
-from grader.scorers.execution.candidate import Candidate, Found
+from grader.scorers.execution.candidate import Candidate, CandidateAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from grader.sandbox.interface import Limits
     from grader.scorers.execution.declaration import ExecutionProtocol
-    from grader.scorers.execution.known import Known
+    from grader.scorers.execution.known_tasks import KnownTasks
     from grader.scorers.execution.settling import Settler
-    from grader.scorers.execution.spool import Kept, Spool
+    from grader.scorers.execution.spool import Spool, StoredAnswers
     from grader.scorers.execution.tasks import CodeTask
 
 
@@ -24,7 +24,7 @@ FIRST_SECONDS = 0.5
 """Seconds of work after which a program answers more only if its answers so far are right."""
 
 
-class Wanted(NamedTuple):
+class AnswerRequest(NamedTuple):
     """A program, and what it is asked."""
 
     candidate: Candidate
@@ -38,12 +38,12 @@ class Answering:
 
     def __init__(self, settler: Settler, spool: Spool) -> None:
         self._settler, self._spool = settler, spool
-        self.found: dict[Candidate, Found] = {}
+        self.found: dict[Candidate, CandidateAnswers] = {}
 
     def run(
         self,
         phase: str,
-        wanted: Iterable[Wanted],
+        wanted: Iterable[AnswerRequest],
         wrong: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
     ) -> None:
         """Let programs answer that have not answered yet.
@@ -62,13 +62,13 @@ class Answering:
         while open_:
             open_ = self._run(phase, open_)
 
-    def _run(self, phase: str, wanted: list[Wanted], most: float | None = None) -> list[Wanted]:
+    def _run(self, phase: str, wanted: list[AnswerRequest], most: float | None = None) -> list[AnswerRequest]:
         """Let programs answer in one job each; return those that have calls left. `most`: see `jobs.at_most`."""
         made = [one.job(one.calls) for one in wanted]
         if most is not None:
             made = [jobs.at_most(most, job) for job in made]
         items = [(self._settler.key(job), job) for job in made]
-        kept: dict[str, Kept] = {}
+        kept: dict[str, StoredAnswers] = {}
         lost: dict[str, str] = {}
         for key, result in self._settler.settle(phase, items):
             if isinstance(result, str):
@@ -77,7 +77,7 @@ class Answering:
                 kept[key] = self._spool.put(key, result.answer)
         rest = []
         for (key, _), one in zip(items, wanted, strict=True):
-            found = self.found.setdefault(one.candidate, Found())
+            found = self.found.setdefault(one.candidate, CandidateAnswers())
             if key not in kept:
                 found.lost = lost.get(key, "it was not run")
             elif kept[key].evidence.is_open:
@@ -89,7 +89,7 @@ class Answering:
         return rest
 
 
-class Means(NamedTuple):
+class Tools(NamedTuple):
     """What the calls and the judge of every kind of task need."""
 
     tasks: Mapping[str, CodeTask]
@@ -98,4 +98,4 @@ class Means(NamedTuple):
     limits: Limits
     protocol: ExecutionProtocol
     answering: Answering
-    known: Known
+    known: KnownTasks

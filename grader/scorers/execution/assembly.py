@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from grader.scorers.execution.careful_program import (
-    Wanted,
+    WantedProgram,
     assigned_in,
     find,
     has_code,
@@ -39,7 +39,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     instances may be passed between candidate and tests."""
 
     @property
-    def written(self) -> tuple[str, ...]:
+    def required(self) -> tuple[str, ...]:
         """Functions and classes that the candidate must write."""
         return (*self.stubs, *self.tested_classes)
 
@@ -63,11 +63,11 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 @functools.lru_cache(maxsize=4096)
 def read_signature(text: str) -> Signature:
     """Read a task's `function_signature`."""
-    written = _terminated(text)
+    text = _terminated(text)
     # A signature without a function has no body: it is empty, or has only imports. One that ends with a method's
     # first line, as LeetCode's starter code does, has its body deeper.
-    deeper = re.match(r"\s*", written.rstrip().rpartition("\n")[2])[0]  # type: ignore[index]
-    forms = (written + NOTHING + "\n", written, written.rstrip() + "\n" + deeper + NOTHING + "\n")
+    deeper = re.match(r"\s*", text.rstrip().rpartition("\n")[2])[0]  # type: ignore[index]
+    forms = (text + NOTHING + "\n", text, text.rstrip() + "\n" + deeper + NOTHING + "\n")
     source = next((form for form in forms if parse(form) is not None), forms[0])
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -111,14 +111,14 @@ def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[s
     `tested`: the names that the tests use. They say what to write if the signature does not.
     """
     declared = read_signature(signature_text)
-    names = declared.written or tested
+    names = declared.required or tested
     block = extract_plain(prediction, names) if rules == "plain" else extract(prediction, rules)
     content = _with_signature(block, _terminated(signature_text))
     tree = tree_of(content)
     as_written = rules in {"plain", "livecodebench"}
     completion = content if as_written else official_completion(content, tree)
     given = frozenset(defined(parse(declared.source) or _EMPTY)).difference(names)
-    found = find(prediction, Wanted(names, _terminated(signature_text), given))
+    found = find(prediction, WantedProgram(names, _terminated(signature_text), given))
     if found is None:
         return _without_program(prediction, completion)
     if not _is_same(found, content, tree, names, as_written=as_written):

@@ -33,7 +33,7 @@ class NotJudged(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-def possible(recording: Recording) -> list[CallList]:
+def possible_calls(recording: Recording) -> list[CallList]:
     """Return the lists of calls that may be right; only one if both recordings agree."""
     longer = _longer(recording)
     if longer is not None and recording.truthy.calls == recording.falsy.calls:
@@ -41,7 +41,7 @@ def possible(recording: Recording) -> list[CallList]:
     return [calls for calls in (longer, _calls(recording.truthy), _calls(recording.falsy)) if calls is not None]
 
 
-def settle(recording: Recording) -> CallList | NotJudged:
+def agreed_calls(recording: Recording) -> CallList | NotJudged:
     """Return a task's calls if no reference solution can choose between the recordings, or why they are not known.
 
     The two recordings must be equal; one may end early with an exception that the tests raise for a wrong answer.

@@ -11,7 +11,7 @@ from grader.results import Calls, Outcome, Reading
 from grader.sandbox.answer import Judgement
 
 if TYPE_CHECKING:
-    from grader.scorers.execution.spool import Kept
+    from grader.scorers.execution.spool import StoredAnswers
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,13 +70,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it, or its judge, used up its short time limit, so that it has no verdict yet."""
 
 
-class Found:
+class CandidateAnswers:
     """What was found out about a candidate so far."""
 
     __slots__ = ("answers", "is_open", "lost")
 
     def __init__(self) -> None:
-        self.answers: list[Kept] = []
+        self.answers: list[StoredAnswers] = []
         """Its answers, in as many parts as there were jobs."""
         self.lost = ""
         """Why it has no answers."""

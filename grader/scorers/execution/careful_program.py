@@ -24,7 +24,7 @@ MOST_PIECES = 100
 """Maximum number of pieces of Python in a reply, the last ones: of 5,132 recorded replies none has more than 20."""
 
 
-class Wanted(NamedTuple):
+class WantedProgram(NamedTuple):
     """What a task asks for."""
 
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
     """Names that the program has without defining them."""
 
 
-def find(reply: str, wanted: Wanted) -> str | None:
+def find(reply: str, wanted: WantedProgram) -> str | None:
     """Return the program in a reply; None if there is none that does what is asked. Of a long reply, its end counts."""
     stub, budget = None, Budget()
     for text in forms(reply[-MAX_SOURCE:]):
@@ -229,7 +229,7 @@ def assigned_in(node: ast.stmt) -> list[str]:
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
-def _definition(pieces: Sequence[_Piece], wanted: Wanted, fits: Callable[[ast.AST], bool]) -> str | None:
+def _definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Callable[[ast.AST], bool]) -> str | None:
     """Return the last piece that defines one of the names, with what it needs of the others."""
     for number in reversed(range(len(pieces))):
         found = _definitions(pieces[number].tree, with_methods=not wanted.signature.strip())
@@ -325,7 +325,7 @@ def is_kept(node: ast.stmt, names: Sequence[str] = ()) -> bool:
 # --- a reply that continues the signature -----------------------------------------------------------------------
 
 
-def _continued(text: str, wanted: Wanted, budget: Budget) -> str | None:
+def _continued(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
     """Return the signature, or the reply's own copy of it, and the body that follows; None if there is no body."""
     for segment in _segments(text):
         copies = last_run(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)

@@ -54,7 +54,7 @@ def attempts(
             yield Attempt(task=tasks[qid], sample=number, program=programs[text])
 
 
-class Again(NamedTuple):
+class OtherOrder(NamedTuple):
     """Answers to the calls of a task in another order."""
 
     other: Reordered
@@ -104,7 +104,7 @@ def _candidate(task: CodeTask, source: str, wanted: CallList) -> sandbox.Candida
     return {
         "signature": signature.source,
         "classes": signature.classes,
-        "stubs": signature.written,
+        "stubs": signature.required,
         "source": source,
         "names": wanted.names,
         "reads": wanted.reads,
@@ -152,7 +152,7 @@ def judge_job(
     limits: Limits,
     *,
     expected: Sequence[Answers] | None = None,
-    again: Again | None = None,
+    again: OtherOrder | None = None,
     each: bool = False,
 ) -> Job:
     """Return the job that judges answers. It contains nothing of the candidate except its answers.
@@ -165,7 +165,7 @@ def judge_job(
     judged: sandbox.JudgedTask = {
         "signature": task.signature.source,
         "classes": task.signature.classes,
-        "stubs": task.signature.written,
+        "stubs": task.signature.required,
         "test": task.tests,
         "names": calls.names,
         "calls": calls.calls,
@@ -222,6 +222,6 @@ def _tests(task: CodeTask) -> sandbox.Task:
     return {
         "signature": task.signature.source,
         "classes": task.signature.classes,
-        "stubs": task.signature.written,
+        "stubs": task.signature.required,
         "test": task.tests,
     }

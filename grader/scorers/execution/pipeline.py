@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.scorers.execution.answering import Answering, Means
+from grader.scorers.execution.answering import Answering, Tools
 from grader.scorers.execution.calls import CallList
-from grader.scorers.execution.inputs.compared import Inputs
-from grader.scorers.execution.known import Known
-from grader.scorers.execution.tested import Tested
+from grader.scorers.execution.inputs.input_tasks import InputTasks
+from grader.scorers.execution.known_tasks import KnownTasks
+from grader.scorers.execution.tested_tasks import TestedTasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,19 +39,19 @@ class Pipeline:
         limits: Limits,
         protocol: ExecutionProtocol,
         *,
-        known: Known | None = None,
+        known: KnownTasks | None = None,
         each: bool | None = None,
         shown: bool = False,
     ) -> None:
-        """`known`: what is already known of tasks. `each`, `shown`: see `Tested` and `Inputs`."""
+        """`known`: what is already known of tasks. `each`, `shown`: see `TestedTasks` and `InputTasks`."""
         self._tasks = tasks
-        self.known = Known(spool) if known is None else known
-        means = Means(tasks, settler, spool, limits, protocol, Answering(settler, spool), self.known)
-        self.tested, self.inputs = Tested(means, each=each), Inputs(means, shown=shown)
+        self.known = KnownTasks(spool) if known is None else known
+        tools = Tools(tasks, settler, spool, limits, protocol, Answering(settler, spool), self.known)
+        self.tested, self.inputs = TestedTasks(tools, each=each), InputTasks(tools, shown=shown)
         self._wanted: list[str] = []
         """The tasks of the candidates whose verdicts were asked for."""
 
-    def _of(self, qid: str) -> Tested | Inputs:
+    def _of(self, qid: str) -> TestedTasks | InputTasks:
         return self.tested if self._tasks[qid].cases is None else self.inputs
 
     def record(self, qids: Iterable[str], *, refuse_all: bool = True) -> None:

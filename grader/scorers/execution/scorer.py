@@ -179,10 +179,10 @@ class Execution(
         return with_limits(task, given)
 
     def sample_scorer(self, run: Run[ExecutionBenchmark, CodeTask]) -> SampleScorer:
-        """Return a scorer that executes samples in rounds."""
-        from grader.scorers.execution.rounds import Rounds
+        """Return a scorer that executes samples of any number of calls."""
+        from grader.scorers.execution.program_scorer import ProgramScorer
 
-        return Rounds(run)
+        return ProgramScorer(run)
 
     def rescore(self, earlier: Earlier[ExecutionBenchmark]) -> Scored:
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
@@ -249,7 +249,7 @@ class Execution(
 def _reference(declared: ExecutionBenchmark, task: CodeTask) -> str:
     given = task.row.get(declared.columns.solution or "")
     tree = parse(given) if isinstance(given, str) else None
-    is_program = tree is not None and not defined(tree).isdisjoint(task.signature.written)
+    is_program = tree is not None and not defined(tree).isdisjoint(task.signature.required)
     return str(given) if is_program else task.reference or ""
 
 

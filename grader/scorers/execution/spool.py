@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-class Kept(NamedTuple):
+class StoredAnswers(NamedTuple):
     """A program's answers in the spool, and what is known of them without reading them."""
 
     key: str
@@ -42,13 +42,13 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def put(self, key: str, answers: Answers) -> Kept:
+    def put(self, key: str, answers: Answers) -> StoredAnswers:
         """Store answers."""
         self._write(key, answers.said)
         digest = hashlib.sha256(answers.said).hexdigest()
-        return Kept(key, digest, answers.evidence, answers.said.count(b"\n"), answers.encoding)
+        return StoredAnswers(key, digest, answers.evidence, answers.said.count(b"\n"), answers.encoding)
 
-    def get(self, kept: Kept) -> Answers:
+    def get(self, kept: StoredAnswers) -> Answers:
         """Return stored answers."""
         return Answers(evidence=kept.evidence, said=self._read(kept.key), encoding=kept.encoding)
 

@@ -183,9 +183,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         row=row,
         signature_text=signature,
         tests=tests,
-        signature=_with_setup(
-            completed(read_signature(signature), tests, signature, solution), _for_programs(setup, given)
-        ),
+        signature=_with_setup(completed(read_signature(signature), tests, signature, solution), _for_programs(setup)),
         tested=(cases.function,) if cases is not None and cases.function else open_names(tests, signature),
         solution=solution,
         cases=cases,
@@ -223,35 +221,12 @@ def _given_tests(row: Row, columns: ExecutionColumns) -> tuple[str | list[Any], 
     return tests, "" if isinstance(tests, str) else "\n".join(map(str, lines))
 
 
-def _for_programs(setup: str, tests: str | list[Any]) -> str:
-    """Return the part of set-up code that programs may use: imports, classes, and what no assertion reads.
-
-    What an assertion reads, also through a function, could be an expected value, or compute one.
-    """
-    tree, assertions = parse(setup), parse("\n".join(map(str, tests)))
-    if tree is None or assertions is None:
-        return ""
-    others = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))]
-    defined = {name for node in others for name in _defined(node)}
-    read, hidden = _names(assertions) & defined, list[ast.stmt]()
-    while found := [node for node in others if node not in hidden and not read.isdisjoint(_changed(node))]:
-        hidden += found
-        read |= {name for node in found for name in _names(node)} & defined
-    return "".join(f"{ast.unparse(node)}\n" for node in tree.body if node not in hidden)
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _defined(statement: ast.stmt) -> set[str]:
-    functions = {node.name for node in ast.walk(statement) if isinstance(node, ast.FunctionDef)}
-    return functions | {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
-def _changed(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement may define or change: those in it; of a function only its own."""
-    return {statement.name} if isinstance(statement, ast.FunctionDef) else _names(statement) | _defined(statement)
+def _for_programs(setup: str) -> str:
+    """Return the part of set-up code that programs may use: imports and classes. The rest could compute an answer."""
+    tree = parse(setup)
+    body = [] if tree is None else tree.body
+    kept = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))]
+    return "".join(f"{ast.unparse(node)}\n" for node in kept)
 
 
 def _with_setup(signature: Signature, setup: str) -> Signature:

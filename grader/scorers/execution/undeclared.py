@@ -29,7 +29,7 @@ def _tested_names(tests: str, signature: str) -> tuple[str, ...]:
 
 def open_names(tests: str, signature: str) -> tuple[str, ...]:
     """Return the names of which the candidate must write some; empty if the signature says what to write."""
-    if read_signature(signature).written:
+    if read_signature(signature).required:
         return ()
     used = _tested_names(tests, signature)
     return tuple(name for name in used if not hasattr(builtins, name)) or used
@@ -37,7 +37,7 @@ def open_names(tests: str, signature: str) -> tuple[str, ...]:
 
 def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
     """Return a signature that says what to write, from the reference solution, else from the tests."""
-    if declared.written:
+    if declared.required:
         return declared
     used, open_ = _tested_names(tests, signature), open_names(tests, signature)
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])

@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from grader.sandbox.answer import Recorded, Recording
-from grader.scorers.execution.calls import DIFFERENT, CallList, NotJudged, possible, settle
+from grader.scorers.execution.calls import DIFFERENT, CallList, NotJudged, agreed_calls, possible_calls
 
 
 def call(number: int) -> str:
@@ -20,12 +20,12 @@ def recording(truthy: list[str] | None, falsy: list[str] | None, refused: str = 
 
 
 def test_calls_that_both_recordings_agree_on_count() -> None:
-    found = settle(recording([call(1)], [call(1)]))
+    found = agreed_calls(recording([call(1)], [call(1)]))
     assert found == CallList(calls=(call(1),), names=("N",), reads=("x", "y"))
 
 
 def test_without_a_known_solution_two_different_recordings_are_none() -> None:
-    found = settle(recording([call(1), call(2)], [call(1), call(3)]))
+    found = agreed_calls(recording([call(1), call(2)], [call(1), call(3)]))
     assert found == NotJudged(why=DIFFERENT)
 
 
@@ -34,20 +34,20 @@ def test_without_a_known_solution_the_longer_recording_counts_where_the_tests_en
     all_ = [call(1), call(2)]
     ended = recording(None, all_, "ValueError without a candidate: ")
     begun = msgspec.structs.replace(ended, truthy=msgspec.structs.replace(ended.truthy, begun=[call(1)]))
-    found = settle(begun)
+    found = agreed_calls(begun)
     assert isinstance(found, CallList)
     assert list(found.calls) == all_
-    assert isinstance(settle(ended), NotJudged)
+    assert isinstance(agreed_calls(ended), NotJudged)
 
 
 def test_without_a_known_solution_a_shorter_recording_that_ends_by_itself_is_another_one() -> None:
     """A branch may ask for a third call that neither placeholder reaches: an honest program would make it."""
     all_ = [call(1), call(2)]
     for both in (recording([call(1)], all_), recording(all_, [call(1)])):
-        assert isinstance(settle(both), NotJudged)
+        assert isinstance(agreed_calls(both), NotJudged)
 
 
 def test_a_known_solution_may_choose_either_of_two_recordings() -> None:
     both = recording([call(1), call(2)], [call(1)])
-    assert [list(calls.calls) for calls in possible(both)] == [[call(1), call(2)], [call(1), call(2)], [call(1)]]
-    assert [list(calls.calls) for calls in possible(recording([call(1)], [call(1)]))] == [[call(1)]]
+    assert [list(calls.calls) for calls in possible_calls(both)] == [[call(1), call(2)], [call(1), call(2)], [call(1)]]
+    assert [list(calls.calls) for calls in possible_calls(recording([call(1)], [call(1)]))] == [[call(1)]]

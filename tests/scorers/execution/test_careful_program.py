@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from grader.scorers.execution.assembly import assemble
-from grader.scorers.execution.careful_program import Wanted, find
+from grader.scorers.execution.careful_program import WantedProgram, find
 
 SIGNATURE = 'def total(xs):\n    """Return the sum."""\n'
 WHOLE = "def total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n"
@@ -172,7 +172,7 @@ def test_a_class_goes_on_with_methods_behind_blank_lines() -> None:
     )
     reply = "        self.n += x\n\n\n    def value(self):\n        return self.n\n```\nThat is all."
     namespace: dict[str, Any] = {}
-    exec(find(reply, Wanted(("Tally",), signature, frozenset())) or "", namespace)
+    exec(find(reply, WantedProgram(("Tally",), signature, frozenset())) or "", namespace)
     tally = namespace["Tally"]()
     tally.add(2)
     assert tally.value() == 2
@@ -187,12 +187,12 @@ def test_starter_code_of_a_method_gets_its_body() -> None:
         block("def total(self, xs):\n    return sum(xs)\n"),
     ):
         namespace: dict[str, Any] = {}
-        exec(find(reply, Wanted(("Solution",), signature, frozenset())) or "", namespace)
+        exec(find(reply, WantedProgram(("Solution",), signature, frozenset())) or "", namespace)
         assert namespace["Solution"]().total([1, 2]) == 3
 
 
 def test_names_that_the_signature_gives_are_not_taken_from_drafts() -> None:
     draft = "class Node:\n    pass\ndef total(xs):\n    return Node()\n"
     reply = block(draft) + block("def total(xs):\n    return Node\n")
-    found = find(reply, Wanted(("total",), SIGNATURE, frozenset({"Node"})))
+    found = find(reply, WantedProgram(("total",), SIGNATURE, frozenset({"Node"})))
     assert found == "def total(xs):\n    return Node"

@@ -5,7 +5,7 @@
 import pytest
 
 from grader.scorers.execution.assembly import assemble
-from grader.scorers.execution.careful_program import Wanted, find
+from grader.scorers.execution.careful_program import WantedProgram, find
 
 CODE = "import math\n\nN = 3\n\ndef solution(a):\n    x = [\n1,\n2]\n    return math.fsum(a) * N"
 DRAFT = "def solution(a):\n    return 0\n"
@@ -51,4 +51,4 @@ def test_a_careful_reader_finds_the_program(text: str, rules: str) -> None:
     ],
 )  # fmt: skip
 def test_a_part_of_a_program_is_no_program(text: str) -> None:
-    assert find(text, Wanted(("solution",), SIGNATURE, frozenset())) is None
+    assert find(text, WantedProgram(("solution",), SIGNATURE, frozenset())) is None

@@ -16,7 +16,7 @@ from grader.files.json_text import quoted
 from grader.results import Outcome
 from grader.sandbox import messages
 from grader.scorers.execution import comparison_names, jobs
-from grader.scorers.execution.answering import Wanted
+from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.candidate import Candidate, Output, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs, values
 from grader.scorers.execution.inputs.cases import Expected
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Compare, Job, Pair
 
     from grader.sandbox.answer import Compared, Shown
-    from grader.scorers.execution.answering import Means
+    from grader.scorers.execution.answering import Tools
     from grader.scorers.execution.inputs.cases import Cases
 
 MOST_NAMED = 10
@@ -52,12 +52,12 @@ class _Plan(NamedTuple):
     """Key of a job, which is in the spool -> the numbers of the inputs in it."""
 
 
-class Inputs:
+class InputTasks:
     """The calls and the judge of tasks with inputs."""
 
-    def __init__(self, means: Means, *, shown: bool = False) -> None:
+    def __init__(self, tools: Tools, *, shown: bool = False) -> None:
         """`shown`: the readings have every printed text."""
-        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._known = means
+        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._known = tools
         self._shown = shown
         self._rules = comparison_names.readings_of(self._protocol.compare, self._protocol.compare_careful)
         self._calls, self._expected, self._official = cache(self._calls_of), cache(self._expected_of), cache(self._form)
@@ -173,14 +173,14 @@ class Inputs:
         """Let candidates answer the calls of their tasks."""
         self._answering.run("answering", [wanted for c in candidates for wanted in self._asked(c)], self._wrong)
 
-    def _asked(self, candidate: Candidate) -> Iterator[Wanted]:
+    def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate is asked, also in the form in which a published harness runs it."""
         if candidate.qid not in self.failed_references:
             expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()
             for form in dict.fromkeys((candidate, self._official(candidate))):
                 yield self._wanted(form, self._seconds(candidate.qid), values.most_bytes(expected), expected)
 
-    def _wanted(self, form: Candidate, seconds: float, most_bytes: int, expected: Sequence[str] = ()) -> Wanted:
+    def _wanted(self, form: Candidate, seconds: float, most_bytes: int, expected: Sequence[str] = ()) -> AnswerRequest:
         task, function, source = self._tasks[form.qid], self._cases(form.qid).function, form.source
         if not form.is_official:
             source = livecodebench.with_function(source, self._protocol.prelude, function)
@@ -193,7 +193,7 @@ class Inputs:
             job = jobs.calls_job(task, source, function, calls, limits, most_bytes=most_bytes, known=known)
             return jobs.reseeded(job, form.hash_seed)
 
-        return Wanted(form, self._calls(form.qid), job)
+        return AnswerRequest(form, self._calls(form.qid), job)
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds

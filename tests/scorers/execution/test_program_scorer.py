@@ -1,4 +1,4 @@
-"""Rounds: what is graded in which order, what is kept between them, and which reading each outcome gets."""
+"""ProgramScorer: what is graded in which order, what is kept between them, and which reading each outcome gets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
 from grader.scorers.capabilities import NoSettings
-from grader.scorers.execution import rounds
+from grader.scorers.execution import program_scorer
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE
@@ -66,9 +66,9 @@ def pool() -> Scripted:
 
 
 @pytest.fixture
-def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[rounds.Rounds]:
+def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[program_scorer.ProgramScorer]:
     local = Local(Named(), pool, VerdictCache(None), Limits())  # type: ignore[arg-type]
-    monkeypatch.setattr(rounds, "open_local", lambda *_, **__: local)
+    monkeypatch.setattr(program_scorer, "open_local", lambda *_, **__: local)
 
     class Declared:
         protocols = {"v": ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out of time", lint=True)}
@@ -85,17 +85,17 @@ def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[rounds.R
         settings=NoSettings(),
         observer=Silent(),
     )
-    with rounds.Rounds(run) as made:
+    with program_scorer.ProgramScorer(run) as made:
         yield made
 
 
-def score(graded: rounds.Rounds, asked: list[Asked]) -> list[SampleResult]:
+def score(graded: program_scorer.ProgramScorer, asked: list[Asked]) -> list[SampleResult]:
     """Score samples with their full time."""
     results = graded.score(asked, "slow")
     return [result for result in results if result is not None]
 
 
-def test_a_careful_reading_needs_no_official_run(graded: rounds.Rounds, pool: Scripted) -> None:
+def test_a_careful_reading_needs_no_official_run(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
     assert (result.careful.outcome, result.careful.credit) == (Outcome.PASSED, 1)
     assert (result.official.outcome, result.official.rule) == (Outcome.UNSCORED, "not_asked")
@@ -103,7 +103,7 @@ def test_a_careful_reading_needs_no_official_run(graded: rounds.Rounds, pool: Sc
     assert pool.kinds == ["record", "lint", "answer", "judge"]
 
 
-def test_official_runs_are_those_asked_for_and_come_last(graded: rounds.Rounds, pool: Scripted) -> None:
+def test_official_runs_are_those_asked_for_and_come_last(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     asked = [Asked(qid="plain", text=program("a"), official=True), Asked(qid="plain", text=program("a + 0"))]
     first, second = score(graded, asked)
     assert pool.kinds.count("run") == 1
@@ -112,7 +112,7 @@ def test_official_runs_are_those_asked_for_and_come_last(graded: rounds.Rounds, 
 
 
 def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
-    graded: rounds.Rounds, pool: Scripted
+    graded: program_scorer.ProgramScorer, pool: Scripted
 ) -> None:
     score(graded, [Asked(qid=qid, text=program(f"a + {n}")) for n in range(4) for qid in ("plain", "odd")])
     order = list(dict.fromkeys(pool.kinds))
@@ -122,14 +122,14 @@ def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
     assert order == ["record", "lint", "answer", "judge"]
 
 
-def test_calls_are_recorded_once_for_all_rounds(graded: rounds.Rounds, pool: Scripted) -> None:
+def test_calls_are_recorded_once_for_all_rounds(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     for number in range(3):
         score(graded, [Asked(qid="plain", text=program(f"a + {number}"))])
     assert pool.kinds.count("record") == 1
 
 
 def test_a_recording_that_was_lost_is_made_again_and_its_samples_never_meet_their_tests(
-    graded: rounds.Rounds, pool: Scripted
+    graded: program_scorer.ProgramScorer, pool: Scripted
 ) -> None:
     pool.lost = {"record"}
     (result,) = score(graded, [Asked(qid="plain", text=program("a"))])
@@ -140,7 +140,7 @@ def test_a_recording_that_was_lost_is_made_again_and_its_samples_never_meet_thei
     assert result.careful.outcome is Outcome.PASSED
 
 
-def test_a_task_whose_calls_are_unknown_is_not_judged(graded: rounds.Rounds, pool: Scripted) -> None:
+def test_a_task_whose_calls_are_unknown_is_not_judged(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail="the tests pass a function", rule="apart")
     for text in (program("a"), "no program"):
         (result,) = score(graded, [Asked(qid="odd", text=text)])
@@ -162,7 +162,7 @@ def test_a_task_whose_calls_are_unknown_is_not_judged(graded: rounds.Rounds, poo
     ],
 )
 def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
-    graded: rounds.Rounds,
+    graded: program_scorer.ProgramScorer,
     pool: Scripted,
     verdict: tuple[str, str],
     answered: dict[str, Any],
@@ -176,7 +176,7 @@ def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
     assert detail in result.careful.detail
 
 
-def test_what_infrastructure_lost_is_unscored(graded: rounds.Rounds, pool: Scripted) -> None:
+def test_what_infrastructure_lost_is_unscored(graded: program_scorer.ProgramScorer, pool: Scripted) -> None:
     for kind in ("lint", "answer", "judge"):
         pool.lost = {kind}
         (result,) = score(graded, [Asked(qid="plain", text=program(f"a + len('{kind}')"))])

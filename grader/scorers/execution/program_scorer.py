@@ -21,7 +21,7 @@ from grader.scorers.asking import NOT_ASKED, LaneSize
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import Printed, SampleFacts
-from grader.scorers.execution.known import Known
+from grader.scorers.execution.known_tasks import KnownTasks
 from grader.scorers.execution.phases import Phases, limits_of, result_of
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import tests_of, unscored
@@ -45,12 +45,12 @@ SHORT_SECONDS = 0.5
 """CPU time that a program gets first."""
 
 
-class Rounds:
+class ProgramScorer:
     """Scores samples of one benchmark. Use it as a context manager."""
 
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         workers = run.options.worker_count
-        # Some rounds run programs while others judge answers, so there are more rounds than either would need.
+        # Some threads run programs while others judge answers, so there are more than either would need.
         self.lanes: Mapping[Lane, LaneSize] = {
             "quick": LaneSize(threads=workers + 2, samples=4),
             "slow": LaneSize(threads=workers + 1, samples=1),
@@ -60,7 +60,7 @@ class Rounds:
         self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
         self._short = msgspec.structs.replace(self._limits, short_seconds=SHORT_SECONDS)
         self._spool, self._stack = Spool(), contextlib.ExitStack()
-        self._known = Known(self._spool)
+        self._known = KnownTasks(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None, apart=True)
         slow = self._executor.patient()
         self._executors: dict[Lane, Local] = {"quick": self._executor, "slow": slow}
@@ -74,7 +74,7 @@ class Rounds:
         self._stack.enter_context(self._spool)
         for executor in self._executors.values():
             self._stack.enter_context(executor)
-        # Every round lints a few programs, and the rounds together many.
+        # Every call lints a few programs, and the calls together many.
         self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
         return self
 

@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from grader.sandbox.answer import Answers
     from grader.scorers.execution.calls import CallList, NotJudged, Reordered
     from grader.scorers.execution.inputs.cases import Expected
-    from grader.scorers.execution.spool import Kept, Spool
+    from grader.scorers.execution.spool import Spool, StoredAnswers
 
 
 class Reference(NamedTuple):
     """A reference solution that passes its tests, and what it answered."""
 
-    runs: Sequence[Kept]
+    runs: Sequence[StoredAnswers]
     other: Reordered | None = None
     """The calls in another order, if programs have to answer them as well."""
-    again: Kept | None = None
+    again: StoredAnswers | None = None
     """What it answered to these."""
 
 
-class Known:
+class KnownTasks:
     """The calls and references of tasks, kept as long as their samples are graded."""
 
     def __init__(self, spool: Spool) -> None:

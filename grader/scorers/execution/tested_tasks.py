@@ -11,9 +11,9 @@ from grader.errors import InputError
 from grader.results import Calls
 from grader.sandbox.answer import Executed, Judgement, Likeness, Recording
 from grader.scorers.execution import jobs
-from grader.scorers.execution.answering import Wanted
+from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.assembly import Program
-from grader.scorers.execution.calls import CallList, NotJudged, possible, reordered, settle
+from grader.scorers.execution.calls import CallList, NotJudged, agreed_calls, possible_calls, reordered
 from grader.scorers.execution.candidate import Candidate, Verdict
 from grader.scorers.execution.reference_runs import hash_seeds
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.sandbox.answer import Answers
-    from grader.scorers.execution.answering import Means
+    from grader.scorers.execution.answering import Tools
     from grader.scorers.execution.calls import Reordered
     from grader.scorers.execution.settling import Made
-    from grader.scorers.execution.spool import Kept
+    from grader.scorers.execution.spool import StoredAnswers
 
 NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
 FEW_ANSWERS = 64
 """If a program has used up its time after more answers than this, it may have needed it to send them."""
 
 
-class Tried(NamedTuple):
+class ReferenceTrial(NamedTuple):
     """A reference solution's answers to the calls that may be right."""
 
     verdict: Verdict
@@ -42,12 +42,12 @@ class Tried(NamedTuple):
     """The calls in another order, if it answered these as well."""
 
 
-class Tested:
+class TestedTasks:
     """The calls and the judge of tasks with tests."""
 
-    def __init__(self, means: Means, *, each: bool | None = None) -> None:
+    def __init__(self, tools: Tools, *, each: bool | None = None) -> None:
         """`each`: of candidates that fail, find out which assertions hold; None: if the tests are a list of them."""
-        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self.known = means
+        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self.known = tools
         self._each = each
         self.unrecorded: dict[str, str] = {}
         """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
@@ -82,7 +82,7 @@ class Tested:
             if refuse_all:
                 self._check_references(tried)
 
-    def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, CallList], Tried]:
+    def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, CallList], ReferenceTrial]:
         made = {qid: jobs.record_job(self._tasks[qid], self._limits) for qid in qids}
         results = self._results("recording calls", made)
         recorded = {
@@ -106,7 +106,7 @@ class Tested:
         found = dict(self._settler.settle(phase, [(keys[qid], job) for qid, job in made.items()]))
         return {qid: found.get(key, "it was not run") for qid, key in keys.items()}
 
-    def _check_references(self, tried: Mapping[tuple[str, CallList], Tried]) -> None:
+    def _check_references(self, tried: Mapping[tuple[str, CallList], ReferenceTrial]) -> None:
         judged = {qid for (qid, _), reference in tried.items() if reference.verdict.judgement is not None}
         if len(judged) > 1 and judged <= self.known.broken.keys():
             first = min(judged)
@@ -117,16 +117,18 @@ class Tested:
                 ]
             )
 
-    def _settle(self, qid: str, recording: Recording | None, tried: Mapping[tuple[str, CallList], Tried]) -> bool:
+    def _settle(
+        self, qid: str, recording: Recording | None, tried: Mapping[tuple[str, CallList], ReferenceTrial]
+    ) -> bool:
         """Choose a task's calls, and keep the answers of its reference solution; return whether this is known now."""
         if recording is None:
             self.known.calls[qid] = NotJudged(why="recording the calls of its tests did not finish")
             return True
-        alone = settle(recording)
+        alone = agreed_calls(recording)
         if self._tasks[qid].solution is None:
             self.known.calls[qid] = alone
             return True
-        calls = next((c for c in possible(recording) if _passes(tried[qid, c].verdict)), None)
+        calls = next((c for c in possible_calls(recording) if _passes(tried[qid, c].verdict)), None)
         if calls is None and isinstance(alone, CallList):
             return False
         self.known.calls[qid] = calls or alone
@@ -136,17 +138,19 @@ class Tested:
             self.known.keep(qid, [*map(self._answers, reference.runs)], reference.other, again)
         return True
 
-    def _settle_failed(self, recordings: dict[str, Recording], tried: Mapping[tuple[str, CallList], Tried]) -> None:
+    def _settle_failed(
+        self, recordings: dict[str, Recording], tried: Mapping[tuple[str, CallList], ReferenceTrial]
+    ) -> None:
         """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests."""
         made = {qid: self._official_job(qid) for qid in recordings}
         for qid, result in self._results("running references officially", made).items():
-            why = _why(tried[qid, possible(recordings[qid])[0]].verdict)
+            why = _why(tried[qid, possible_calls(recordings[qid])[0]].verdict)
             if isinstance(result, str):
                 self.unrecorded[qid] = result
             elif result.is_success:
                 self.known.calls[qid] = NotJudged(why=f"{NOT_APART}: {why}")
             else:
-                self.known.calls[qid], self.known.broken[qid] = settle(recordings[qid]), why
+                self.known.calls[qid], self.known.broken[qid] = agreed_calls(recordings[qid]), why
 
     def _official_job(self, qid: str) -> Job:
         task = self._tasks[qid]
@@ -154,7 +158,7 @@ class Tested:
         attempt = jobs.Attempt(task=task, sample=0, program=program)
         return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
 
-    def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, CallList], Tried]:
+    def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, CallList], ReferenceTrial]:
         """Let reference solutions answer the calls that may be right, several times, and judge their answers."""
         wanted = {
             (qid, calls): [
@@ -162,7 +166,7 @@ class Tested:
             ]
             for qid, recording in recordings.items()
             if (source := self._tasks[qid].reference) is not None
-            for number, calls in enumerate(possible(recording))
+            for number, calls in enumerate(possible_calls(recording))
         }
         first = {runs[0]: calls for (_, calls), runs in wanted.items()}
         others = {run: self._reordered(run.qid, calls) for run, calls in first.items()}
@@ -170,7 +174,7 @@ class Tested:
         asked += [self._wanted(_again(run), other.calls) for run, other in others.items() if other is not None]
         self._answering.run("running references", asked)
         verdicts = self.judge(first, first)
-        return {key: Tried(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
+        return {key: ReferenceTrial(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
 
     def _reordered(self, qid: str, calls: CallList) -> Reordered | None:
         """Return the calls in another order, if the tests construct objects of a class to be written."""
@@ -182,7 +186,7 @@ class Tested:
         """Let candidates answer the calls of their tasks."""
         self._answering.run("answering", [wanted for candidate in candidates for wanted in self._asked(candidate)])
 
-    def _asked(self, candidate: Candidate) -> Iterator[Wanted]:
+    def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate is asked: the recorded calls, and perhaps once more in another order."""
         calls = self.known.calls.get(candidate.qid)
         if isinstance(calls, CallList):
@@ -190,15 +194,15 @@ class Tested:
             if (other := self.known.other(candidate.qid)) is not None:
                 yield self._wanted(_again(candidate), other.calls)
 
-    def _wanted(self, candidate: Candidate, calls: CallList) -> Wanted:
+    def _wanted(self, candidate: Candidate, calls: CallList) -> AnswerRequest:
         task, limits = self._tasks[candidate.qid], self._limits
-        return Wanted(
+        return AnswerRequest(
             candidate,
             calls.calls,
             lambda _: jobs.reseeded(jobs.answer_job(task, candidate.source, calls, limits), candidate.hash_seed),
         )
 
-    def _kept(self, candidate: Candidate) -> Kept | None:
+    def _kept(self, candidate: Candidate) -> StoredAnswers | None:
         found = self._answering.found.get(candidate)
         return found.answers[0] if found is not None and found.answers else None
 
@@ -270,7 +274,7 @@ class Tested:
             again = None
             if own is not None and reference is not None and reference.again is not None and reference.other:
                 expected = self.known.spool.get(reference.again)
-                again = jobs.Again(reference.other, expected, self._spool.get(own))
+                again = jobs.OtherOrder(reference.other, expected, self._spool.get(own))
             expected_answers = None if calls is not None else self.known.expected_answers(candidate.qid)
             answers = self._spool.get(kept)
             return jobs.judge_job(
@@ -305,14 +309,14 @@ def _passes(verdict: Verdict) -> bool:
     return verdict.judgement is not None and verdict.judgement.confirmed
 
 
-def _verdict(judged: Judgement, answers: Kept) -> Verdict:
+def _verdict(judged: Judgement, answers: StoredAnswers) -> Verdict:
     """Return the verdict of the tests; none if they need more than the short time that they were given."""
     if judged.evidence.is_open:
         return Verdict(is_open=True)
     return Verdict(judgement=_with_evidence(judged, answers), is_late=_is_late(judged, answers))
 
 
-def _with_evidence(judged: Judgement, answers: Kept) -> Judgement:
+def _with_evidence(judged: Judgement, answers: StoredAnswers) -> Judgement:
     """Return a verdict with the evidence on the candidate: why its process ended, and its resource use."""
     if judged.confirmed:
         return msgspec.structs.replace(judged, evidence=answers.evidence)
@@ -323,7 +327,7 @@ def _with_evidence(judged: Judgement, answers: Kept) -> Judgement:
     return msgspec.structs.replace(judged, evidence=answers.evidence)
 
 
-def _is_late(judged: Judgement, answers: Kept) -> bool:
+def _is_late(judged: Judgement, answers: StoredAnswers) -> bool:
     """Whether the tests arrive at the very call in which a program used up its CPU time, and not in encoding it."""
     is_late = answers.evidence.stopped == "cpu" and not answers.evidence.oom and not answers.encoding
     return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS
