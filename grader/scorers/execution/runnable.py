@@ -30,10 +30,10 @@ def runnable(tests: str, entry_point: str, program: str) -> str:
 
 def _runnable(tests: str, entry_point: str, program: str) -> str:
     tree = parse(tests)
-    if tree is not None and (renaming := _OwnNames(tree)).found:
-        renaming.visit(tree)
+    if tree is not None and any(map(_imports_program, ast.walk(tree))):
+        _WithoutImports().visit(tree)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
-        tests = ast.unparse(tree)
+        tests = ast.unparse(ast.fix_missing_locations(tree))
     body: list[ast.stmt] = [] if tree is None else tree.body
     checks = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
     if checks and entry_point:
@@ -86,38 +86,20 @@ def _is_needless(node: ast.stmt, tests: str) -> bool:
     return isinstance(node, ast.Import) and node.names[0].name == "pytest" and "pytest." not in tests
 
 
-class _OwnNames(ast.NodeTransformer):
-    """Names of the program under test, as it has them: no module has it, it is already there.
-
-    `from solution import twice as t` and `import solution` disappear; `t` and `solution.twice` become `twice`.
-    """
-
-    def __init__(self, tree: ast.Module) -> None:
-        nodes = list(ast.walk(tree))
-        froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == _PROGRAM]
-        wholes = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        self._modules = {alias.asname or alias.name for alias in wholes if alias.name == _PROGRAM}
-        self._renamed = {alias.asname: alias.name for node in froms for alias in node.names if alias.asname}
-        self.found = bool(froms or self._modules)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
-        return ast.Pass() if node.module == _PROGRAM else node
-
-    def visit_Import(self, node: ast.Import) -> ast.stmt:
-        node.names = [alias for alias in node.names if alias.name != _PROGRAM]
-        return node if node.names else ast.Pass()
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(self._renamed.get(node.id, node.id), node.ctx)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id in self._modules:
-            return ast.Name(node.attr, node.ctx)
-        return self.generic_visit(node)
-
-
 _PROGRAM = "solution"
-"""The module that the tests of some data sets (KodCode) import the program from."""
+"""The module that the tests of some data sets (KodCode) import the program from. Its names are already there."""
+
+
+def _imports_program(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == _PROGRAM
+
+
+class _WithoutImports(ast.NodeTransformer):
+    """Takes out imports of the program under test; `from solution import twice as t` becomes `t = twice`."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
+        names = [f"{alias.asname} = {alias.name}" for alias in node.names if alias.asname]
+        return (ast.parse("\n".join(names)).body or ast.Pass()) if _imports_program(node) else node
 
 
 def _calls(node: ast.stmt) -> list[str]:

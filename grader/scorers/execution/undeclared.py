@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -54,28 +53,16 @@ def _stub(node: ast.stmt) -> str:
     return _function(node.name) if isinstance(node, ast.FunctionDef) else ""
 
 
-_LIBRARY = (
-    "abc", "bisect", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
-    "functools", "heapq", "itertools", "math", "numbers", "operator", "os", "queue", "random", "re", "statistics",
-    "string", "sys", "textwrap", "time", "typing",
-)  # fmt: skip
-"""Modules whose names programs use without writing them themselves."""
-
-
 def _constructed(tests: str, names: Sequence[str]) -> list[str]:
-    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests.
-
-    One of several names may be the standard library's, which the tests do not import.
-    """
+    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests."""
     nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     owners = [(call.func.value, call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
     assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    modules = [importlib.import_module(module) for module in _LIBRARY] if len(names) > 1 else []
     stubs = []
     for name in names:
-        if name in called and name[0].isupper() and not any(hasattr(module, name) for module in modules):
+        if name in called and name[0].isupper():
             objects = {_name(target) for target, value in assigned if _constructs(value, name)} - {""}
             methods = [method for owner, method in owners if _constructs(owner, name) or _name(owner) in objects]
             stubs.append(_class(name, dict.fromkeys(["__init__", *methods])))

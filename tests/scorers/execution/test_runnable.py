@@ -35,7 +35,6 @@ FORMS = {
     "check": "def check(candidate):\n    assert candidate(2) == 4\n",
     "only if it is the main module": "def run():\n    assert twice(2) == 4\n\nif __name__ == '__main__':\n    run()\n",
     "another name for the program": "from solution import twice as t\ndef test_twice():\n    assert t(2) == 4\n",
-    "the program as a module": "import solution\ndef test_twice():\n    assert solution.twice(2) == 4\n",
     "an import inside a test": "def test_twice():\n    from solution import twice\n    assert twice(2) == 4\n",
     "check, and an import": "from solution import twice as t\ndef check(candidate):\n    assert candidate(2) == 4\n",
     "a script": "from solution import twice\nassert twice(2) == 4\n",
