@@ -3,7 +3,9 @@
 # ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
 
 import contextlib
+import html
 import io
+import json
 import sys
 from typing import Any
 from unittest import mock
@@ -26,6 +28,15 @@ ESCAPED = WHOLE.replace("\n", "\\n")
 
 def block(code: str, language: str = "python") -> str:
     return f"```{language}\n{code}```\n"
+
+
+def marked(code: str, mark: str) -> str:
+    """Return the lines of a program behind a mark."""
+    return "".join(f"{mark}{line}\n" for line in code.splitlines())
+
+
+COMPARES = "def total(xs):\n    return sum(x for x in xs if x < 9 and x > 0)\n"
+CALL = json.dumps({"name": "python", "arguments": {"code": WHOLE}})
 
 
 REPLIES = {
@@ -83,6 +94,20 @@ REPLIES = {
     "a page": f'<pre><code class="language-python">\n{WHOLE}</code></pre>',
     "a call of a tool with parameters": f"<function=submit>\n<parameter=code>\n{WHOLE}</parameter>\n</function>",
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>{block(WHOLE)}<|return|>",
+    "a body after a sentence": f"Here is the body of the function:\n\n{BODY}",
+    "blanks that do not break": block(WHOLE.replace(" ", "\xa0")),
+    "an object of JSON": json.dumps({"reason": "It\nadds.", "code": WHOLE}),
+    "an object of JSON in a block": block(json.dumps({"code": WHOLE}, indent=1) + "\n", "json"),
+    "a call of a tool": f"I run it.\n<tool_call>\n{CALL}\n</tool_call>",
+    "a call of a tool whose arguments are JSON again": json.dumps({"arguments": CALL}),
+    "signs that a page writes as names": block(html.escape(COMPARES)),
+    "a page with them": f'<pre><code class="language-python">{html.escape(COMPARES)}</code></pre><p>It adds.</p>',
+    "characters that nobody sees": f"\u200b{WHOLE}".replace("t = 0", "t\u2060 = 0"),
+    "another character for line ends": WHOLE.replace("\n", "\u2028"),
+    "a label before it": f"Answer: {WHOLE}",
+    "a bold label before it": f"**Code:** {WHOLE}",
+    "JSON with real line ends": f'{{"code": "{WHOLE}"}}',
+    "indented lines after a sentence": f"Here it is:\n\n{marked(WHOLE, '    ')}\nDone.",
     "a lambda": block("total = lambda xs: sum(xs)\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
 }  # fmt: skip
@@ -102,6 +127,8 @@ LINES = "n = int(input())\nprint(n * (n + 1) // 2)\n"
 MAIN = "def main():\n    n = int(input())\n    print(n * (n + 1) // 2)\n"
 FENCE_INSIDE = f'"""Reads a number:\n```\n4\n```\n"""\n{LINES}'
 SCRIPTS = {
+    "an object of JSON": json.dumps({"code": LINES}),
+    "signs that a page writes as names": block(html.escape(LINES + "if n < 1:\n    print(0)\n")),
     "no opening fence": f"{LINES}```\nThis prints the sum.",
     "no opening fence, a function": f"{MAIN}\nmain()\n```\n",
     "after prose": f"We sum the numbers.\n\n{LINES}",
