@@ -140,11 +140,11 @@ _FRACTION = Pattern(r"\\[dt]?frac\s?(?:\{\s?([\d.,π√]{1,20})\s?\}\s?\{\s?([\d
 _ROOT = Pattern(r"\\sqrt\s?(?:\{([\d.]{1,20})\}|(\d))")
 _LATEX = (
     (Pattern(r"\\(?:left|right|displaystyle|qquad|quad|[()\[\]])|\\(?=[$%])"), ""),
-    (Pattern(r"\\(?:times|cdot)\b ?"), "×"),
-    (Pattern(r"\\div\b"), "÷"),
-    (Pattern(r"\\pm\b"), "±"),
-    (Pattern(r"\\(?:approx|sim)\b"), "≈"),
-    (Pattern(r"\\pi\b"), "π"),
+    (Pattern(r"\\(?:times|cdot)(?![A-Za-z]) ?"), "×"),
+    (Pattern(r"\\div(?![A-Za-z])"), "÷"),
+    (Pattern(r"\\pm(?![A-Za-z])"), "±"),
+    (Pattern(r"\\(?:approx|sim)(?![A-Za-z])"), "≈"),
+    (Pattern(r"\\pi(?![A-Za-z])"), "π"),
     (Pattern(r"\^\s?\{?\s?\\circ\s?\}?"), "°"),
     (Pattern(r"(?<=\d)(?:\{,\}|\\[,;:! ]|~)(?=\d)"), ","),
     (Pattern(r"\\[,;:! ]|~"), " "),
@@ -279,7 +279,7 @@ _PART_AFTER = Pattern(
     rf"|[ \t]*[%°]?(?:[ \t]*[A-Za-z]{{1,12}}\.?)?[ \t]*{_JOINS}[ \t]*(?:the |an? |about )?[$€£-]?(?:\d|{_ONE_WORD}\b)"
     r"|[ \t]\d|[ \t-]?(?:minus|plus|times|divided by|multiplied by|to the power|squared|cubed|factorial|raised|"
     r"decimals?|"
-    rf"significant|digits?|x ?\d)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)"
+    rf"significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)"
     r"|[ \t]?[A-Za-z]{1,8}\.?[ \t]+(?:and[ \t]+)?\d[\d.]*[ \t]?[A-Za-z]|分之",
     2,
 )

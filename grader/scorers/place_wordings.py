@@ -19,6 +19,11 @@ _LINKS = (
     "is|was|are|be|becomes|equals|ist|lautet|wäre|est|serait|es|sería|è|sarebbe|é|seria|это|będzie|jest|je|"
     "är|este|είναι|là|adalah|ialah|says"
 )
+THEREFORE = (
+    r"daher|deshalb|somit|demnach|folglich|donc|ainsi|por (?:lo )?tanto|entonces|quindi|dunque|perciò|pertanto|"
+    r"portanto|logo|então|поэтому|значит|следовательно|итак|dus|więc"
+)
+"""Words that conclude, in other languages than English."""
 _BARE_NOUNS = (  # their languages put no verb, or one that is a letter, between the noun and the answer
     r"(?:答案|正解|正答|答え|解答|回答|答)[^,.!?。\n]{0,12}?(?:是|为|為|:|选|選|は|=|が)\s*(?:应该是|選項|选项|选择|选)?",
     r"(?:정답|답변|답|해답)(?:은|는|이|:)",
@@ -60,6 +65,12 @@ SUPPOSED = Pattern(
     r"(?:(?!\b(?:then|so)\b)[^.,;:!?\n]){0,40}|如果[^,。\n]{0,20}|\b(?:in|with|of) (?:your|an?|each|the) )$"
 )
 """Before a declaration: it only considers, asks, or speaks of a form ("in your answer: ...")."""
+UNREAL = (
+    r"(?:\bif\b(?! (?:i|we|you|one)\b)[^.!?;\n]{0,60}\b(?:were|was|had|did)\b|(?:^|[.!?;\n])\W{0,3}(?:had|"
+    r"otherwise)\b)(?:(?!\bbut\b)[^.!?;\n]){0,80}"
+)
+"""Before "would be": a condition that is not met. "If I had to guess" is none."""
+UNREAL_BEFORE = Pattern(rf"{UNREAL}$")
 DENIED = Pattern(r"\W*(?:not\b|n't\b|never\b|nicht\b|kein|pas\b|no es\b|non è|não é|не\b|不是|并非|아니|ليس)")
 """The beginning of a content that is denied."""
 DENIED_AFTER = Pattern(

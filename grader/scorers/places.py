@@ -239,7 +239,9 @@ def claims(reply: Reply, *, lines: bool = True) -> list[Claim]:
     found = [*_containers(reply), *_marks(reply), *_declarations(reply)]
     withdrawn = _withdrawn(reply.low, found)
     found = [claim._replace(withdrawn=claim.whole[1] <= withdrawn) for claim in found]
-    return sorted([*found, *(_lines(reply) if lines else ())], key=lambda claim: claim.whole)
+    for line in _lines(reply) if lines else ():
+        found.append(line._replace(withdrawn=line.whole[1] <= withdrawn_before(reply.low)))
+    return sorted(found, key=lambda claim: claim.whole)
 
 
 def _containers(reply: Reply) -> Iterator[Claim]:
@@ -263,6 +265,8 @@ def _declarations(reply: Reply) -> Iterator[Claim]:
         stop = _END.search(low, start)
         end = len(reply.text[: stop.start() if stop else len(low)].rstrip(' \t*_"`'))
         rank, supposed = _rank(low, form.start())
+        if "would" in form[0]:
+            supposed |= wordings.UNREAL_BEFORE.search(low, max(0, form.start() - 160), form.start()) is not None
         asks = stop is not None and stop[0] == "?"
         if start < end:
             denied = supposed or asks or wordings.is_denied(low[start:end], "")
@@ -299,6 +303,12 @@ def _withdrawn(low: str, found: list[Claim]) -> int:
     if marks and not wordings.CONFIRMS.search(low, marks[-1]):
         return marks[-1]
     return replaced[-1] if replaced else 0
+
+
+def withdrawn_before(low: str) -> int:
+    """Return the place up to which plain sentences are withdrawn; 0 if none is, or if they are confirmed behind it."""
+    last = deque(wordings.WITHDRAWS.finditer(low), 1)
+    return last[0].start() + 1 if last and not wordings.CONFIRMS.search(low, last[0].end()) else 0
 
 
 # --- the claim that counts -------------------------------------------------------------------------------------------

@@ -45,7 +45,13 @@ def test_the_claim_that_counts(text: str) -> None:
     assert settled(text) == "42"
 
 
-@pytest.mark.parametrize("text", ["Is the answer 42?", "If the answer is 42, all is well.", "The answer isn't 42."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Is the answer 42?", "If the answer is 42, all is well.", "The answer isn't 42."),
+        *("If it were later, the answer would be 42.", "Had it been later, the answer would be 42."),
+    ],
+)
 def test_what_is_only_supposed_or_denied_is_no_claim(text: str) -> None:
     assert settled(text) is None
 

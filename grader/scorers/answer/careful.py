@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.numbers import Number, number, numbers_in, simplified
 from grader.scorers.patterns import Pattern
-from grader.scorers.places import claims, own_words, settle
+from grader.scorers.places import claims, own_words, settle, withdrawn_before
 from grader.scorers.plain_text import plain, without_markup
 from grader.scorers.yes_no import polarity
 
@@ -114,23 +114,37 @@ def _number_of(reply: Reply, question: str, after: int | None = None) -> str | N
     """
     asked, stated = _words(question), _stated(question)
     best: tuple[float, str] | None = None
+    said = withdrawn_before(reply.low)
     for start, end in reply.sentences:
         concludes = _CONCLUDES.match(reply.text, start) is not None
-        if after is not None and (start < after or not concludes):
+        if end <= said or (after is not None and (start < after or not concludes)):
             continue
         near = len(asked & _words(reply.text[start:end])) / (len(asked) or 1) + concludes
         near += 0.3 * (_EMPHASIZED.search(reply.text, start, end) is not None)
         near += 0.2 * (end == reply.sentences[-1][1])
         if best is None or near > best[0] or near == best[0] > 1:
             content = simplified(reply.text[start:end])
-            answer = _the_one(content, [*numbers_in(content)], stated)
+            answer = _the_one(content, _without_years(content, asked), stated)
             best = (near, answer) if answer else best
     return best and best[1]
 
 
+def _without_years(content: str, asked: frozenset[str]) -> list[Number]:
+    """Return the numbers of a sentence, without years that only say when it is so, unless the question asks for one."""
+    found = [*numbers_in(content)]
+    if not asked.isdisjoint(("when", "year", "years")):
+        return found
+    years = [one for one in found if _YEAR.fullmatch(one.text) and _WHEN.search(content, 0, one.start)]
+    return [one for one in found if one not in years] or found
+
+
+_YEAR = Pattern(r"(?:1[5-9]|20)\d\d")
+_WHEN = Pattern(r"\b(?:in|by|since|until|during|before|after|year) $", 2)
 _EMPHASIZED = Pattern(r"\*\*\W{0,2}\d[^*\n]{0,40}\*\*")
 _CONCLUDES = Pattern(
-    r"\W{0,4}(?:(?:so|thus|hence|therefore|finally|in total|overall|in conclusion|consequently)\b|(?:a|ans):)", 2
+    r"\W{0,4}(?:(?:so|thus|hence|therefore|finally|in total|overall|in conclusion|consequently)\b|"
+    r"(?:a|ans|(?:the )?(?:grand )?(?:total|sum|result)):)",
+    2,
 )
 
 

@@ -487,6 +487,13 @@ def test_a_text_in_json_lines_is_one_answer_also_if_it_looks_like_a_list(
         ("9 dots ÷ 3 groups = 3 dots.", "9 dots are in 3 groups. How many are in each?", "3"),
         ("The answer is 1.\n\nTherefore, the median of them is 3.", "What is the median?", None),
         ("12 were sold.\nA: 42", "How many pens are left?", "42"),
+        ("Red pens: 30\nBlue pens: 12\nTotal: 42", "How many pens are left?", "42"),
+        ("I see 40 pens. Wait, there are two more, so 42 in total.", "How many pens are left?", "42"),
+        ("I see 42 pens. Wait, is that right? Yes, that is still right.", "How many pens are left?", "42"),
+        ("40\n\nThat is wrong, there are 42.", "How many pens are left?", "42"),
+        ("He was born in 1975, so in 2020 he was 45.", "How old was he?", "45"),
+        ("He was born in 1975.", "In which year was he born?", "1975"),
+        ("It is 4 degrees below zero.", "How cold is it?", None),
     ],
 )
 def test_the_number_nearest_to_the_question_answers(reply: str, question: str, wanted: str | None) -> None:

@@ -91,6 +91,7 @@ def test_declarations_and_conclusions_in_english(text: str) -> None:
         "最初はAだと思いましたが、正解はBです。",
         *("정답은 B입니다", "B가 정답입니다.", "정답: B", "처음에는 A라고 생각했지만 답은 B입니다."),
         *("Die Antwort lautet B", "Nicht A, sondern B.", "B ist richtig.", "aber ich würde auf B tippen."),
+        *("Die Antwort lautet daher B.", "La respuesta es por lo tanto la B.", "La risposta è quindi B."),
         *("La bonne réponse est la B", "Réponse : B", "D'accord, je choisis B", "La réponse n'est pas A mais B"),
         *("La respuesta correcta es la B", "Creo que es B", "No es A, sino B", "La opción B es correcta"),
         *("La risposta corretta è la B", "Scelgo B", "A resposta correta é a letra B", "Resposta: B"),

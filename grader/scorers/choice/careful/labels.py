@@ -34,7 +34,8 @@ _OPTION_WORD = Pattern(
     r"вариант|réponse|optie|opcja|pilihan|đáp án|statement)|选项|選項|選択肢|선택지|보기)[\s\"'(\[:.-]*$"
 )
 _ALLOWED_BEFORE = Pattern(
-    r"(?:^|[^\w\s]|[\u3040-\uffee]|'s|\b(?:is|are|be|likely|probably|was|so|thus|hence|therefore|and|or|not|than|but|"
+    r"(?:^|[^\w\s]|[\u3040-\uffee]|'s|\b(?:is|are|be|likely|probably|actually|clearly|definitely|certainly|"
+    r"obviously|indeed|surely|was|so|thus|hence|therefore|and|or|not|than|but|"
     r"then|to|with|for|"
     r"either|both|neither|nor|of|between|only|out|say|answer|choose|pick|guess|except|ist|und|oder|nicht|sondern|auf|"
     r"also|weder|noch|et|ou|est|mais|soit|es|y|o|ni|sino|è|é|e|и|или|не|а|это|ответ|cru|thought|dachte|là|adalah|on|i|"

@@ -9,7 +9,7 @@ from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.labels import find_labels
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 from grader.scorers.patterns import Pattern
-from grader.scorers.place_wordings import CONFIRMS, FINAL, INITIAL, REFUSES, WITHDRAWS
+from grader.scorers.place_wordings import CONFIRMS, FINAL, INITIAL, REFUSES, UNREAL_BEFORE, WITHDRAWS
 from grader.scorers.yes_no import polarity
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class Page:
         line = left.rpartition("\n")[2]
         if say.DENIED_BEFORE.search(line) or say.DENIED_AFTER.match(self.low, stop):
             return "denied"
-        if say.DOUBTED_BEFORE.search(line) or say.DOUBTED_AFTER.match(self.low, stop):
+        unreal = self.low.startswith(" would", stop) and UNREAL_BEFORE.search(line)
+        if unreal or say.DOUBTED_BEFORE.search(line) or say.DOUBTED_AFTER.match(self.low, stop):
             return "doubted"
         if say.FORM_BEFORE.search(left):
             return "form"

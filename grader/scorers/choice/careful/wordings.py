@@ -10,7 +10,7 @@ where they end.
 from __future__ import annotations
 
 from grader.scorers.patterns import Pattern
-from grader.scorers.place_wordings import DECLARED, DECLARES
+from grader.scorers.place_wordings import DECLARED, DECLARES, THEREFORE, UNREAL
 
 _FILLERS = (
     "the|an?|options?|choices?|alternative|statement|letter|answer|number|item|clearly|definitely|certainly|likely|"
@@ -21,7 +21,7 @@ _FILLERS = (
     "le|la|les|lettre|réponse|donc|clairement|bien|probablement|que|"
     "es|est|ist|è|é|el|opción|letra|claramente|probablemente|alternativa|inciso|lettera|opzione|chiaramente|"
     "probabilmente|opção|provavelmente|o|вариант|под|буквой|буква|ответ|вероятно|скорее|всего|opcja|odpowiedź|optie|"
-    "antwoord|фактически"
+    f"antwoord|фактически|also|{THEREFORE}"
 )
 _CJK_FILLERS = (
     "选项|選項|选择|選擇|字母|应该|應該|应|是|为|為|答案|明显|显然|选|選|的|了|選択肢|記号|は|が|선택지|보기|옵션|은|는"
@@ -73,8 +73,8 @@ CHOSEN_BEFORE = Pattern(rf"(?:{'|'.join(_HEADS)}){FILL}$")
 
 _CONCLUSIONS = (
     r"\b(?:so|thus|therefore|hence|ergo|consequently|accordingly|then|finally|overall|ultimately|in conclusion|"
-    r"to conclude|in short|in summary|daher|deshalb|somit|folglich|donc|ainsi|por (?:lo )?tanto|así que|entonces|"
-    r"quindi|dunque|perciò|portanto|logo|então|assim|поэтому|значит|следовательно|итак|dus|więc)\b",
+    r"to conclude|in short|in summary|así que|assim|"
+    rf"{THEREFORE})\b",
     r"(?:=>|->|→|⇒|∴|所以|因此|故|那么|综上|最终|よって|したがって|なので|だから|따라서|그러므로|그래서|즉)",
     r"\b(?:it|that|this|which)(?:'s| is| was| must be| has to be| should be| would be| seems to be| looks like| "
     r"appears to be)\b",
@@ -169,7 +169,8 @@ DENIED_AFTER = Pattern(
 """Denies what precedes: "is wrong", ": no,", "不对"."""
 
 DOUBTED_BEFORE = Pattern(
-    r"\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{0,80}$"
+    rf"{UNREAL}\bwould(?: have been| be)\b{FILL}$"
+    r"|\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{0,80}$"
     r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|my initial|previously|d'abord|"
     r"al principio|inicialmente|auf den ersten blick|à première vue|a primera vista|a prima vista|à primeira vista|"
     r"на первый взгляд)\b(?:(?!\b(?:but|however|though|aber|mais|pero|ma|mas)\b)[^.;!?\n]){0,100}$"
