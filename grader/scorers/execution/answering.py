@@ -31,6 +31,8 @@ class AnswerRequest(NamedTuple):
     calls: Sequence[str]
     job: Callable[[Sequence[str]], Job]
     """Returns the job in which it answers these calls."""
+    remembers: bool = False
+    """Whether an answer may depend on the calls before, because one process answers them."""
 
 
 class Answering:
@@ -50,7 +52,7 @@ class Answering:
 
         A supervisor that was busy with one for a minute leaves the rest of its calls to another job. `wrong`: returns
         those whose answers so far decide their verdicts. Such programs are asked nothing more, and slow ones are
-        interrupted early for this.
+        interrupted early for this. What is not wrong answers the rest, or everything again if it `remembers` calls.
         """
         new = {one.candidate: one for one in wanted if one.candidate not in self.found}
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
@@ -59,6 +61,10 @@ class Answering:
             open_ = self._run(phase, open_, FIRST_SECONDS)
             decided = wrong([one.candidate for one in open_]) if open_ else ()
             open_ = [one for one in open_ if one.candidate not in decided]
+            for place, one in enumerate(open_):
+                if one.remembers:
+                    del self.found[one.candidate]
+                    open_[place] = new[one.candidate]
         while open_:
             open_ = self._run(phase, open_)
 

@@ -252,3 +252,26 @@ def test_a_slow_program_answers_more_only_if_its_answers_so_far_are_right(
     assert readings is not None
     assert (readings.official.credit, readings.right) == ((1, [True] * 3) if first == "1" else (0, [False] * 3))
     assert first == "1" or [output.why for output in readings.outputs] == ["", NOT_ASKED, NOT_ASKED]
+
+
+def test_a_function_that_is_slow_answers_everything_in_one_process(pool: Scripted) -> None:
+    """What it keeps from call to call decides its answers, as in the process of EvalPlus."""
+    task = msgspec.structs.replace(
+        make("plain", "def f(a):", "", {}, None), cases=Cases(inputs=([1], [2]), outputs=(1, 2), function="f")
+    )
+    asked: list[int] = []
+
+    def answer(_kind: str, job: dict[str, Any]) -> dict[str, Any]:
+        calls = job["answer"]["calls"]
+        asked.append(len(calls))
+        replies = [json.dumps({"returned": n, "nodes": []}, separators=(",", ":")) for n in (1, 2)]
+        replies = replies[: 1 if "most" in job["answer"] else 2]
+        return {"evidence": EVIDENCE, "said": "\n".join(['{"functions": ["f"]}', *replies]).encode()}
+
+    pool.answer = answer  # type: ignore[method-assign]
+    with Spool() as spool:
+        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        (verdict,) = pipeline.verdicts([Candidate(qid="plain", source="def f(a): ...")]).values()
+    assert asked == [2, 2]
+    assert verdict.readings is not None
+    assert verdict.readings.official.credit == 1

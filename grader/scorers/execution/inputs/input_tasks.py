@@ -193,7 +193,7 @@ class InputTasks:
             job = jobs.calls_job(task, source, function, calls, limits, most_bytes=most_bytes, known=known)
             return jobs.reseeded(job, form.hash_seed)
 
-        return AnswerRequest(form, self._calls(form.qid), job)
+        return AnswerRequest(form, self._calls(form.qid), job, remembers=bool(function))
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds
