@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Handler = Callable[[Request], Awaitable[Response]]
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
+HOLD_TICK = 0.1
+"""Seconds between two looks for room."""
 LEAVE_TICK = 0.1
 """In this time, a client that leaves closes its other connections."""
 CLIENT_HAS_GONE = 499
@@ -155,7 +157,8 @@ class Service:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
             if problem := asked.problem:
                 return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._results(request, self._work([asked.sample]))
+            work = await self._wait_for_room(request, self._work([asked.sample]))
+            (result,) = await self._results(request, work)
             return _json(200, sandbox_fusion.ran(_scored(result)))
 
     async def _submit(self, request: Request) -> Response:
@@ -163,8 +166,19 @@ class Service:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
             if problem := asked.problem:
                 raise RejectedError(422, problem)
-            (result,) = await self._results(request, self._work([asked.sample]))
+            work = await self._wait_for_room(request, self._work([asked.sample]))
+            (result,) = await self._results(request, work)
             return _json(200, sandbox_fusion.judged(asked, _scored(result)))
+
+    async def _wait_for_room(self, request: Request, work: Batch) -> Batch:
+        """Return a request's samples with the time that is left when there is room for them, or their time is over."""
+        end = time.monotonic() + work.samples[0].wait
+        while self._requests.samples + len(work.samples) > self._limits.waiting and time.monotonic() < end:
+            await asyncio.sleep(HOLD_TICK)
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        left = max(HOLD_TICK, end - time.monotonic())
+        return Batch(samples=[msgspec.structs.replace(sample, wait=left) for sample in work.samples])
 
     async def _results(self, request: Request, work: Batch) -> list[SampleResult]:
         with self._admitted(len(work.samples)):

@@ -100,3 +100,11 @@ def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_tr
     errors = {answer.body["error"] for answer in answers}
     assert any("not scored within" in error for error in errors)
     assert any("being graded" in error for error in errors)
+
+
+def test_a_request_above_the_limit_waits_for_room() -> None:
+    """verl tries three times, and then gives the reward 0."""
+    with served("--max-waiting", "1", command=COMMAND) as server, ThreadPoolExecutor(4) as threads:
+        asked = [BUSY | {"code": f"print({number})"} for number in range(4)]
+        answers = list(threads.map(lambda body: server.ask("POST", "/run_code", body), asked))
+    assert [answer.body["run_result"]["stdout"] for answer in answers] == [f"{number}\n" for number in range(4)]
