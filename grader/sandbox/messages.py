@@ -97,8 +97,7 @@ def value_of(reply: str) -> Any:
 
 def hello(functions: Sequence[str]) -> str:
     """Return the first message of a program that defines these functions."""
-    made = {"functions": functions, "imported": [], "errors": {}, "values": {}, "nodes": []}
-    return _encode(made)
+    return _encode({"functions": functions, "imported": []})
 
 
 _KIND = re.compile(r'\["([^"]*)"')

@@ -35,15 +35,7 @@ ARRAY = Task(
     "import numpy as np\nassert np.all(np.abs(solution(3) - np.array([1.5, 2, 3])) < 1e-6)",
 )
 TEXT = Task(returning("'abc'"), "assert all(c in 'abc' for c in solution(1)) and float('1.5')")
-READ = Task(returning("'7392.0'"), "assert not abs(float(solution(1)) - 7392) > 1e-6")
 SORTED = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == sorted(x)")
-UNIQUE = Task(
-    "def solution(a):\n    a[:] = dict.fromkeys(a)\n", "x = [3, 1, 3]\nsolution(x)\nassert len(x) == len(set(x))"
-)
-WITHOUT = Task(
-    "def solution(a):\n    for key in [key for key in a if a[key] is None]:\n        del a[key]\n",
-    "x = {1: None, 2: 5, 3: 6}\nsolution(x)\nassert None not in x.values()",
-)
 KEPT = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == sorted(x)")
 PREFIX = Task(returning("[1, 2, 3]"), "R = solution(1)\nassert R == [1, 2, 3][: len(R)]")
 PAIRED = Task(
@@ -77,10 +69,6 @@ MESSAGE = Task(
     "def solution(a):\n    raise ValueError('negative')\n",
     "try:\n    solution(1)\n    ok = False\nexcept Exception as e:\n    ok = bool(str(e))\nassert ok",
 )
-TOLD = Task(
-    "def solution(a):\n    raise ValueError(f'bad value: {a}')\n",
-    "try:\n    solution(1)\nexcept ValueError as e:\n    assert str(e) == 'bad value: 1'\nelse:\n    assert False",
-)
 REVERSED = Task(
     returning("' '.join(reversed(a.split()))"),
     "for t in ('ab cd', 'x yz'):\n    assert sorted(solution(t)) == sorted(t)",
@@ -95,10 +83,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "nothing": (PREFIX, returning("[]")),
     "a shorter list of lists": (PAIRED, returning("[[1, 2]]")),
     "empty text": (TEXT, returning("''")),
-    "a text that reads as NaN": (READ, returning("'nan'")),
     "an emptied argument": (SORTED, "def solution(a):\n    a.clear()\n"),
-    "one item of the argument, all of them different": (UNIQUE, "def solution(a):\n    del a[1:]\n"),
-    "other entries of the argument": (WITHOUT, "def solution(a):\n    a.clear()\n    a[7] = 8\n"),
     "an argument that is its own copy": (KEPT, "def solution(a):\n    a[:] = []\n    return []\n"),
     "the wrong truth": (TRUTH, returning("True if a > 1 else None or a > 0")),
     "a type in place of a method": (ITEMS, "class Own: pass\ndef solution(a):\n    r = Own()\n    r.items = list\n    return r\n"),
@@ -141,11 +126,6 @@ EITHER = Task(
     "def solution(a):\n    raise ValueError(a)\n",
     "try:\n    solution(1)\n    assert False\nexcept (TypeError, ValueError):\n    pass",
 )
-NAMED = Task(
-    "import collections\nPoint = collections.namedtuple('Point', 'x y')\ndef solution(a):\n    return Point(a, a + 1)\n",
-    "R = solution(1)\nassert (R.x, R.y) == (1, 2)",
-)
-JOINED = Task(returning("'a/b'"), "assert str(solution(1)) == 'a/b'")
 COUNTED = Task(
     "import collections\ndef solution(a):\n    return collections.Counter(a)\n",
     "import collections\nassert collections.Counter(solution('aab')) == collections.Counter(a=2, b=1)",
@@ -197,17 +177,12 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "a list for truth": (FLAG, returning("[] if a % 2 else [a]")),
     "an integer with very many digits": (POWER, returning("10.0 if a == 1 else pow(10, a)")),
     "a tuple": (ANY_OF, returning("(1, 2)")),
-    "an array of the standard library": (ANY_OF, "import array\ndef solution(a):\n    return array.array('i', [2, 1])\n"),
     "an exception for truth": (FLAG, returning("a % 2 == 0 and ValueError()")),
     "in place, and returned": (IN_PLACE, "def solution(a):\n    a.sort()\n    return a\n"),
     "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),
     "marks in its argument that nobody sees": (MARKED, "def solution(a):\n    for row in a:\n        row[0] = '#'\n    return len(a)\n"),
     "values of a linked list exchanged": (LINKED, f"def solution(a):\n    {VALUES}    c = a\n    while c:\n        c.val, c = v.pop(), c.next\n    return a\n"),
-    "a message that its class makes": (TOLD, "class Bad(ValueError):\n    def __init__(self, v):\n        self.v = v\n    def __str__(self):\n        return f'bad value: {self.v}'\ndef solution(a):\n    raise Bad(a)\n"),
     "another exception that the tests expect": (EITHER, "def solution(a):\n    raise TypeError(a)\n"),
-    "a namespace for a named tuple": (NAMED, "import types\ndef solution(a):\n    return types.SimpleNamespace(x=a, y=a + 1)\n"),
-    "a path for a text": (JOINED, "import pathlib\ndef solution(a):\n    return pathlib.Path('a', 'b')\n"),
-    "an iterable of its own": (ANY_OF, "class Own:\n    def __iter__(self):\n        return iter([1, 2])\ndef solution(a):\n    return Own()\n"),
     "counts of zero": (COUNTED, "import collections\ndef solution(a):\n    return collections.Counter({c: a.count(c) for c in 'abc'})\n"),
     "another random number beside the right part": (PART, "import random\ndef solution(a):\n    return random.uniform(0, 1), 7392\n"),
     "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),

@@ -1,6 +1,5 @@
 """Controls: what stands in place of an answer to see whether the tests look at it."""
 
-import datetime
 import math
 from typing import Any
 
@@ -44,17 +43,6 @@ def test_the_controls_of_a_value(value: Any, other: Any, wanted: list[Any]) -> N
     assert same(put_values(value, other), wanted)
 
 
-TIMES = datetime.date(2024, 2, 28), datetime.datetime(2024, 2, 28, 5, tzinfo=datetime.UTC), datetime.timedelta(2)
-
-
-@pytest.mark.parametrize("value", TIMES, ids=repr)
-def test_controls_of_a_time_are_other_times(value: Any) -> None:
-    other = value + datetime.timedelta(days=3)
-    far = datetime.timedelta(days=100_000, seconds=18_461)
-    wanted = [seen(value + step).value for step in (far, -far)]
-    assert put_values(value, other) == [*wanted, None]
-
-
 def test_an_iterator_stays_one() -> None:
     assert [views.view(control).family for control in of(iter([1, 2]), iter([2]))[:1]] == [views.ITERATOR]
 
@@ -77,8 +65,7 @@ def test_no_control_equals_either_answer(value: Any, other: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [[1, 2, 3], (1, 2, 3), {"a": 1, "b": 2, "c": 3}, np.array([1, 2, 3]), np.array([1.0, 2.0, 3.0]),
-     np.array([[1], [2], [3]]), np.array([1, 2, 3], dtype=object)],
+    [[1, 2, 3], (1, 2, 3), {"a": 1, "b": 2, "c": 3}, np.array([1, 2, 3]), np.array([1.0, 2.0, 3.0])],
     ids=written,
 )  # fmt: skip
 @pytest.mark.parametrize("new", [0, 1e200, None])
@@ -87,7 +74,6 @@ def test_only_the_place_is_replaced(value: Any, new: Any) -> None:
     (place,) = sameness.Comparison(()).places(0, before.it, _with_another(before.it))
     found = views.view(views.put(before.it, place.ways[0], new))
     assert [views.view(one).value for one in found.parts] == [1, new, 3]
-    assert found.shape == before.shape
 
 
 def _with_another(value: Any) -> Any:

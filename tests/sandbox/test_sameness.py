@@ -5,9 +5,6 @@ import copy
 import decimal
 import fractions
 import math
-import pathlib
-import types
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,21 +19,8 @@ class Shape:
         self.width, self.hidden = width, hidden
 
 
-class Sized(Shape):
-    def __len__(self) -> int:
-        return self.hidden
-
-
-class Many:
-    def __init__(self, items: list[int]) -> None:
-        self.items = items
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.items)
-
-
 Point = collections.namedtuple("Point", "width height")
-for _kind in (Shape, Sized, Many, Point):
+for _kind in (Shape, Point):
     _kind.__module__ = "builtins"  # as that of a program
 
 SAME: list[tuple[Any, Any]] = [
@@ -50,21 +34,16 @@ SAME: list[tuple[Any, Any]] = [
     ({"a": 1, "b": 2}, {"b": 2.0, "a": 1}), ({}, collections.Counter()),
     ("a", "a"), (b"a", b"a"), (None, None), (abs, max),
     (ValueError("x"), ValueError("y")),
-    (pathlib.PurePosixPath("a/b"), "a/b"), (np.array(1.5), 1.5), (np.array(1), np.float64(1)), ([2, 1], {1, 2}),
-    (iter([2, 1]), {1, 2}), (collections.Counter(a=1, b=0), {"a": 1}),
-    (Many([1, 2]), [1, 2]), (iter([1, 2]), Many([1, 2])),
-    (["a", "b"], "ab"), ("a", {"a"}),
-    (b"ab", [97, 98]), ({"a": 1}, [("a", 1)]), (iter([("a", 1)]), {"a": 1}), ([1, 2], "12"), (5, "5"),
-    ("1.50", 1.5), (10**20, str(10**20)), (Point(1, 2), Shape(1, 2)),
-    (types.SimpleNamespace(width=1, hidden=3), Point(1, 2)),
+    (np.array(1.5), 1.5), (np.array(1), np.float64(1)), ([2, 1], {1, 2}),
+    (iter([2, 1]), {1, 2}),
 ]  # fmt: skip
 DIFFERENT: list[tuple[Any, Any]] = [
     (1, 2), (10**9, 10**9 + 1), (1.0, 1.00001), (0.0, 1e-9), (math.inf, -math.inf), (math.inf, 1e308),
     (math.nan, 0), (0, None), (False, None), (1j, -1j), (10**400, 10**400 + 1), (fractions.Fraction(1, 3), 1),
     ("a", "b"), ("a", b"a"), ([1, 2], [2, 1]), ([1], [1, 1]), ([], [[]]), ([1, 1], {1, 2}),
     ([1, 2, 2], {1, 2}),
-    ("1.5", 1), (10**20, "100000000000000000001"), (Many([1]), [2]), (Many([1]), 1),
-    (Point(1, 2), Shape(2, 2)), (Point(1, 2), Many([1])), (np.array(1), [1]), ("ab", ["a"]), ("ab", ["ab"]),
+    ("1.5", 1), (5, "5"), ("ab", ["a", "b"]), ({"a": 1}, [("a", 1)]), (Point(1, 2), Shape(1, 2)),
+    (np.array(1), [1]), ("ab", ["a"]), ("ab", ["ab"]),
     ({"a": 1}, ["a"]), ([1], 1),
     ({1, 2}, {1}), ({1, 2}, {1, 3}), ({"a": 1}, {"a": 2}), ({"a": 1}, {"b": 1}), ([1, 2], iter([1])),
     (ValueError("x"), TypeError("x")), (ValueError("x"), "x"), (int, float),
@@ -123,11 +102,6 @@ def test_no_more_than_a_bounded_number_of_places_is_told() -> None:
 def test_of_an_object_of_the_programs_own_the_attributes_that_the_tests_read_are_compared() -> None:
     assert places(Shape(1, 2), Shape(1, 3), ("width",)) == []
     assert [place.path for place in places(Shape(1, 2), Shape(2, 2), ("width",))] == [("returned", "width")]
-
-
-def test_what_built_in_functions_ask_of_an_object_counts_too() -> None:
-    assert places(Sized(1, 2), Sized(1, 3), ())
-    assert places(Sized(1, 2), Sized(3, 2), ()) == []
 
 
 def test_shared_parts_are_read_once() -> None:

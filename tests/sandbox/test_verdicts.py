@@ -23,28 +23,6 @@ def reason(*words: str) -> str:
     return str(result["reason"])
 
 
-INSERT = """
-def solution(root, node):
-    side = "left" if node.value < root.value else "right"
-    if getattr(root, side) is None:
-        setattr(root, side, node)
-    else:
-        solution(getattr(root, side), node)
-"""
-BAG = """
-FIRST = 0
-class Bag:
-    def __init__(self):
-        self.items = [1]
-    def __iter__(self):
-        yield from self.items[FIRST:]
-"""
-NODE = """
-class Node:
-    def __init__(self, value):
-        self.value = value
-        self.left = self.right = None
-"""
 HONEST = [
     ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
     ("def solution(a):\n    return type('R', (), {'x': a})()", "assert solution(3).x == 3"),
@@ -60,8 +38,6 @@ HONEST = [
     ("def solution(a):\n    def add(b):\n        return a + b\n    return add", "f = solution(1)\nassert f(2) == 3 and f(b=4) == 5\nassert list(map(solution(10), [1, 2])) == [11, 12]"),
     ("class P:\n    def __init__(self, a):\n        self.x = a\n    @property\n    def y(self):\n        return self.x + 1\n    def price(self):\n        return self.x * 10\ndef solution(a):\n    return P(a)", "p = solution(3)\nassert p.x == 3 and p.price() == 30"),
     ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False"),
-    ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Bad:\n    pass\nelse:\n    assert False"),
-    ("LIMIT = 7\ndef solution(a):\n    return a < LIMIT", "assert LIMIT == 7\nassert solution(6) is True"),
     ("import random\ndef solution(a):\n    return random.randint(0, 10**9)", "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x"),
     ("import numpy as np\ndef solution(a):\n    return float(np.random.rand())", "import numpy as np\nnp.random.seed(5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x"),
     ("def solution(a):\n    return [a(x) for x in 'ab']", "assert solution(ord) == [97, 98]\nassert solution(str.upper) == ['A', 'B']"),
@@ -71,7 +47,6 @@ HONEST = [
     ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),
     ("import operator\ndef solution(a):\n    return operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
     ("import numpy\ndef solution(a):\n    return numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
-    ("def solution(a):\n    return a.with_suffix('.md')", "from pathlib import Path\nassert solution(Path('/a/b.txt')) == Path('/a/b.md')"),
     ("def solution(a):\n    print('x is', a)\n    return a", "import contextlib, io\nsolution(1)\ntext = io.StringIO()\nwith contextlib.redirect_stdout(text):\n    assert solution(3) == 3\n    print('and', end=' ')\n    solution(4)\nassert text.getvalue() == 'x is 3\\nand x is 4\\n'"),
     ("import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=1)", "import datetime\nzone = datetime.timezone(datetime.timedelta(hours=-2))\nassert solution(datetime.datetime(2024, 2, 28, tzinfo=zone)).isoformat() == '2024-02-29T00:00:00-02:00'"),
     # Later changes of objects that the program keeps are seen.
@@ -81,10 +56,6 @@ HONEST = [
     ("def solution(a, b=None):\n    if b is not None:\n        a.append(b)\n    for c in a:\n        c.append(9)", "x = []\nsolution(x, [1])\nsolution(x)\nsolution(x)\nassert x == [[1, 9, 9, 9]]"),
     ("import sys\ninput = sys.stdin.buffer.readline\nsys.stdout.reconfigure(encoding='utf-8')\ndef solution(a):\n    return a + len(input())", "assert solution(1) == 1"),
     ("import functools, sys\nsys.setrecursionlimit(10**6)\n@functools.cache\ndef solution(n):\n    return n and solution(n - 1) + 1", "assert solution(20000) == 20000"),
-    # Programs may change the attributes of objects whose class only the tests have.
-    (INSERT, NODE + "root = Node(5)\nfor value in (3, 8, 1):\n    solution(root, Node(value))\nassert (root.left.value, root.right.value, root.left.left.value) == (3, 8, 1)"),
-    ("def solution(a):\n    a.value, a.left = a.left, a.value", NODE + "node = Node(1)\nsolution(node)\nassert (node.left, node.value) == (1, None)\nsolution(node)\nassert node.value == 1"),
-    ("import copy\ndef solution(bag):\n    return copy.deepcopy(bag)", BAG + "bag = Bag()\nassert solution(bag).items == [1] and list(solution(bag)) == [1]"),
 ]  # fmt: skip
 
 
@@ -132,7 +103,6 @@ OF_CLASSES = [
     ("def solution(x):\n    return Point(x.b, [x.a, Color.BLUE])", "r = solution(Point(1, 2))\nassert r == Point(2, [1, Color.BLUE]) and r.b[1] is Color.BLUE"),
     ("def solution(x):\n    return Tree('t', x, x + 1)", "t = solution(3)\nassert (t.name, [leaf.value for leaf in t.leaves]) == ('t', [3, 4])\nassert type(t.leaves[0]) is Tree.Leaf"),
     ("def solution(x):\n    box = Box[int](x)\n    box.double\n    return box", "box = solution(3)\nassert (box.value, box.double, type(box)) == (3, 6, Box)"),
-    ("def solution(x):\n    return x | Rights.WRITE", "assert solution(Rights.READ) == Rights.READ | Rights.WRITE"),
     ("def solution(x, y=2):\n    return x * y", "import inspect\nassert list(inspect.signature(solution).parameters) == ['x', 'y']\nassert 'Solves' in solution.__doc__ and solution(4) == 8"),
 ]  # fmt: skip
 
@@ -182,7 +152,7 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
         ("import os\nos._exit(0)", "the candidate's process ended while its code was loading"),
         ("1 / 0", "the candidate's code does not load: ZeroDivisionError: division by zero"),
         (LIAR + "def solution(a):\n    return Liar()", "a test fails: assert solution(2) == 3"),
-        ("class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()", "the candidate returned what cannot be serialized: Int, whose class overrides comparison"),
+        ("class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()", "the candidate returned what cannot be serialized: Int"),
         ("import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
     ],
 )  # fmt: skip
@@ -224,7 +194,7 @@ BRANCHING = {
 
 def settled(test: str) -> Any:
     spec = phases.task(f"CASES = [(1, 1), (2, 4), (3, 9)]\n{test}")
-    return spec, calls.settle(msgspec.convert(phases.record(spec), Recording))
+    return spec, calls.agreed_calls(msgspec.convert(phases.record(spec), Recording))
 
 
 @pytest.mark.parametrize("failing", FAILING)

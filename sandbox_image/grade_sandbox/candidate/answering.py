@@ -4,7 +4,6 @@ It never has the tests or an expected value. It gets a call whose arguments depe
 all calls before; others come in batches (dialogue.py).
 """
 
-import contextlib
 import os
 import struct
 import sys
@@ -48,13 +47,12 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
         exec(compile(spec["signature"], plain_forms.SIGNATURE, "exec"), namespace)
         originals = instances.declared(spec["classes"], namespace)
         asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
-        helpers = {name: value for name, value in namespace.items() if plain_forms.is_helper(name, value)}
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
         channel.send(failure(wire.clip(f"{type(error).__name__}: {error}")))
         channel.flush()
         return
-    answerer = _Answerer(spec, namespace, originals, helpers, asked, call_context.Entered(printed), channel.announce)
+    answerer = _Answerer(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
     channel.send(answerer.hello())
     while True:
         try:
@@ -106,12 +104,11 @@ class _Answerer:
         spec: "Candidate",
         namespace: "dict[str, Any]",
         originals: "dict[str, type[Any]]",
-        helpers: "dict[str, Any]",
         asked: "list[str]",
         entered: call_context.Entered,
         announce: "Callable[[], object]",
     ) -> None:
-        """`originals`, `helpers`: the classes and functions of the signature.
+        """`originals`: the classes of the signature.
 
         `asked`: names of the classes that the candidate must write. `announce` is called before a large answer is
         encoded.
@@ -126,8 +123,6 @@ class _Answerer:
         self._objects = sending.Numbers()
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
-        self._helpers = helpers | self._classes
-        """The functions and classes of the signature, which tests may pass."""
         self._kept, self._next = set(spec.get("kept", ())), 0
         self._answers: dict[int, Any] = {}
         self._arguments: dict[int, dict[Any, Any]] = {}
@@ -136,19 +131,9 @@ class _Answerer:
     def hello(self) -> bytes:
         """Return the first message: the names the tests may use that the candidate's code defines."""
         space = self._namespace
-        encoder = self._encoder(())
-        values: dict[str, Any] = {}
-        errors: dict[str, Any] = {}
-        for name in self._names:
-            value = space.get(name)
-            if isinstance(value, type) and issubclass(value, Exception):
-                errors[name] = encoder.exception(value.__new__(value))[1]
-            elif name in space and not callable(value) and type(value) is not type(sys):
-                with contextlib.suppress(wire.UncrossableError):
-                    values[name] = encoder.encode(value)
         functions = [n for n, v in space.items() if callable(v) and n in self._wanted]
         imported = [n for n in self._names if n in space and _is_imported(n, space)]
-        return Hello(functions, imported, errors, values, encoder.nodes).written()
+        return Hello(functions, imported).written()
 
     def _encoder(self, known: "Sequence[Any]") -> sending.Encoder:
         return sending.Encoder(
@@ -166,7 +151,7 @@ class _Answerer:
         number, self._next = self._next, self._next + 1
         how, value = RETURNED, None
         try:
-            decoder = receiving.CallDecoder(call.nodes, self._classes, self._helpers, self._value_of)
+            decoder = receiving.CallDecoder(call.nodes, self._classes, self._value_of)
             target, (args, kwargs) = self._value_of(call.target), decoder.arguments(call)
         except Exception as error:
             return unsent(f"something else than the call is about ({type(error).__name__})")

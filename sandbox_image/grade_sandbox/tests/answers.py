@@ -11,11 +11,9 @@ from grade_sandbox.values.messages import (
     RAISED,
     RETURNED,
     UNSENT,
-    Hello,
     Reply,
     call_of,
     expression_of,
-    failure_of,
 )
 from grade_sandbox.values.passed import Passed, key_of
 
@@ -58,8 +56,6 @@ class Said(NamedTuple):
 
     texts: list[str]
     """The messages."""
-    values: dict[str, Any]
-    """The constants that it defines."""
     answers: list[Answer]
 
 
@@ -73,7 +69,6 @@ class Reader:
         exec(signature, namespace)
         self.calls = calls
         classes, stubs = test_run.classes_and_stubs(spec, namespace)
-        self._names = namespace
         self._replies = test_run.Replies(classes, lambda error: error, _call_nothing)
         self._replies.tested |= test_run.stand_ins(stubs, _call_nothing, _Nothing())
         self.given = [self._given(call) for call in calls]
@@ -90,7 +85,7 @@ class Reader:
 
         `value_of` returns the value of an expression in them, by default None.
         """
-        return receiving.CallDecoder(nodes, self._replies.classes, self._names, value_of)
+        return receiving.CallDecoder(nodes, self._replies.classes, value_of)
 
     def _given(self, call: Call) -> list[Any]:
         decoder = self.decoder(call.nodes)
@@ -98,23 +93,19 @@ class Reader:
 
     def said(self, texts: Sequence[str]) -> Said:
         """Return what a program said."""
-        hello, *replies = texts
         self._replies.objects.clear()
-        first = Hello.read(hello) if failure_of(hello) is None else Hello()
-        decoder = self._replies.decode(first.nodes)
-        values = {name: decoder.value(atom) for name, atom in first.values.items()}
-        reading = _Reading(self, values)
-        for call, text in zip(self.calls, replies, strict=False):
+        reading = _Reading(self)
+        for call, text in zip(self.calls, texts[1:], strict=False):
             reading.next(call, text)
         ended = [Answer(ENDED)] * (len(self.calls) - len(reading.found))
-        return Said([*texts], values, reading.found + ended)
+        return Said([*texts], reading.found + ended)
 
 
 class _Reading:
     """Reads the answers of one program, one after the other."""
 
-    def __init__(self, reader: Reader, values: dict[str, Any]) -> None:
-        self._reader, self._names = reader, values
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
         self._replies = reader._replies
         self.found: list[Answer] = []
         self._answers: list[Any] = []
@@ -164,7 +155,7 @@ class _Reading:
         if kind == "arg":
             return self._arguments[rest[0]][rest[1]]
         if kind in {"name", "op"}:
-            return self._names.get(rest[0])
+            return None
         try:
             return standing_in.part(kind, self._value_of(rest[0]), rest[1])
         except (LookupError, AttributeError, TypeError, ValueError):

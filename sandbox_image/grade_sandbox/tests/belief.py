@@ -56,12 +56,8 @@ def examined(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bo
 
 
 def _beside_reference(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
-    compare = partial(Likeness, tests.reader, tests.reads, tests.expected, texts, tests.opaque)
-    compared = compare()
+    compared = Likeness(tests.reader, tests.reads, tests.expected, texts, tests.opaque)
     compared.compare()
-    if passed and compared.arguments and not _reads_arguments(tests, compared):
-        compared = compare(are_arguments_read=False)
-        compared.compare()
     counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": compared.alike}
     found: dict[str, Any] = {"calls": counts}
     if first := (passed and compared.doubted) or compared.first:
@@ -83,16 +79,6 @@ def _beside_reference(tests: Tests, texts: list[str], again: Sequence[str], *, p
     sides = as_they_are(tests.expected[0]), as_they_are(texts)
     doubt = try_controls(partial(_accepts, tests), sides, compared.doubts)
     return found | {"doubt": doubt} if doubt else found
-
-
-def _reads_arguments(tests: Tests, compared: Likeness) -> bool:
-    """Whether the tests look at the arguments that a program and the reference have changed in different ways."""
-    tried = zip(
-        *([Change(call, ("argument", number), (), one) for one in own] for call, number, own in compared.arguments),
-        strict=False,
-    )
-    others = [with_changes(compared.unread, changes) for changes in tried]
-    return not others or not all(_accepts(tests, other) for other in others)
 
 
 def _say_nothing(tests: Tests, texts: list[str]) -> bool:

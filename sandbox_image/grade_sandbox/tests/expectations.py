@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import re
 
 from grade_sandbox.tests.kinds import Kinds, is_truth, largest_of
 from grade_sandbox.tests.placeholder import Placeholder
@@ -16,7 +17,7 @@ from grade_sandbox.tests.sameness import Comparison, Place, exact
 from grade_sandbox.tests.tried import Change, Replayed
 from grade_sandbox.tests.views import CONTAINERS, every, is_finite, view
 from grade_sandbox.values import sending, wire
-from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, TEXT
+from grade_sandbox.values.constructed import MAPPING, NONE, NUMBER, OBJECT, TEXT
 from grade_sandbox.values.messages import RETURNED, Call, Reply, call_of, expression_of, has_remote_objects
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from grade_sandbox.tests.tried import Tried
 
 MAX_EXPECTED = 20_000
+_INFINITE = re.compile("nan|inf", re.IGNORECASE)
 _WIDE = ("64", "128", "bool", "bool_")
 
 
@@ -142,18 +144,11 @@ def ordinary(answer: Any, text: str) -> str:
     """
     for seen in every([answer]):
         has = "the answer is" if seen.it is answer else "the answer contains"
-        if seen.family == NUMBER and not is_finite(seen.value) and not _names_infinite(text):
+        if seen.family == NUMBER and not is_finite(seen.value) and not _INFINITE.search(text):
             return f"{has} a number that is not finite"
         if seen.name.startswith("numpy.") and not seen.name.endswith(_WIDE) and seen.name[6:] not in text:
             return f"{has} a number of type {seen.name}"
-        if seen.family == FUNCTION and seen.name == "type":
-            return f"{has} the class {seen.value}"
     return ""
-
-
-def _names_infinite(text: str) -> bool:
-    lower = text.lower()
-    return "nan" in lower or "inf" in lower
 
 
 def is_comparison_of_two(calls: Sequence[Call], number: int) -> bool:

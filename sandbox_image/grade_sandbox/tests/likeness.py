@@ -37,6 +37,7 @@ _PROBLEMS = {
 }
 
 
+_UNDONE = "the program does not change its argument there, and the reference solution does"
 _CHANGEABLE = {*CONTAINERS, OBJECT}
 
 
@@ -62,17 +63,13 @@ class Likeness:
         references: Sequence[Sequence[str]],
         sample: Sequence[str],
         opaque: Collection[int] = (),
-        *,
-        are_arguments_read: bool = True,
     ) -> None:
         """`references`: the messages of each run of the reference; `sample`: those of the sample.
 
-        `opaque`: the calls whose answers are not compared. `are_arguments_read`: whether the tests look at arguments
-        that both have changed, beside an answer.
+        `opaque`: the calls whose answers are not compared.
         """
         self._reader, self._calls, self._opaque = reader, reader.calls, opaque
         self._sample = as_they_are(sample)
-        self._are_arguments_read = are_arguments_read
         self._expected, self._returned = reader.said(references[0]), reader.said(sample)
         pairs = zip(references[0], sample, strict=False)
         self._equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -95,18 +92,7 @@ class Likeness:
         self.doubts: list[Doubt] = []
         self.differing: dict[int, list[Path]] = {}
         """Call -> where its answer differs."""
-        self.arguments: list[tuple[int, Any, list[Any]]] = []
-        """Arguments that both have changed in different ways, while they also return an answer.
-
-        Call, number, and controls; they are put into the messages `unread`.
-        """
-        self._unread: dict[int, Replayed] = {}
         self._rewritten: dict[int, Replayed] = {}
-
-    @property
-    def unread(self) -> Tried:
-        """The sample's messages, with copies of such arguments in the answers."""
-        return exchanged(self._sample, self._unread)
 
     @property
     def as_left(self) -> Tried | None:
@@ -118,9 +104,6 @@ class Likeness:
         if self._is_same_text:
             self.same = len(self._calls)
             return
-        for name in sorted(self._expected.values.keys() & self._returned.values.keys()):
-            one, other = self._expected.values[name], self._returned.values[name]
-            self._note_places(-1, self._compare(-1, one, other, ("constant", name)))
         for number in range(len(self._calls)):
             self._answer(number)
 
@@ -145,8 +128,10 @@ class Likeness:
         is_compared = not ((is_silent and one.how == RETURNED) or number in self._opaque)
         places = self._compare(number, one.value, other.value, one.how) if is_compared else []
         places += self._compare(number, one.printed, other.printed, "printed")
-        places += self._arguments(number, is_answer=is_silent and not one.printed)
-        self._note_places(number, places)
+        is_answer = is_silent and not one.printed
+        arguments = self._arguments(number, is_answer=is_answer)
+        undone = bool(arguments) and is_answer and not other.changed
+        self._note_places(number, places + arguments * is_answer, arguments, _UNDONE if undone else "")
 
     def _is_of_data(self, number: int) -> bool:
         """Whether a call is an operation on answers that are data, and changes nothing. The tests do it themselves."""
@@ -179,85 +164,70 @@ class Likeness:
         return names - valued if is_seen or len(names) > 1 else set()
 
     def _arguments(self, number: int, *, is_answer: bool) -> list[Place]:
-        """Return where changed arguments differ; note those that only one side changed.
+        """Return where changed arguments differ; note that the tests must accept them as the reference leaves them.
 
-        `is_answer`: whether the reference does nothing but change its arguments.
+        `is_answer`: whether the reference does nothing but change its arguments. Then they are compared as an answer.
         """
         one, other = self._sides(number)
-        places = []
         whole = one.objects.tops if one.changed and is_answer else sorted(one.changed & other.changed, key=str)
+        places: list[Place] = []
         for argument in whole:
-            root = "argument", argument
-            differing = self._compare(number, one.objects[argument], other.objects[argument], root)
-            if differing and not is_answer:
-                self._unread[number] = self._apart(number, self._sample[number + 1].text)
-                self.arguments.append((number, argument, controls.of_argument(view(other.objects[argument]))))
-            if is_answer or self._are_arguments_read:
-                places += differing
-        if one.changed != other.changed:
+            places += self._compare(number, one.objects[argument], other.objects[argument], ("argument", argument))
+        if one.changed != other.changed or (places and not is_answer):
             self.differing[number] = [("argument",)]
-            self._rewritten[number] = self._apart(number, self._expected.texts[number + 1])
+            self._rewritten[number] = self._apart(number)
         return places
 
-    def _apart(self, number: int, left: str) -> Replayed:
-        """Return a message of the sample whose answer has copies of the arguments; `left` changes these.
+    def _apart(self, number: int) -> Replayed:
+        """Return the sample's message with an answer apart from the arguments, which the reference's message changes.
 
         If both return the same argument, it stays that: the tests may ask for this.
         """
         one, other = self._sides(number)
         returned = other.returned if other.returned == one.returned else None
-        return Replayed(self._sample[number + 1].text, is_apart=True, left=left, returned=returned)
+        return Replayed(
+            self._sample[number + 1].text, is_apart=True, left=self._expected.texts[number + 1], returned=returned
+        )
 
     # --- noting ---
 
-    def _note_places(self, number: int, places: list[Place]) -> None:
-        if not places:
-            self.same += number >= 0
+    def _note_places(self, number: int, places: list[Place], arguments: list[Place], problem: str) -> None:
+        """Note where an answer differs, and arguments beside it. `problem`: how it differs in kind, if known."""
+        if not (places or arguments):
+            self.same += 1
             return
-        self.differing.setdefault(number, []).extend(place.path for place in places)
+        self.differing.setdefault(number, []).extend(place.path for place in (*places, *arguments))
         kinds = Kinds(self._largest(number))
-        problem = next((found for place in places if (found := self._undone(place) or kinds.problem(place))), "")
+        problem = next((found for place in places if (found := problem or kinds.problem(place))), "")
         if not problem:
-            self.doubts += [as_doubt(place) for place in places if not self._varies(place)]
-        self._note(number, problem, places[0])
-
-    def _undone(self, place: Place) -> str:
-        """Return why a program that should change its argument gives no answer; empty if it changes it."""
-        if place.path[0] != "argument" or self._returned.answers[place.call].changed:
-            return ""
-        return "the program does not change its argument there, and the reference solution does"
+            doubted = (place for place in places if not (place.path[0] == "argument" or self._varies(place)))
+            self.doubts += map(as_doubt, doubted)
+        self._note(number, problem)
 
     def _varies(self, place: Place) -> bool:
         """Whether the reference's own runs differ there."""
         return any(place.path[: len(path)] == path for path in self._varying.get(place.call, ()))
 
     def _largest(self, number: int) -> Any:
-        if number < 0:
-            return largest_of(every([]))
         answer = self._expected.answers[number]
         return largest_of(every([*self._reader.given[number], *([answer.value] if answer.how == RETURNED else [])]))
 
-    def _note(self, number: int, problem: str, place: Place | None = None) -> None:
-        """Note a call that is not the same, and where it differs; `problem`: why it is not alike either."""
-        if number >= 0:
-            self.alike += not problem
-            is_doubted = bool(problem) and not self.problem
-            if self.first is None or is_doubted:
-                texts = shown.call(self._reader, number), *self._texts(number, place)
-                made = dict(zip(("call", "expected", "returned"), texts, strict=True))
-                self.first = self.first or made
-                self.doubted = made if is_doubted else self.doubted
+    def _note(self, number: int, problem: str) -> None:
+        """Note a call that is not the same; `problem`: why it is not alike either."""
+        self.alike += not problem
+        is_doubted = bool(problem) and not self.problem
+        if self.first is None or is_doubted:
+            texts = shown.call(self._reader, number), *self._texts(number)
+            made = dict(zip(("call", "expected", "returned"), texts, strict=True))
+            self.first = self.first or made
+            self.doubted = made if is_doubted else self.doubted
         self.problem = self.problem or problem
 
-    def _texts(self, number: int, place: Place | None) -> Sequence[str]:
+    def _texts(self, number: int) -> Sequence[str]:
         """Return both answers as texts for people, with what else differs: printed text, changed arguments."""
         one, other = self._sides(number)
         prints, changes = one.printed != other.printed, bool(one.changed or other.changed)
-        texts = [_text(answer, prints=prints, changes=changes) for answer in (one, other)]
-        if place is None or texts[0] != texts[1]:
-            return texts
-        parts = zip((place.expected, place.returned), texts, strict=True)
-        return [shown.clipped([shown.value(part), " in ", text]) for part, text in parts]
+        return [_text(answer, prints=prints, changes=changes) for answer in (one, other)]
 
 
 def _is_data(answer: Answer) -> bool:

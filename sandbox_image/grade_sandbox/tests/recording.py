@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import builtins
 import collections
-import functools
 import itertools
 import re
-import sys
 import types
 from typing import NamedTuple
 
@@ -43,8 +41,9 @@ _CHANGING = {name for kind in (list, dict, set, collections.deque) for name in d
     name for kind in (tuple, frozenset, types.MappingProxyType) for name in dir(kind)
 }
 """The methods of containers that change them."""
-_READS_MESSAGES = re.compile(r"\b(except|with)\b.*\bas\b|\bmatch=|Regex|exc_info|traceback")
-"""What tests need to read the message of an exception. Otherwise messages are not compared."""
+_EXECUTING = {"eval", "exec", "compile"}
+_UNPICKLES = re.compile(r"\b(pickle|shelve|dill|joblib|marshal)\b")
+"""What can execute an answer: no judge does that."""
 
 
 class Recording:
@@ -54,14 +53,13 @@ class Recording:
         """`recorder` creates what records the calls."""
         self._spec, self._recorder = spec, recorder or Recorder
         self._broken: BaseException | None = None
+        self._text = spec["signature"] + spec["test"]
         try:
             # The future import of this file must not affect the signature: it would turn annotations into texts.
             self._signature = compile(spec["signature"], plain_forms.SIGNATURE, "exec", dont_inherit=True)
             self._tests = continue_after_failure.Patient(spec["test"], identity=True)
             self._read = test_run.global_names(self._tests.code)
             self._reads = test_run.read_attributes(self._tests.code)
-            if _READS_MESSAGES.search(spec["test"]):
-                self._reads.append("args")
         except Exception as error:
             self._broken = error
 
@@ -78,6 +76,8 @@ class Recording:
         try:
             if self._broken is not None:
                 raise self._broken
+            if (self._read | test_run.global_names(self._signature)) & _EXECUTING or _UNPICKLES.search(self._text):
+                return {"refused": "the tests execute texts, which may be those of an answer", **open_}
             namespace: dict[str, Any] = {"__file__": process.FILE}
             exec(self._signature, namespace)
             classes, stubs = test_run.classes_and_stubs(self._spec, namespace)
@@ -91,8 +91,6 @@ class Recording:
             namespace |= known | {name: recorder.named(name) for name in names if name not in known}
             recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
             namespace["isinstance"] = recorder.is_instance
-            for execute in (eval, exec, compile):
-                namespace[execute.__name__] = functools.partial(recorder.executed, execute)
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
             return {"refused": str(error), **open_}
@@ -296,15 +294,6 @@ class Recorder:
     def is_instance(self, value: Any, kinds: Any) -> bool:
         """Replace `isinstance`."""
         return self.asked() if type(value) is Placeholder else self.is_kind(value, kinds)
-
-    def executed(self, execute: Callable[..., Any], source: Any, *given: Any, **more: Any) -> Any:
-        """Replace `eval`, `exec` and `compile`: the text of an answer is not executed."""
-        if type(source) is Placeholder:
-            self.refuse("the tests execute the text of an answer")
-        if execute is not compile and not given:
-            frame = sys._getframe(1)
-            given = frame.f_globals, frame.f_locals
-        return execute(source, *given, **more)
 
     # --- called by substitutes for classes ---
 

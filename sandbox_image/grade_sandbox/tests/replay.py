@@ -109,7 +109,7 @@ class Replay(TestRun):
             wanted = call.parts
             earlier = [self.value_of(expression) for expression in expressions(wanted)]
             if earlier:
-                decoder = receiving.CallDecoder(call.nodes, self.replies.classes, self.names, self.value_of)
+                decoder = receiving.CallDecoder(call.nodes, self.replies.classes, self.value_of)
                 wanted = self._contents(*decoder.arguments(call), earlier)
             return wire.encode(wanted) == wire.encode(self._contents(args, kwargs, earlier))
         except (LookupError, AttributeError, TypeError, ValueError, wire.UncrossableError, wire.MalformedError):
@@ -138,11 +138,9 @@ class Replay(TestRun):
         for change in given.changes:
             if change.root == "printed":
                 printed = change.value
-            elif change.root in {RETURNED, RAISED}:
+            else:
                 how = how if change.steps else RAISED if isinstance(change.value, Exception) else RETURNED
                 result = views.put(result, change.steps, views.copied(change.value))
-            elif passed is not None:
-                views.put_in(passed[change.root[1]], change.steps, views.copied(change.value))
         self._end({**dict(enumerate(args)), **kwargs}, result if how == RETURNED else _NOTHING)
         self.context.after(printed, message.consumed)
         return how, result

@@ -12,8 +12,7 @@ import re
 import sys
 
 from grade_sandbox.confine import process
-from grade_sandbox.tests import executing, views
-from grade_sandbox.values import instances, receiving, remote_objects, standing_in, wire
+from grade_sandbox.values import instances, receiving, remote_objects, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.messages import RETURNED, UNSENT, Hello, failure_of
 from grade_sandbox.values.standing_in import Proxy
@@ -21,12 +20,12 @@ from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from types import CodeType
     from typing import Any, NoReturn
 
     from grade_sandbox.jobs import Declared, Task
-    from grade_sandbox.tests.tried import Change, Replayed
+    from grade_sandbox.tests.tried import Replayed
     from grade_sandbox.values.messages import Reply
     from grade_sandbox.values.passed import Passed
     from grade_sandbox.values.remote_objects import Link
@@ -79,18 +78,16 @@ class TestRun:
         try:
             if (failed := failure_of(hello.text)) is not None:
                 return f"the candidate's code does not load: {wire.clip(failed)}", "load"
-            self._run(Hello.read(hello.text), hello.changes)
+            self._run(Hello.read(hello.text))
             if not self.used:
                 why = "the tests pass without a call", "unconfirmed"
         except BaseException as error:
             why = reason_of(error, self.spec["test"])
         return why if self.error is None else reason_of(self.error, "")
 
-    def _run(self, hello: Hello, changes: Sequence[Change]) -> None:
+    def _run(self, hello: Hello) -> None:
         make_repeatable()
-        text = self.spec["signature"] + self.spec["test"]
-        namespace = executing.namespace(self.note, text, (self._signature, self._tests))
-        namespace["__file__"] = process.FILE
+        namespace: dict[str, Any] = {"__file__": process.FILE}
         exec(self._signature, namespace)
         classes, self.stubs = classes_and_stubs(self.spec, namespace)
         self.replies, self.context = Replies(classes, self.note, self.called), CallContext(self.refusal)
@@ -100,37 +97,12 @@ class TestRun:
         lent = stand_ins(lent, self.called, self)
         namespace |= lent
         self.replies.tested |= lent
-        decoder = self.replies.decode(hello.nodes)
         for name in wanted:
-            for found in self._lent(name, hello, decoder):
+            # Official tests have it because they run in one process with the program.
+            if name in hello.imported and (found := library(name)) is not None:
                 namespace[name] = found
-        for change in changes:
-            namespace[change.root[1]] = views.put(namespace[change.root[1]], change.steps, views.copied(change.value))
-        # The recording has found that the tests read them.
-        self.used += len(hello.values.keys() & set(wanted))
         self.names = dict(namespace)
         exec(self._tests, namespace)
-
-    def _lent(self, name: str, hello: Hello, decoder: receiving.Decoder) -> Iterator[Any]:
-        """Yield what the tests get under a name that a candidate may have; nothing if it has none.
-
-        Modules and library functions come from this process's own library if the candidate has imported them. If it
-        has defined `isclose` itself, the tests get neither: the library's is not what they would test, and the
-        candidate's could be what makes them pass.
-        """
-        found, errors, values = library(name), hello.errors, hello.values
-        is_function = name in hello.functions
-        if found is not None and (name in hello.imported or _is_written_down(found, values.get(name))):
-            yield found
-        elif found is not None and not (name in errors and _is_error(found)):
-            if is_function or name in errors or name in values:
-                yield _Redefined(name, self.note)
-        elif name in errors:
-            yield standing_in.error_class(name, errors[name], None)
-        elif name in values:
-            yield decoder.value(values[name])
-        elif is_function:
-            yield Proxy(name, None, self.called)
 
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names of the candidate that the tests may use."""
@@ -270,15 +242,10 @@ class _Decoder(receiving.Decoder):
             self._objects[number] = remote_objects.made(self._tested[name], compares=compares)
         return self._objects[number]
 
-    def iterator(self, kind: str, items: list[Any], end: Any) -> Any:
-        return standing_in.iterator(items, kind, end, self.note)
-
     def function(self, node: list[Any]) -> Any:
         if node[0] != "function" or not isinstance(node[1], str):
             raise MalformedError("a function that is none")
-        made = Proxy(node[1], None, self._call_back)
-        made.__doc__ = node[2] if len(node) > 2 and isinstance(node[2], str) else None
-        return made
+        return Proxy(node[1], None, self._call_back)
 
 
 # --- names ---
@@ -342,28 +309,3 @@ def library(name: str) -> Any:
         if hasattr(module, name):
             return getattr(module, name)
     return None
-
-
-def _is_written_down(found: Any, atom: Any) -> bool:
-    """Whether a candidate has written down this very number or text of the library."""
-    return type(found) in {int, float, str} and type(atom) is type(found) and repr(atom) == repr(found)
-
-
-def _is_error(found: Any) -> bool:
-    return isinstance(found, type) and issubclass(found, Exception)
-
-
-class _Redefined:
-    """Represents a candidate's own object with the name of one of the library: a test that uses it confirms nothing."""
-
-    def __init__(self, name: str, note: Note) -> None:
-        self._name, self._note = name, note
-
-    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        why = f"the tests use {self._name!r}, which the program defines and the standard library as well"
-        raise self._note(UnconfirmedError(why))
-
-    __getattr__ = __call__ = __iter__ = __len__ = __bool__ = __eq__ = __ne__ = __contains__ = __getitem__ = _refuse
-    __lt__ = __le__ = __gt__ = __ge__ = __float__ = __index__ = __neg__ = __abs__ = __hash__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __mod__ = __rmod__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = _refuse

@@ -16,9 +16,8 @@ class Change(NamedTuple):
     """A part of an answer that is replaced."""
 
     call: int
-    """-1: a constant."""
     root: Any
-    """RETURNED or RAISED: the answer; `printed`; ("argument", number): an object of the call; ("constant", name)."""
+    """RETURNED or RAISED: the answer; `printed`."""
     steps: Sequence[Step]
     value: Any
 

@@ -6,7 +6,6 @@ All values here were built from a program's messages, so they are plain data of 
 from __future__ import annotations
 
 import collections
-import contextlib
 import copy
 import decimal
 import enum
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Step = tuple[str, Any]
-    """How a part is reached: `at` a position in a tuple, `item` in another sequence, `flat` in an array; `key`,
-    `attribute`, or `fact`."""
+    """How a part is reached: `at` a position in a tuple, `item` in another sequence, `key`, or `attribute`."""
 
 CONTAINERS = {SEQUENCE, SET, MAPPING, ITERATOR}
 MAX_RANGE = 100_000
@@ -57,7 +55,6 @@ class View(NamedTuple):
     value: Any = None
     parts: Sequence[Any] = ()
     keys: Sequence[Any] = ()
-    shape: tuple[int, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -81,9 +78,8 @@ def view(value: Any) -> View:
     name = constructed.name_of(kind)
     if name is not None:
         return _of_type(value, name)
-    items = standing_in.items_of(value)
-    if items is not None:
-        return View(value, ITERATOR, "iterator", parts=items)
+    if kind is standing_in.Iterated:
+        return View(value, ITERATOR, "iterator", parts=value.items)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return _of_numpy(numpy, value)
@@ -127,14 +123,8 @@ def _of_type(value: Any, name: str) -> View:
 
 def _of_numpy(numpy: Any, value: Any) -> View:
     if isinstance(value, numpy.ndarray):
-        array = value.__array__()  # a matrix has two dimensions whatever is done to it
-        if array.dtype.names is not None:
-            return View(value, OTHER, "array", repr(array.tolist()), shape=array.shape)
-        flat = array.astype(str) if array.dtype.kind in "Mm" else array
-        items = flat.ravel().tolist()
-        if not array.shape:
-            return view(items[0])._replace(it=value)
-        return View(value, SEQUENCE, "array", parts=items, shape=array.shape)
+        items = (value.astype(str) if value.dtype.kind in "Mm" else value).tolist()
+        return View(value, SEQUENCE, "array", parts=items) if value.shape else view(items)._replace(it=value)
     kind = value.dtype.kind
     if kind in "biufc":
         plain = value.item()
@@ -143,20 +133,6 @@ def _of_numpy(numpy: Any, value: Any) -> View:
     if kind in "US":
         return View(value, TEXT, "str" if kind == "U" else "bytes", value.item())
     return View(value, OTHER, "scalar", str(value))
-
-
-def rows(seen: View) -> View:
-    """Return an array with several dimensions as a sequence of its rows; any other value as it is."""
-    return seen._replace(parts=[*seen.it.__array__()], shape=()) if len(seen.shape) > 1 else seen
-
-
-def opened(seen: View) -> View:
-    """Return a text as a sequence of its characters, and a mapping as one of its pairs."""
-    if seen.family == TEXT:
-        return View(seen.it, SEQUENCE, "list", parts=[*seen.value])
-    if seen.family == MAPPING:
-        return View(seen.it, SEQUENCE, "list", parts=[*zip(seen.keys, seen.parts, strict=True)])
-    return seen
 
 
 def every(values: Iterable[Any]) -> Iterator[View]:
@@ -192,60 +168,17 @@ def put(value: Any, steps: Sequence[Step], new: Any) -> Any:
         else:
             held[key] = made
         return value
-    if how == "fact":
-        facts = standing_in.facts_of(value)
-        facts[key] = put(facts[key], rest, new)
-        return value
     if how == "key":
         value[key] = put(value[key], rest, new)
         return value
-    return _put_item(value, how, key, rest, new)
-
-
-def _put_item(value: Any, how: str, key: int, rest: Sequence[Step], new: Any) -> Any:
-    items = standing_in.items_of(value)
-    if items is not None:
-        return standing_in.with_items(value, [*items[:key], put(items[key], rest, new), *items[key + 1 :]])
-    if isinstance(value, tuple):
-        parts = [*value]
-        parts[key] = put(parts[key], rest, new)
-        return tuple.__new__(type(value), parts)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.ndarray):
-        return _put_in_array(value.__array__(), how, key, rest, new)
-    if type(value) not in {list, collections.deque}:
-        value = [*value]
-    value[key] = put(value[key], rest, new)
-    return value
-
-
-def _put_in_array(array: Any, how: str, key: int, rest: Sequence[Step], new: Any) -> Any:
-    if how == "flat":
-        is_number = type(new) in {int, float} and array.dtype.kind in "biuf"
-        made = array.astype("<f8" if is_number else object)
-        made.reshape(-1)[key] = new
-        return made
-    row = put(array[key], rest, new)
-    made = array.astype(row.dtype if getattr(row, "dtype", None) is not None else object)
-    made[key] = row
-    return made
-
-
-def put_in(held: Any, steps: Sequence[Step], contents: Any) -> None:
-    """Give an argument another part, or other contents; it keeps its type and its identity."""
-    if steps:
-        put(held, steps, contents)
-        return
-    kind = type(held)
-    fill = TYPES[name].fill if (name := constructed.name_of(kind)) is not None else None
-    if fill is not None:
-        pairs = isinstance(held, dict) and isinstance(contents, dict)
-        fill(held, [part for pair in contents.items() for part in pair] if pairs else [*contents])
-    elif isinstance(contents, dict):
-        for key, item in contents.items():
-            object.__setattr__(held, key, item)
-    else:
-        held[...] = contents
+    if type(value) is standing_in.Iterated:
+        items = value.items
+        return value.with_items([*items[:key], put(items[key], rest, new), *items[key + 1 :]])
+    items = (
+        value if type(value) in {list, collections.deque} else value.tolist() if hasattr(value, "tolist") else [*value]
+    )
+    items[key] = put(items[key], rest, new)
+    return tuple.__new__(type(value), items) if isinstance(value, tuple) else items
 
 
 def copied(value: Any) -> Any:
@@ -253,8 +186,8 @@ def copied(value: Any) -> Any:
     memo: dict[int, Any] = {}
     kept = []
     for seen in every([value]):
-        if seen.family == ITERATOR and standing_in.items_of(seen.it) is not None:
-            memo[id(seen.it)] = standing_in.with_items(seen.it, [copied(item) for item in seen.parts])
+        if seen.family == ITERATOR:
+            memo[id(seen.it)] = seen.it.with_items([copied(item) for item in seen.parts])
         elif seen.family in {OTHER, FUNCTION}:
             memo[id(seen.it)] = seen.it
         kept.append(seen.it)
@@ -268,14 +201,6 @@ def is_finite(value: Any) -> bool:
     if isinstance(value, decimal.Decimal):
         return value.is_finite()
     return not isinstance(value, float) or math.isfinite(value)
-
-
-def as_number(text: Any) -> float | None:
-    """Return the number that a text reads as, or None."""
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return None
 
 
 _ATOMS: dict[type[Any], str] = {

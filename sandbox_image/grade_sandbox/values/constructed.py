@@ -6,22 +6,18 @@ change is built empty and filled later, because it may contain itself.
 
 from __future__ import annotations
 
-import array
 import collections
-import contextlib
 import datetime
 import decimal
 import fractions
-import importlib
 import itertools
-import types
 from typing import NamedTuple
 
-from grade_sandbox.values.wire import BUILTIN_TYPES, MalformedError, UncrossableError, module_of, type_name
+from grade_sandbox.values.wire import BUILTIN_TYPES, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 NUMBER, TEXT, NONE, OTHER = "number", "text", "None", "other"
@@ -77,44 +73,15 @@ def _spread(make: Callable[..., Any]) -> Callable[[list[Any]], Any]:
     return lambda parts: make(*parts)
 
 
-def _fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
-    """Fill a SimpleNamespace. Names that Python reserves are refused, because some have a meaning, e.g. for NumPy."""
-    if any(not isinstance(name, str) or name.startswith("__") for name in held):
-        raise MalformedError("an attribute that is no plain name")
-    vars(target).clear()
-    vars(target).update(held)
-
-
 # --- factories of default dictionaries ---
 
 _FACTORIES = {name: BUILTIN_TYPES[name] for name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple")}
-_NESTED = "defaultdict of "
-"""Begins the name of the factory that creates a `defaultdict` with another factory."""
 
 
 def _factory_name(value: collections.defaultdict[Any, Any]) -> str | None:
-    if value.default_factory is None:
-        return None
+    """Return the name of a factory. Another one is not sent: only to read a missing key needs it."""
     name = getattr(value.default_factory, "__name__", "")
-    if _FACTORIES.get(name) is value.default_factory:
-        return name
-    # `lambda: []` is equivalent to `list`; its result shows that.
-    with contextlib.suppress(Exception):
-        made = value.default_factory()
-        for name, kind in _FACTORIES.items():
-            if type(made) is kind and made == kind():
-                return name
-        if type(made) is collections.defaultdict and not made and (inner := _factory_name(made)) is not None:
-            return f"{_NESTED}{inner}"
-    # The factory is needed only to read a missing key. The existing data is sent, the function is not.
-    return None
-
-
-def _factory(name: str | None) -> Callable[[], Any] | None:
-    if name is None or not name.startswith(_NESTED):
-        return None if name is None else _FACTORIES[name]
-    inner = _factory(name.removeprefix(_NESTED))
-    return lambda: collections.defaultdict(inner)
+    return name if _FACTORIES.get(name) is value.default_factory is not None else None
 
 
 # --- times ---
@@ -132,12 +99,10 @@ def _with_zone(kind: type[Any]) -> Callable[[list[Any]], Any]:
     return lambda parts: kind.fromisoformat(parts[0]).replace(fold=parts[1], tzinfo=parts[2])
 
 
-# --- others that take more than an expression ---
+def _place(parts: list[Any]) -> Any:
+    import zoneinfo
 
-
-def _named(module: str, name: str) -> Callable[[list[Any]], Any]:
-    """Return a function that makes a value with a class or function of a module that few programs load."""
-    return lambda parts: getattr(importlib.import_module(module), name)(*parts)
+    return zoneinfo.ZoneInfo(*parts)
 
 
 TYPES: dict[str, Type] = {
@@ -149,8 +114,8 @@ TYPES: dict[str, Type] = {
     "counter": Type(collections.Counter, _pairs, collections.Counter, MAPPING, "Counter", _refill_mapping),
     "ordered": Type(collections.OrderedDict, _pairs, collections.OrderedDict, MAPPING, "OrderedDict", _refill_mapping),
     "default": Type(
-        collections.defaultdict, _pairs, lambda name: collections.defaultdict(_factory(name)), MAPPING, "defaultdict",
-        _refill_mapping, lambda v: [_factory_name(v)],
+        collections.defaultdict, _pairs, lambda name: collections.defaultdict(name and _FACTORIES[name]), MAPPING,
+        "defaultdict", _refill_mapping, lambda v: [_factory_name(v)],
     ),
     "deque": Type(
         collections.deque, collections.deque.__iter__, lambda most: collections.deque(maxlen=most), SEQUENCE,
@@ -159,15 +124,10 @@ TYPES: dict[str, Type] = {
     "bytearray": Type(
         bytearray, lambda v: [bytes(v)], bytearray, TEXT, fill=lambda v, parts: v.__setitem__(slice(None), *parts)
     ),
-    "namespace": Type(
-        types.SimpleNamespace, lambda v: _pairs(vars(v)), types.SimpleNamespace, OBJECT,
-        fill=lambda v, parts: _fill_namespace(v, as_mapping(parts)),
-    ),
     "keys": Type(type({}.keys()), iter, lambda parts: dict.fromkeys(parts).keys(), SEQUENCE, "dict view"),
     "values": Type(type({}.values()), iter, lambda parts: dict(enumerate(parts)).values(), SEQUENCE, "dict view"),
     "items": Type(type({}.items()), iter, lambda parts: dict(parts).items(), SEQUENCE, "dict view"),
     "range": Type(range, lambda v: (v.start, v.stop, v.step), _spread(range), SEQUENCE),
-    "array.array": Type(array.array, lambda v: (v.typecode, v.tobytes()), _spread(array.array), SEQUENCE),
     "decimal": Type(decimal.Decimal, lambda v: [decimal.Decimal.__str__(v)], _spread(decimal.Decimal), NUMBER),
     "fraction": Type(
         # `Fraction("1e999999999")` would compute this power.
@@ -185,9 +145,7 @@ TYPES: dict[str, Type] = {
     "timezone": Type(
         datetime.timezone, lambda v: v.__getinitargs__(), _spread(datetime.timezone), OTHER
     ),
-    "zone": Type("zoneinfo.ZoneInfo", lambda v: [v.key], _named("zoneinfo", "ZoneInfo"), OTHER, "ZoneInfo"),
-    "PosixPath": Type("pathlib.PosixPath", lambda v: [str(v)], _named("pathlib", "PosixPath"), TEXT),
-    "PurePosixPath": Type("pathlib.PurePosixPath", lambda v: [str(v)], _named("pathlib", "PurePosixPath"), TEXT),
+    "zone": Type("zoneinfo.ZoneInfo", lambda v: [v.key], _place, OTHER, "ZoneInfo"),
 }  # fmt: skip
 """Name -> how values of the type are sent."""
 MUTABLE = {name for name, one in TYPES.items() if one.fill is not None} | {"array", "instance", "tree"}

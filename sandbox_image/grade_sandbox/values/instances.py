@@ -7,8 +7,6 @@ replace what a class computes.
 from __future__ import annotations
 
 import builtins
-import dis
-import functools
 import sys
 import types
 
@@ -67,14 +65,10 @@ def set_attributes(target: Any, wanted: Mapping[Any, Any]) -> None:
         known = _of_class(type(target), key)
         if _is_method(known):
             raise MalformedError("an attribute that hides a method")
-        if _is_constant(type(target), key, known):
-            raise MalformedError("an attribute that hides a constant of its class")
         if isinstance(known, types.MemberDescriptorType):
             known.__set__(target, item)
         elif own is None:
             object.__setattr__(target, key, item)
-        elif _is_computed(known):
-            own.pop(key, None)
         else:
             own[key] = item
 
@@ -89,45 +83,6 @@ def _is_method(known: Any) -> bool:
     return isinstance(known, (classmethod, staticmethod)) or (callable(known) and not isinstance(known, type))
 
 
-def _is_constant(kind: type[Any], name: str, known: Any) -> bool:
-    """Whether the class has a value under this name that its methods read from `self` but never write.
-
-    A name in capitals is always a constant.
-    """
-    if known is None or isinstance(known, type) or hasattr(type(known), "__get__"):
-        return False
-    if name in getattr(kind, "__dataclass_fields__", {}):
-        return False
-    steps = [step for base in kind.__mro__ if base is not object for step in _attribute_steps(base)]
-    return (name.isupper() or ("LOAD_ATTR", name) in steps) and ("STORE_ATTR", name) not in steps
-
-
-@functools.cache
-def _attribute_steps(kind: type[Any]) -> set[tuple[str, Any]]:
-    """Return (instruction, name) for every attribute that a class's own functions read or write, at any depth."""
-    found: set[tuple[str, Any]] = set()
-    stack = [getattr(value, part, None) for value in kind.__dict__.values() for part in ("__code__", *_WRAPPING)]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, types.CodeType):
-            found |= {(s.opname, s.argval) for s in dis.get_instructions(value) if s.opname.endswith("_ATTR")}
-            # A comprehension or a lambda has its own code object.
-            stack += value.co_consts
-        elif value is not None:
-            stack += [part for part in (getattr(value, name, None) for name in ("__code__", *_WRAPPING)) if part]
-    return found
-
-
-_WRAPPING = ("__func__", "__wrapped__", "fget", "fset", "func")
-"""Attributes in which a wrapper keeps its function."""
-
-
-def _is_computed(known: Any) -> bool:
-    """Whether the class computes this value and an instance stores it, as `functools.cached_property` does."""
-    kind = type(known)
-    return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not hasattr(kind, "__delete__")
-
-
 def make_named(kind: Any, values: list[Any]) -> Any:
     """Return an instance of a tuple class of the signature, with as many items as the class has fields."""
     if len(values) != len(getattr(kind, "_fields", values)):
@@ -135,62 +90,22 @@ def make_named(kind: Any, values: list[Any]) -> Any:
     return tuple.__new__(kind, values)
 
 
-def make_error(kind: Any, arguments: Iterable[Any], wanted: Mapping[Any, Any], notes: Iterable[Any]) -> Exception:
+def make_error(kind: Any, arguments: Iterable[Any], wanted: Mapping[Any, Any]) -> Exception:
     """Return an instance of an exception class of the signature."""
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")
     error = kind.__new__(kind, *arguments)
     set_attributes(error, wanted)
-    _annotate(error, notes)
     return error
 
 
-def library_error(module: Any, qualified: Any) -> type[Exception] | None:
-    """Return the exception class of this name in a library that this process itself has imported, or None."""
-    found: Any = sys.modules.get(module) if isinstance(module, str) and isinstance(qualified, str) else None
-    if found is None or module.split(".")[0] in _TESTING:
-        return None
-    for part in qualified.split("."):
-        found = getattr(found, "__dict__", {}).get(part)
-    return found if isinstance(found, type) and issubclass(found, Exception) else None
-
-
-_TESTING = {"unittest", "doctest", "pytest", "_pytest", "hypothesis", "nose", "bdb"}
-"""Modules whose exceptions end or skip a test."""
-
-
-def _annotate(error: BaseException, notes: Iterable[Any]) -> None:
-    found = [note for note in notes if isinstance(note, str)]
-    if found:
-        error.__notes__ = found
-
-
-def make_builtin_error(
-    name: str,
-    parts: Iterable[Any],
-    own: type[BaseException] | None = None,
-    wanted: Mapping[Any, Any] | None = None,
-    notes: Iterable[Any] = (),
-) -> BaseException:
-    """Return an instance of a built-in exception class.
-
-    `own`: a class that derives from it, to be used instead. Its own constructor is not run. `wanted`: attributes of the
-    instance.
-    """
+def make_builtin_error(name: str, parts: list[Any], own: type[BaseException] | None = None) -> BaseException:
+    """Return an instance of a built-in exception class, or of `own`, a class that derives from it."""
     kind = getattr(builtins, name)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise MalformedError("an exception that is none")
-    parts = list(parts)
-    if issubclass(kind, getattr(builtins, "BaseExceptionGroup", ())):
-        parts[1:] = map(list, parts[1:])
     try:
-        error = kind(*parts) if own is None else own.__new__(own, *parts)
+        error: BaseException = (own or kind)(*parts)
     except TypeError:
         return RuntimeError(*parts)
-    if own is not None:
-        kind.__init__(error, *parts)
-    for key, item in (wanted or {}).items():
-        if isinstance(key, str) and not _reserved(key) and not hasattr(type(error), key):
-            vars(error)[key] = item
-    _annotate(error, notes)
     return error

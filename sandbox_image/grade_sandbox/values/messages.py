@@ -74,20 +74,15 @@ class Hello(NamedTuple):
     functions: Sequence[str] = ()
     imported: Sequence[str] = ()
     """Names that some module has with this value."""
-    errors: dict[str, str] = {}
-    """Exception class -> the nearest built-in class."""
-    values: dict[str, Any] = {}
-    """Constant -> atom."""
-    nodes: Sequence[Any] = []
 
     @classmethod
     def read(cls, data: str) -> Hello:
         """Decode a message; raises MalformedError."""
         message = _load(data)
-        kinds = {"functions": list, "imported": list, "errors": dict, "values": dict, "nodes": list}
-        if not all(type(message.get(name)) is kind for name, kind in kinds.items()):
+        functions, imported = message.get("functions"), message.get("imported")
+        if not (isinstance(functions, list) and isinstance(imported, list)):
             raise MalformedError("it does not say what it defines")
-        return cls(**{name: message[name] for name in kinds})
+        return cls(functions, imported)
 
     def written(self) -> bytes:
         """Encode the message."""

@@ -123,7 +123,7 @@ class _Enumerating(sending.Encoder):
         return False
 
     def iterator(self, value: Any) -> list[Any]:
-        return ["iterator", []]
+        return ["iterator", [], None]
 
 
 def key_of(number: Any) -> Any:

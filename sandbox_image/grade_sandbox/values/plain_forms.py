@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import itertools
 import operator
 import sys
 import types
 
 from grade_sandbox.values import constructed, standing_in
 from grade_sandbox.values.instances import attributes
-from grade_sandbox.values.wire import UncrossableError, module_of, type_name
+from grade_sandbox.values.wire import module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from grade_sandbox.values.wire import NodeEncoder
 
-SCALARS = (int, float, complex, str, bytes)
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
 # Modules with classes that are not an attribute of the module, or that name another module as theirs.
 _LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
@@ -34,8 +34,6 @@ _CALLABLE: tuple[type[Any], ...] = (
     types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
     functools._lru_cache_wrapper, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )  # fmt: skip
-HELPER = "helper"
-"""The node of a function or class of the signature that tests pass to a program."""
 SIGNATURE = "<signature>"
 """The file name of the signature's code."""
 BUILTIN_MODULES = ("builtins", "math", "cmath", "operator", "statistics", "numpy")
@@ -62,28 +60,6 @@ def is_own(kind: type[Any]) -> bool:
     return bool(made_by_a_class_statement) and not known and module not in _LIBRARIES
 
 
-def scalar(value: Any) -> Any:
-    """Return the plain number or text for an instance of a subclass of such a type; None for other values."""
-    kind = type(value)
-    if not is_own(kind):
-        return None
-    for base, plain in _PLAIN_SCALARS.items():
-        if isinstance(value, base):
-            if overrides(kind, base):
-                raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
-            return plain(value)
-    return None
-
-
-_PLAIN_SCALARS: dict[type[Any], Callable[[Any], Any]] = {
-    int: int.__pos__,
-    float: float.__pos__,
-    complex: complex.__pos__,
-    str: str.__str__,
-    bytes: lambda value: bytes.__getitem__(value, slice(None)),
-}
-
-
 def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
     """Return a node for a value that is not plain data itself; None if no node can represent it."""
     kind = type(value)
@@ -95,42 +71,14 @@ def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
 
 
 def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any] | None:
-    if isinstance(value, standing_in.Tree):
+    if isinstance(value, standing_in.Tree) or (encoder.functions and isinstance(value, enum.Enum)):
         return _tree(encoder, value, kind)
-    for base in kind.__mro__:
-        name = constructed.name_of(base)
-        if name is not None:
-            return _of_base(encoder, value, base, name)
-    for base in kind.__mro__:
-        if base in encoder.classes:
-            return _descendant(encoder, value, kind, base)
-    if hasattr(kind, "__next__") and hasattr(kind, "__iter__"):
-        return encoder.iterator(value)
-    if encoder.functions:
-        return ["function", kind.__name__] if callable(value) else _tree(encoder, value, kind)
-    if callable(value):
-        return None
-    if _has_behaviour(value):
-        raise UncrossableError(f"{type_name(value)}, whose class has methods")
-    return _tree(encoder, value, kind)
-
-
-def _of_base(encoder: NodeEncoder, value: Any, base: type[Any], name: str) -> list[Any]:
-    """Return a node for an instance of a class derived from a type that is sent as its parts."""
-    kind = type(value)
-    if overrides(kind, base):
-        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
     fields = getattr(kind, "_fields", None)
-    if base is tuple and isinstance(fields, tuple) and all(type(field) is str for field in fields):
-        return ["record", kind.__name__, list(fields), encoder.atoms(tuple.__iter__(value))]
-    return encoder.constructed(name, value)
-
-
-def _descendant(encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
-    """Return a node for an instance of a class derived from one of the signature's: an instance of that class."""
-    if overrides(kind, base) or isinstance(value, (enum.Enum, tuple, list, dict, set, str, int, float, bytes)):
-        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
-    return ["instance", encoder.classes[base], encoder.pairs(attributes(value))]
+    if isinstance(value, tuple) and isinstance(fields, tuple) and not overrides(kind, tuple):
+        return ["record", kind.__name__, list(map(str, fields)), encoder.atoms(tuple.__iter__(value))]
+    if not encoder.functions or any(base in _DATA for base in kind.__mro__):
+        return None
+    return ["function", kind.__name__] if callable(value) else _tree(encoder, value, kind)
 
 
 def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
@@ -142,16 +90,15 @@ def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
         if name not in held and hasattr(kind, name):
             with contextlib.suppress(Exception):
                 held[name] = getattr(value, name)
-    facts = _facts(encoder, value, kind) if encoder.asks(None) else {}
+    facts = _facts(value, kind) if encoder.asks(None) else {}
     sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
     return ["tree", kind.__name__, encoder.pairs(dict(sendable)), encoder.pairs(facts)]
 
 
-def _facts(encoder: NodeEncoder, value: Any, kind: type[Any]) -> dict[Any, Any]:
+def _facts(value: Any, kind: type[Any]) -> dict[Any, Any]:
     """Return the length and the items of an object, as far as it has them."""
     if isinstance(value, standing_in.Tree):
-        facts = standing_in.facts_of(value)
-        return facts | ({"__iter__": iter(facts["__iter__"])} if "__iter__" in facts else {})
+        return standing_in.facts_of(value)
     facts = {}
     for name, ask in _FACTS.items():
         if _found(kind, name) is not None:
@@ -160,39 +107,26 @@ def _facts(encoder: NodeEncoder, value: Any, kind: type[Any]) -> dict[Any, Any]:
     return facts
 
 
-def _has_behaviour(value: Any) -> bool:
-    """Whether the class of an object of the tests has more than a constructor and what is sent of the object."""
-    known = {"__init__", *_FACTS, *attributes(value)}
-    members = (item for base in type(value).__mro__ if is_own(base) for item in vars(base).items())
-    return any(callable(one) if name.startswith("__") else True for name, one in members if name not in known)
-
-
-_FACTS: dict[str, Callable[[Any], Any]] = {"__len__": len, "__iter__": iter}
+MAX_ITEMS = 1000
+"""How many items of an object of the candidate's own class are sent at most."""
+_FACTS: dict[str, Callable[[Any], Any]] = {
+    "__len__": len,
+    "__iter__": lambda value: [*itertools.islice(value, MAX_ITEMS)],
+}
+_DATA = {*constructed.NAMES, int, float, complex, str, bytes}
+"""The types from which a class of the program may not derive, if its objects are to be sent."""
 
 
 def _callable(encoder: NodeEncoder, value: Any) -> list[Any] | None:
-    """Return a node for a function: of the candidate, else only one of a library or of the signature, by its name."""
+    """Return a node for a function: of the candidate, else only one of a library, by its name."""
     name = getattr(value, "__name__", type(value).__name__)
     if encoder.functions:
-        doc = getattr(value, "__doc__", None)
-        named = ["function", name if type(name) is str else type(value).__name__]
-        return [*named, doc] if type(doc) is str and type(value) is types.FunctionType else named
-    if isinstance(value, type) and value in encoder.classes:
-        return [HELPER, encoder.classes[value]]
-    if is_helper(name, value):
-        return [HELPER, name]
+        return ["function", name if type(name) is str else type(value).__name__]
     qualified = getattr(value, "__qualname__", name)
     for module in BUILTIN_MODULES:
         if find_builtin(module, qualified) is value:
             return ["builtin", module, qualified]
     return None
-
-
-def is_helper(name: str, value: Any) -> bool:
-    """Whether a value is a function that the signature defines under this name: both sides have it."""
-    if type(value) is not types.FunctionType or value.__code__.co_filename != SIGNATURE:
-        return False
-    return value.__globals__.get(name) is value
 
 
 def find_builtin(module: Any, qualified: Any) -> Any:

@@ -7,7 +7,7 @@ import re
 
 from grade_sandbox.values import arrays, plain_forms, standing_in
 from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
-from grade_sandbox.values.instances import library_error, make_builtin_error, make_error, make_named, set_attributes
+from grade_sandbox.values.instances import make_builtin_error, make_error, make_named, set_attributes
 from grade_sandbox.values.messages import EARLIER, NODE, PASSED, WRITTEN
 from grade_sandbox.values.wire import BUILTIN_TYPES, MalformedError
 
@@ -62,14 +62,6 @@ class Decoder:
         """Return a substitute for an object of a class that the candidate must write."""
         raise MalformedError("an object of a class that is none")
 
-    def iterator(self, kind: str, items: list[Any], end: Any) -> Any:
-        """Return an iterator of these items."""
-        return standing_in.iterated(items, kind, end, self.note)
-
-    def helper(self, name: Any) -> Any:
-        """Return a function or class of the signature."""
-        raise MalformedError("a function of the signature")
-
     def function(self, node: list[Any]) -> Any:
         """Return a function."""
         found = plain_forms.find_builtin(*node[1:3]) if node[0] == "builtin" else None
@@ -90,11 +82,11 @@ class Decoder:
                 if not self._ready[position]:
                     self._immutable(position)
             kinds = {node[0] for node in self.nodes}
-            for wanted in ({"instance", "tree"}, {"list", "deque", "array", "bytearray"}, MUTABLE):
+            for wanted in ({"instance", "tree"}, {"list", "deque", "bytearray"}, MUTABLE - {"array"}):
                 if kinds.isdisjoint(wanted):
                     continue
                 for position, node in enumerate(self.nodes):
-                    if node[0] in wanted and self._ready[position] is True and not _is_filled(node):
+                    if node[0] in wanted and self._ready[position] is True:
                         self.fill(self.built[position], node)
                         self._ready[position] = "filled"
         except _MALFORMED as error:
@@ -190,11 +182,11 @@ class Decoder:
         if known is not None and known.fill is not None:
             known.fill(target, self.values(node[1]))
         elif kind == "array":
-            arrays.fill(target, node, self.value)
+            arrays.fill(target, node)
         elif kind == "instance" or (kind == "tree" and not isinstance(target, standing_in.Tree)):
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
-            standing_in.fill_tree(target, self.pairs(node[2]), self.pairs(node[3]), self.note)
+            standing_in.fill_tree(target, self.pairs(node[2]), self.pairs(node[3]))
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
@@ -207,69 +199,47 @@ class Decoder:
 
     def exception(self, node: list[Any]) -> BaseException:
         """Return the exception of a node of which no class of the signature is known."""
-        if len(node) == 3:
-            return make_builtin_error(node[1], self.values(node[2]))
-        _, base, arguments, name, own, cause, library, notes = node
-        kind: Any = library_error(*library) if library is not None else None
-        if (kind is None and name != base) or (kind is not None and name != kind.__name__):
-            kind = standing_in.error_class(name, base, kind)
-        parts = self.values(arguments), kind, self.pairs(own), self.values(notes)
-        error = make_builtin_error(base, *parts)
-        reason = self.value(cause)
-        error.__cause__ = reason if isinstance(reason, Exception) else None
-        return error
+        _, base, arguments, name = node
+        own = standing_in.error_class(name, base) if name != base else None
+        return make_builtin_error(base, self.values(arguments), own)
 
 
 class CallDecoder(Decoder):
     """Builds the arguments of a call.
 
-    `helpers`: the functions and classes of the signature. `value_of` returns the value of an expression.
+    `value_of` returns the value of an expression.
     """
 
     def __init__(
         self,
         nodes: Any,
         classes: Mapping[str, type[Any]],
-        helpers: Mapping[str, Any],
         value_of: Callable[[Any], Any],
     ) -> None:
         super().__init__(nodes, classes)
-        self._helpers, self._value_of = helpers, value_of
+        self._value_of = value_of
         self.decode_all()
 
     def evaluate(self, expression: Any) -> Any:
         return self._value_of(expression)
-
-    def helper(self, name: Any) -> Any:
-        return self._helpers[name]
 
     def arguments(self, call: Call) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments of the call, and its named ones."""
         return self.values(call.arguments), {key: self.value(atom) for key, atom in call.named}
 
 
-def _flag(kind: Any, value: Any) -> enum.Flag:
-    if not (isinstance(kind, type) and issubclass(kind, enum.Flag) and type(value) is int):
-        raise MalformedError("a flag that is none")
-    return kind(value)
-
-
 _OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
-    "iterator": lambda d, n: d.iterator(n[0], d.values(n[1]), None),
-    "generator": lambda d, n: d.iterator(n[0], d.values(n[1]), d.value(n[2])),
-    "begun": lambda d, n: d.iterator(n[0], d.values(n[1]), d.value(n[2])),
+    "iterator": lambda d, n: standing_in.Iterated(d.values(n[1]), d.value(n[2]), d.note),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
     "scalar": lambda d, n: arrays.scalar(n),
     "record": lambda d, n: standing_in.record(n[1], n[2], d.values(n[3])),
     "named": lambda d, n: make_named(d.classes[n[1]], d.values(n[2])),
     "enum": lambda d, n: d.classes[n[1]][n[2]],
-    "flag": lambda d, n: _flag(d.classes[n[1]], n[2]),
-    "error": lambda d, n: make_error(d.classes[n[1]], d.values(n[2]), d.pairs(n[3]), d.values(n[4])),
+    "error": lambda d, n: make_error(d.classes[n[1]], d.values(n[2]), d.pairs(n[3])),
     "exception": Decoder.exception,
     "object": lambda d, n: d.object(n[1], n[3], compares=n[2] is True),
     "function": lambda d, n: d.function(n),
     "builtin": lambda d, n: d.function(n),
-    plain_forms.HELPER: lambda d, n: d.helper(n[1]),
 }
 """Kind of an immutable node without a type in the table -> its value."""
 _NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)
@@ -279,11 +249,6 @@ def _plain_class(kind: Any) -> type[Any]:
     if not isinstance(kind, type) or issubclass(kind, _NOT_PLAIN):
         raise MalformedError("an instance of a class that has none of this kind")
     return kind
-
-
-def _is_filled(node: list[Any]) -> bool:
-    """Whether the shell of a node already has its contents, as an array of numbers or texts does."""
-    return bool(node[0] == "array" and node[1] != "O")
 
 
 def _references(node: list[Any]) -> list[int]:

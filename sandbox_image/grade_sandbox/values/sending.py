@@ -5,14 +5,12 @@ from __future__ import annotations
 import builtins
 import collections
 import enum
-import itertools
 import re
 import sys
 import time
-import types
 
-from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
-from grade_sandbox.values.instances import attributes, library_error
+from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects, standing_in
+from grade_sandbox.values.instances import attributes
 from grade_sandbox.values.messages import BYTES, CHARACTERS, COMPLEX, INTEGER, NODE, PASSED, Call
 from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, EndlessError, UncrossableError, module_of, type_name
 
@@ -38,6 +36,8 @@ _OF_ITERATORS = {"builtins", "itertools", "collections", "_collections"}
 """Modules whose iterators are sent as their items. Those of other modules, such as files, are not."""
 _SIZED = {one.kind for one in constructed.TYPES.values() if isinstance(one.kind, type) and hasattr(one.kind, "__len__")}
 _SIZED.remove(range)  # sent as three numbers
+_ARGUMENTS = {bool, int, float, str, bytes, type(None)}
+"""The types of an exception's arguments that are sent."""
 
 
 class Numbers:
@@ -139,10 +139,6 @@ class Encoder:
             found = table.get(id(value))
             if found is not None:
                 return found
-        if isinstance(value, plain_forms.SCALARS) and kind not in self.classes and self._tested(kind) is None:
-            plain = plain_forms.scalar(value)
-            if plain is not None:
-                return self.atom(plain)
         if len(self.nodes) >= MAX_NODES:
             raise UncrossableError("a value of too many parts")
         position = len(self.nodes)
@@ -174,7 +170,7 @@ class Encoder:
             return ["tree", "Match", self.pairs({"string": value.string}), []]
         numpy = sys.modules.get("numpy")
         if numpy is not None:
-            node = arrays.node(self, numpy, value)
+            node = arrays.node(numpy, value)
             if node is not None:
                 return node
         if remote_objects.is_object(value) or remote_objects.is_class(value):
@@ -203,82 +199,39 @@ class Encoder:
         return [self.atom(part) for pair in mapping.items() for part in pair]
 
     def exception(self, error: BaseException) -> list[Any]:
-        """Return an exception as the nearest class that the other side has.
+        """Return an exception as the nearest class that the other side has: one of the signature, or a built-in one.
 
-        This is a class of the signature, of a library, or a built-in one. An exception class of the candidate keeps its
-        name and its attributes with plain values.
+        An exception class of the candidate keeps its name. Of its arguments, numbers and texts are sent.
         """
-        library: list[str] | None
-        notes, library = self.atoms(getattr(error, "__notes__", ())), None
-        for kind in type(error).__mro__:
-            if kind in self.classes:
-                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error)), notes]
-            if getattr(builtins, kind.__name__, None) is kind:
-                break
-            if library is None and library_error(kind.__module__, kind.__qualname__) is kind:
-                library = [kind.__module__, kind.__qualname__]
-        arguments = self._arguments(error, kind)
-        cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
-        own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
-        if kind is type(error) and cause is None and not (own or notes):
-            return ["exception", kind.__name__, arguments]
-        name = type(error).__name__
-        return ["exception", kind.__name__, arguments, name, self.pairs(own), cause, library, notes]
-
-    def _arguments(self, error: BaseException, kind: type[Any]) -> list[Any]:
-        """Return the arguments with which a built-in class makes an equal exception; a file's error has its name."""
-        group = getattr(builtins, "ExceptionGroup", ())
-        if isinstance(error, group):
-            # A tuple, because a list is filled only after the exception is made.
-            return [self.atom(error.message), self.atom(tuple(error.exceptions))]
-        classes: list[Any] = [type(error), kind, BaseException]
-        own, built_in, usual = (each.__str__ for each in classes)
-        if own is not built_in and built_in is usual:
-            return self.atoms([str(error)])  # the candidate's class makes the text itself
-        made: Any = kind.__reduce__
-        return self.atoms([one for one in made(error)[1] if self._is_sendable(one)])
-
-    def _is_sendable(self, value: Any) -> bool:
-        """Whether a part of an exception can be sent. The other parts are sent in any case."""
-        if value is None or type(value) in {bool, int, float, str}:
-            return True
-        try:
-            Encoder(self.classes, reads=self.reads, functions=self.functions).encode(value)
-        except (UncrossableError, RecursionError):
-            return False
-        return not (isinstance(value, BaseException) or _is_iterator(type(value)))
+        classes = type(error).__mro__
+        kind = next(one for one in classes if one in self.classes or getattr(builtins, one.__name__, None) is one)
+        arguments = self.atoms(one for one in error.args if type(one) in _ARGUMENTS)
+        if kind in self.classes:
+            return ["error", self.classes[kind], arguments, self.pairs(attributes(error))]
+        return ["exception", kind.__name__, arguments, type(error).__name__]
 
     def iterator(self, value: Any) -> list[Any]:
-        """Return all items of an iterator; only the first ones if it is endless, and its exception if it fails.
+        """Return all items of an iterator, and how it ends: None, its exception, or True if it is endless.
 
-        Also what a generator returns after its last item.
+        Of an endless one, only the first items are sent.
         """
         items: list[Any] = []
-        generator = type(value) is types.GeneratorType
-        if type(value) is itertools.groupby:
-            # A group is no longer valid when the next one is requested.
-            value = ((key, iter(list(group))) for key, group in value)
+        end: Any = None
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
-            iterator = iter(value)
-            while True:
-                items.append(next(iterator))
+            for item in value:
+                items.append(item)
                 if len(items) > MAX_ITERATOR_ITEMS or (len(items) > ENDLESS_ITEMS and time.process_time() > limit):
                     del items[ENDLESS_ITEMS:]
-                    return ["begun", self.atoms(items), None]
-        except StopIteration as error:
-            returned = error.value
+                    end = True
+                    break
         except EndlessError:  # it reads an argument of which only the first items were sent
-            return ["begun", self.atoms(items), None]
+            end = True
         except Exception as error:
-            return ["begun", self.atoms(items), self.atom(error)]
-        if generator:
-            return ["generator", self.atoms(items), self.atom(returned)]
-        return ["iterator", self.atoms(items)]
+            end = error
+        return ["iterator", self.atoms(items), self.atom(end)]
 
     def _instance(self, value: Any, name: str) -> list[Any]:
-        if isinstance(value, enum.Flag):
-            return ["flag", name, value.value]
         if isinstance(value, enum.Enum):
             return ["enum", name, value.name]
         if isinstance(value, tuple):
@@ -291,4 +244,6 @@ class Encoder:
 
 
 def _is_iterator(kind: type[Any]) -> bool:
+    if kind is standing_in.Iterated:
+        return True
     return module_of(kind) in _OF_ITERATORS and hasattr(kind, "__next__") and not plain_forms.is_own(kind)

@@ -8,14 +8,13 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
-from typing import NamedTuple
 
 from grade_sandbox.values import remote_objects
-from grade_sandbox.values.wire import EndlessError, MalformedError, UnconfirmedError
+from grade_sandbox.values.wire import EndlessError, MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     CallBack = Callable[["Proxy | remote_objects.Operator", tuple[Any, ...], dict[str, Any]], Any]
@@ -38,13 +37,6 @@ class Proxy:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(self, args, kwargs)
-
-    def __enter__(self) -> Any:
-        return self._call(remote_objects.OPERATORS["enter"], (self,), {})
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        if kind is None:
-            self._call(remote_objects.OPERATORS["exit"], (self,), {})
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"
@@ -93,126 +85,53 @@ def tree_class(name: Any) -> type[Tree]:
     return type(_name(name), (Tree,), {"__slots__": ()})
 
 
-def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Note) -> None:
-    """Fill a Tree. `note` gets the reason why nothing can be confirmed, and returns the exception to raise."""
+def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any]) -> None:
+    """Fill a Tree."""
     if not isinstance(tree, Tree):
         raise MalformedError("a tree that is none")
     if any(not isinstance(name, str) or name.startswith("__") for name in held):
         raise MalformedError("an attribute that is no plain name")
     kept = {name: facts[name] for name in ("__len__", "__iter__") if name in facts}
-    if "__iter__" in kept:
-        kept["__iter__"] = _Items(kept["__iter__"], kept.get("__len__"), note)
     object.__setattr__(tree, "__dict__", dict(held))
     object.__setattr__(tree, _FACTS, kept)
 
 
-class _Items:
-    """The items of an iterated object: the same each time, and as many as its reported length."""
+class Iterated:
+    """An iterator of which all items are known, or the first ones.
 
-    def __init__(self, source: Iterable[Any], length: Any, note: Note) -> None:
-        self.source, self._length, self._note = iter(source), length, note
-        self._taken: list[Any] = []
-        self._end: Exception | None = None
+    `end`: None, the exception after the items, or True if it does not end. `note` gets the reason why nothing can be
+    confirmed, and returns the exception to raise.
+    """
 
-    def __iter__(self) -> Iterator[Any]:
-        position = 0
-        while position < len(self._taken) or self._took_another():
-            yield self._taken[position]
-            position += 1
-        if self._end is not None:
-            raise self._end
-        if self._length is not None and self._length != position:
-            why = f"the candidate returned an object of length {self._length} that has {position} items"
-            raise self._note(UnconfirmedError(why))
+    def __init__(self, items: list[Any], end: Any = None, note: Note = lambda error: error) -> None:
+        self.items, self.end, self.note = items, end, note
+        self._next = 0
 
-    def __deepcopy__(self, memo: object) -> _Items:
-        """Return itself, for a program that copies the object: a generator cannot be copied."""
+    def __iter__(self) -> Iterated:
         return self
 
-    def _took_another(self) -> bool:
-        if self._end is None:
-            try:
-                self._taken.append(next(self.source))
-            except StopIteration:
-                return False
-            except Exception as error:
-                self._end = error
-        return self._end is None
+    def __next__(self) -> Any:
+        self._next += 1
+        if self._next <= len(self.items):
+            return self.items[self._next - 1]
+        if self.end is None:
+            raise StopIteration
+        if isinstance(self.end, Exception):
+            raise self.end
+        raise self.note(EndlessError(f"more than the first {len(self.items)} items of an iterator that does not end"))
 
-    def replace(self, source: Iterable[Any]) -> None:
-        """Give other items, of any number."""
-        self.source, self._length = iter(source), None
-
-
-# --- iterators that a program answered: their items are known before somebody reads them ---
-
-
-class _Iterated(NamedTuple):
-    iterator: Any
-    items: list[Any]
-    kind: str
-    end: Any
-    note: Note
-
-
-_ITERATED: dict[int, _Iterated] = {}
-"""id() of an iterator -> what it gives. Only judges fill it, and a judge is a process that ends."""
-
-
-def iterator(items: list[Any], kind: str = "iterator", end: Any = None, note: Note = lambda error: error) -> Any:
-    """Return an iterator of known items, as `iterated` does."""
-    made = iterated(items, kind, end, note)
-    _ITERATED[id(made)] = _Iterated(made, items, kind, end, note)
-    return made
-
-
-def items_of(value: Any) -> list[Any] | None:
-    """Return the items of an iterator, if they are known."""
-    known = _ITERATED.get(id(value.source if type(value) is _Items else value))
-    return None if known is None else known.items
-
-
-def with_items(value: Any, items: list[Any]) -> Any:
-    """Return an iterator like this one, with other items."""
-    if type(value) is _Items:
-        value.replace(iterator(items))
-        return value
-    known = _ITERATED[id(value)]
-    return iterator(items, known.kind, known.end, known.note)
-
-
-def iterated(items: list[Any], kind: str, end: Any, note: Note) -> Iterator[Any]:
-    """Return an iterator of these items.
-
-    `kind` is `iterator`; or `generator`, and `end` is what it returns; or `begun`, and `end` is the exception after the
-    items, or None if it does not end.
-    """
-    if kind == "begun":
-        return _begun(items, end, note)
-    return iter(items) if kind == "iterator" else _generator(items, end)
-
-
-def _generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
-    yield from items
-    return returned
-
-
-def _begun(items: list[Any], end: Any, note: Note) -> Iterator[Any]:
-    yield from items
-    if isinstance(end, Exception):
-        raise end
-    error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
-    note(error)
-    raise error
+    def with_items(self, items: list[Any]) -> Iterated:
+        """Return an iterator like this one, with other items."""
+        return Iterated(items, self.end, self.note)
 
 
 @functools.cache
-def error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
-    """Return an exception class of this name; its base is a built-in class, or one of a library."""
+def error_class(name: Any, base: Any) -> type[Exception]:
+    """Return an exception class of this name; its base is a built-in class."""
     kind = getattr(builtins, base)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")
-    return type(_name(name), (kind if library is None else library,), {})
+    return type(_name(name), (kind,), {})
 
 
 def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
