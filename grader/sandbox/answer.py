@@ -128,8 +128,9 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     said: bytes = b""
     """Its messages, each in a line: the first after its code was loaded, then the replies; empty if it ended before."""
-    encoding: bool = False
-    """Whether its time or memory was up while it encoded an answer."""
+    unsure: bool = False
+    """Whether the official run may not stop where it was stopped: its time or memory was up while it encoded an answer,
+    or it went on after it was told that its time was up."""
 
     @property
     def messages(self) -> list[str]:

@@ -117,9 +117,11 @@ class Pool:
         if starved:
             yield from self._together(iter(starved), 1, [])
 
-    def form(self, workers: int, source: Tickets, starved: list[Ticket], *, holds: bool = True) -> Crew:
-        """Let some workers begin with these jobs. For `starved` and `holds` see `Work` in worker.py."""
-        return Crew(workers, self._work(source=source, starved=starved, holds=holds))
+    def form(
+        self, workers: int, source: Tickets, starved: list[Ticket], *, holds: bool = True, has_spare: bool = False
+    ) -> Crew:
+        """Let some workers begin with these jobs. For the other arguments see `Work` in worker.py."""
+        return Crew(workers, self._work(source=source, starved=starved, holds=holds, has_spare=has_spare))
 
     def _together(self, tickets: Iterator[Ticket], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
-        yield from self.form(workers, Source(tickets), starved).verdicts()
+        yield from self.form(workers, Source(tickets), starved, has_spare=True).verdicts()

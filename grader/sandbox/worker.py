@@ -71,14 +71,16 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """The jobs that will run again alone."""
     holds: bool = True
     """Whether an answer is given only when canaries have confirmed it."""
+    has_spare: bool = False
+    """Whether one worker more takes part as soon as a program sleeps: such a program needs no core."""
 
 
 class Worker:
     """One thread's loop: fill the window, receive an answer, and decide whether it is valid."""
 
-    def __init__(self, index: int, work: Work, give: Callable[[Verdict], None]) -> None:
-        """`give` gets the verdicts."""
-        self._index, self._work, self._give = index, work, give
+    def __init__(self, index: int, work: Work, give: Callable[[Verdict], None], asleep: Callable[[], object]) -> None:
+        """`give` gets the verdicts. `asleep` is called when a program sleeps."""
+        self._index, self._work, self._give, self._asleep = index, work, give, asleep
         self._source, self._supervisors = work.source, work.supervisors
         self._outstanding: collections.deque[Ticket] = collections.deque()
         self._waiting: Ticket | None = None
@@ -97,7 +99,10 @@ class Worker:
                     return
                 self._lost(str(error))
                 continue
-            self._take(answer)
+            if "asleep" in answer:
+                self._asleep()
+            else:
+                self._take(answer)
 
     def _fill(self) -> bool:
         """Send jobs until the window is full; return False if nothing is left to do."""
@@ -217,22 +222,30 @@ class Crew:
         """If a worker fails, no other one takes another job."""
         self._results = SimpleQueue[Verdict | BaseException | None]()
         """Verdicts, and for each worker that has ended its error or None."""
-        self._stop = work.supervisors.stop
-        self.workers = [Worker(index, work, self._results.put) for index in range(workers)]
-        self._threads = [threading.Thread(target=self._run, args=(worker,), daemon=True) for worker in self.workers]
-        for thread in self._threads:
-            thread.start()
+        self._work, self._stop, self._most = work, work.supervisors.stop, workers + work.has_spare
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        for _ in range(workers):
+            self._add()
+
+    def _add(self) -> None:
+        """Let one more worker begin, if there may be more."""
+        with self._lock:
+            if len(self._threads) < self._most:
+                worker = Worker(len(self._threads), self._work, self._results.put, self._add)
+                self._threads.append(threading.Thread(target=self._run, args=(worker,), daemon=True))
+                self._threads[-1].start()
 
     def verdicts(self) -> Iterator[Verdict]:
         """Yield verdicts until the workers are done. Raises the error of a worker that failed."""
         failure: BaseException | None = None
-        working = len(self.workers)
-        while working:
+        ended = 0
+        while ended < len(self._threads):
             result = self._results.get()
             if isinstance(result, Verdict):
                 yield result
                 continue
-            working -= 1
+            ended += 1
             failure = failure or result
         for thread in self._threads:
             thread.join()

@@ -51,6 +51,9 @@ class Scripted:
                 return {"id": 0, "run": {"evidence": evidence("blocked", waited=1.0)}}
             case "pause":
                 time.sleep(0.3)
+            case "doze":
+                self.queue.insert(0, job | {"do": "wait"})
+                return {"asleep": True}
             case "wait":
                 assert self.backend.signals[job["for"]].wait(30)
             case "signal":

@@ -111,7 +111,7 @@ def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_j
 @pytest.mark.parametrize(
     ("end", "stopped", "status"),
     [
-        ("while True: pass", "cpu", -9),
+        ("while True: pass", "cpu", 0),
         ("import os; os.kill(os.getpid(), 11)", None, -11),
     ],
 )
@@ -123,6 +123,29 @@ def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped
         [["list", [number]]] for number in range(50)
     ]
     assert (answer["evidence"]["stopped"], answer["evidence"]["status"]) == (stopped, status)
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+@pytest.mark.parametrize(
+    ("body", "stopped", "goes_on"),
+    [
+        ("try:\n  n = 0\n  while True: n += 1\n except Exception: return 1", "cpu", True),
+        ("try:\n  time.sleep(9)\n finally: return 1", "blocked", True),
+        ("try:\n  n = 0\n  while True: n += 1\n except Exception: raise SystemExit", "cpu", True),
+        ("try:\n  n = 0\n  while True: n += 1\n except ValueError: return 1", "cpu", False),
+        ("time.sleep(9)", "blocked", False),
+        ("while True:\n  try: time.sleep(9)\n  except Exception: pass", "blocked", False),
+    ],
+)
+def test_a_program_whose_time_is_up_is_told_so_and_what_it_says_then_is_no_answer(
+    body: str, stopped: str, goes_on: bool
+) -> None:
+    """Officially it would be told so, too: only if it goes on, the official run must show what it does."""
+    source = f"import time\ndef solution(a):\n {body}\n"
+    answer = phases.do("answer", {"candidate": {**DECLARED, "source": source}, "calls": [call(1)]}, cpu=0.2)
+    assert (answer["evidence"]["stopped"], len(phases.texts(answer))) == (stopped, 1)
+    assert answer.get("unsure", False) == goes_on
 
 
 @pytest.mark.bubblewrap
@@ -158,7 +181,7 @@ def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> N
     candidate = {**DECLARED, "source": source}
     spec = {"candidate": candidate, "calls": [call({"node": 0}, nodes=[["list", []]])]}
     said = phases.do("answer", spec, cpu=0.1)
-    assert said["evidence"]["stopped"] is None or said["encoding"]
+    assert said["evidence"]["stopped"] is None or said["unsure"]
 
 
 @pytest.mark.bubblewrap

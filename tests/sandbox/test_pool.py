@@ -64,6 +64,16 @@ def test_a_starved_program_runs_again_alone_before_it_is_judged():
     assert verdicts["c"].answer["alone"] is True
 
 
+def test_while_a_program_sleeps_another_supervisor_does_what_comes_next():
+    """The second job is already where the first one sleeps; the third wakes it."""
+    backend = Backend()
+    jobs = [{"name": "a", "do": "doze", "for": "up"}, {"name": "b", "do": "pass"}]
+    jobs += [{"name": "c", "do": "signal", "for": "up"}]
+    with Pool(backend, 1, 10) as pool:
+        assert {verdict.key for verdict in pool.run((job["name"], job) for job in jobs)} == {"a", "b", "c"}
+    assert (backend.started, backend.closed) == (2, 2)
+
+
 def test_where_no_supervisor_starts_the_run_fails_with_the_reason():
     with pytest.raises(InfrastructureError, match="nothing starts"):
         run({"a": "pass"}, Backend(broken=True))

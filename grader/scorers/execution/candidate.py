@@ -65,7 +65,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     lost: str = ""
     """Why nothing is known, if there is neither."""
     is_late: bool = False
-    """Whether the tests arrive at the very call in which the program has used up its CPU time."""
+    """Whether the tests arrive at the very call in which the program has used up its time."""
     is_open: bool = False
     """Whether it, or its judge, used up its short time limit, so that it has no verdict yet."""
 

@@ -176,8 +176,8 @@ class Phases:
     def run(self, samples: Iterable[Sample]) -> None:
         """Run samples officially. Every careful verdict must be known.
 
-        A program that has used up its time in a call at which its tests arrive would use it up there once more. Such
-        programs are the main cost of real runs, so they do not run again.
+        A program that has used up its time in a call at which its tests arrive, and does not go on when it is told so,
+        would end there once more. Such programs are the main cost of real runs, so they do not run again.
         """
         open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
         for sample in open_:
@@ -187,7 +187,10 @@ class Phases:
 
     def _timed_out(self, sample: Sample) -> Executed:
         seconds = sample.attempt.task.seconds or self._limits.cpu_seconds
-        evidence = Evidence(stopped="cpu", status=None, cpu=seconds, wall=seconds, waited=0.0, oom=False)
+        judgement = sample.verdicts.completion.judgement
+        assert judgement is not None
+        stopped, used = judgement.evidence.stopped, min(judgement.evidence.cpu, seconds)
+        evidence = Evidence(stopped=stopped, status=None, cpu=used, wall=seconds, waited=0.0, oom=False)
         run = Run(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
         return Executed(lint=sample.lint, run=run)
 

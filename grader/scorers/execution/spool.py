@@ -24,8 +24,8 @@ class StoredAnswers(NamedTuple):
     evidence: Evidence
     replies: int
     """Their number."""
-    encoding: bool
-    """See `Answers.encoding`."""
+    unsure: bool
+    """See `Answers.unsure`."""
 
 
 class Spool:
@@ -46,11 +46,11 @@ class Spool:
         """Store answers."""
         self._write(key, answers.said)
         digest = hashlib.sha256(answers.said).hexdigest()
-        return StoredAnswers(key, digest, answers.evidence, answers.said.count(b"\n"), answers.encoding)
+        return StoredAnswers(key, digest, answers.evidence, answers.said.count(b"\n"), answers.unsure)
 
     def get(self, kept: StoredAnswers) -> Answers:
         """Return stored answers."""
-        return Answers(evidence=kept.evidence, said=self._read(kept.key), encoding=kept.encoding)
+        return Answers(evidence=kept.evidence, said=self._read(kept.key), unsure=kept.unsure)
 
     def store(self, key: str, value: object) -> None:
         """Store a value of JSON."""

@@ -328,6 +328,6 @@ def _with_evidence(judged: Judgement, answers: StoredAnswers) -> Judgement:
 
 
 def _is_late(judged: Judgement, answers: StoredAnswers) -> bool:
-    """Whether the tests arrive at the very call in which a program used up its CPU time, and not in encoding it."""
-    is_late = answers.evidence.stopped == "cpu" and not answers.evidence.oom and not answers.encoding
+    """Whether the tests arrive at the very call in which a program used up its time and did not go on afterwards."""
+    is_late = answers.evidence.stopped in {"cpu", "blocked"} and not answers.evidence.oom and not answers.unsure
     return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS

@@ -39,6 +39,7 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
     process.seed()
+    process.hear_alarm()
     channel = _Channel(channel_fd)
     sys.stdin = sys.stderr = process.Streams()
     printed = sys.stdout = process.Streams()
@@ -164,6 +165,9 @@ class _Answerer:
         try:
             value = target(*args, **kwargs)
             self._constructed(call.target, value)
+        except process.TimeoutException:
+            # The program did not catch it, so it would not catch it officially either.
+            os._exit(0)
         except (Exception, SystemExit) as error:
             how, value = RAISED, _without_frames(error)
         if number in self._kept and how == RETURNED:

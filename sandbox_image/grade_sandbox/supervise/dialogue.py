@@ -55,6 +55,10 @@ class Dialogue:
     """The number of the call or the run that the limits of time are for."""
     spent = 0.0
     """Seconds that the program had worked when it was last looked at."""
+    may_be_late = True
+    """Whether what it says after it was told that its time is up still counts."""
+    goes_on = False
+    """Whether it said something after that which does not count."""
 
     def __init__(self, fd: int, limit: int) -> None:
         """`limit`: the maximum size of a message."""
@@ -181,6 +185,8 @@ class LockStep(_Replies):
     whatever the answers are. Switching between processes would take longer than most calls. The first batches are
     small, because a program that hangs mostly hangs in its first call.
     """
+
+    may_be_late = False
 
     def __init__(
         self,

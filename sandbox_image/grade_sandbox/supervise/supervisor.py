@@ -41,10 +41,10 @@ class DamagedError(Exception):
 
 
 class Supervisor:
-    """Runs jobs; for `settings` see `_settings` in runner.py."""
+    """Runs jobs; for `settings` see `_settings` in runner.py. `asleep` is called when a candidate sleeps."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.settings = settings
+    def __init__(self, settings: dict[str, Any], asleep: Callable[[], object]) -> None:
+        self.settings, self._asleep = settings, asleep
         memory = settings["memory"]
         root = os.getuid() == 0
         self.isolation = isolation.usable(memory, settings["first_uid"])
@@ -110,7 +110,7 @@ class Supervisor:
             fds, numeric = [handed_over.fileno()], needs_numpy([program])
             pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], numeric=numeric)
             handed_over.close()
-            return self._watch(job, pid, OFFICIAL_SLOT, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
+            return self._watch(job, pid, OFFICIAL_SLOT, dialogue.OneResult(read_end, _OFFICIAL), alarm=True, grace=0.0)
 
     def _record(self, job: Job) -> dict[str, Any]:
         """Record the calls of a task's tests twice, each time in a process of its own; see recording.py."""
@@ -143,7 +143,7 @@ class Supervisor:
         if said.is_unclear and seen["evidence"]["stopped"] != "short":
             seen, said = self._answered_ahead(job, asked, 1)
         # If its time was up while an answer was encoded, the program itself may have been in time.
-        return seen | ({"encoding": True} if said.encoding or said.is_withdrawn else {})
+        return seen | ({"unsure": True} if said.encoding or said.is_withdrawn or said.goes_on else {})
 
     def _answered_ahead(self, job: Job, asked: Answer, ahead: int) -> tuple[dict[str, Any], dialogue.LockStep]:
         candidate, calls = asked["candidate"], asked["calls"]
@@ -154,7 +154,7 @@ class Supervisor:
         with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
             most = asked.get("most", dialogue.MOST_SECONDS)
             said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()), most=most)
-            return self._watch(job, pid, CANDIDATE_SLOT, said), said
+            return self._watch(job, pid, CANDIDATE_SLOT, said, alarm=not each), said
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
@@ -256,7 +256,9 @@ class Supervisor:
 
     # --- watching ---
 
-    def _watched(self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False) -> watch.Watch:
+    def _watched(
+        self, job: Job, pid: int, said: dialogue.Dialogue, *, alarm: bool = False, grace: float = 2.0
+    ) -> watch.Watch:
         return watch.Watch(
             pid,
             said,
@@ -264,15 +266,18 @@ class Supervisor:
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
-            grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
+            grace=5.0 if grace and job.get("alone") else grace,
+            asleep=self._asleep if job.get("answer") and not job.get("alone") else None,
             baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
 
-    def _watch(self, job: Job, pid: int, slot: int, said: dialogue.Dialogue, *, alarm: bool = False) -> dict[str, Any]:
+    def _watch(
+        self, job: Job, pid: int, slot: int, said: dialogue.Dialogue, *, alarm: bool = False, grace: float = 2.0
+    ) -> dict[str, Any]:
         """Wait for a program, end it, and return the observations."""
         oom_before = self._oom.count() if self.counts_oom else None
-        observed = self._watched(job, pid, said, alarm=alarm)
+        observed = self._watched(job, pid, said, alarm=alarm, grace=grace)
         observed.wait()
         return self._ended(observed, pid, slot, oom_before)
 

@@ -13,7 +13,7 @@ from grade_sandbox.supervise.dialogue import MAX_REPLIES, SECONDS_PER_BYTE, Garb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from typing import Any
 
     from grade_sandbox.supervise.dialogue import Dialogue
@@ -26,6 +26,8 @@ SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
 MOST_PARTS, PART = 16, 64 << 10
 """How many parts are read before the limits are checked, and the bytes of each: together, all that a channel holds."""
+IDLE_SECONDS = 0.5
+"""Time without work after which a program is asleep."""
 MAPPED_FILES = 32 << 20
 """Room for the libraries that a program loads: their pages are not memory of its own."""
 
@@ -238,6 +240,7 @@ class Watch:
     `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
     `grace`: seconds beyond the CPU limit in which it may neither work nor be kept waiting by the machine.
     `shared_room`: bytes by which the machine's shared memory may grow; None: not checked.
+    `asleep` is called once if the program is asleep; None: nobody wants to know.
     """
 
     def __init__(
@@ -252,9 +255,11 @@ class Watch:
         baseline: int,
         grace: float = 0.0,
         shared_room: int | None = None,
+        asleep: Callable[[], object] | None = None,
     ) -> None:
         self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
+        self._asleep = asleep
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
         self.reason: str | None = None
         self.alarmed: str | None = None
@@ -326,6 +331,11 @@ class Watch:
 
     def _talk(self) -> None:
         """Process received data, and send what is next."""
+        if self.alarmed and not self.dialogue.may_be_late:
+            with contextlib.suppress(OSError):
+                self.dialogue.goes_on = bool(os.read(self.dialogue.fd, PART))
+            self.reason = self.alarmed
+            return
         try:
             for _ in range(MOST_PARTS):
                 if self.done or not self._open:
@@ -375,6 +385,9 @@ class Watch:
         self.cpu = user + system
         self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
         self.waited = self._waiting.seconds
+        if self._asleep is not None and self.wall - self.waited - self.cpu >= IDLE_SECONDS:
+            self._asleep()
+            self._asleep = None
         # CPU time and own time are equal while a program works; while it sleeps, only the second passes.
         self.dialogue.spent = (self.cpu + self.wall - self.waited) / 2
         if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
@@ -415,9 +428,11 @@ class Watch:
             self.reason = self.alarmed
 
     def _ring(self, pids: Iterable[int], over: str) -> None:
-        """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to end."""
+        """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to go on."""
         self.alarmed = over
         self._rung = (self.cpu, self.wall - self.waited)
+        if not self.dialogue.may_be_late:
+            self.dialogue.pending = memoryview(b"")
         # With its own namespace, the program is the child of the process that was started.
         target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):

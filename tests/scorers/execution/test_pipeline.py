@@ -184,9 +184,10 @@ def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) 
 @pytest.mark.parametrize(
     ("answered", "kind", "is_run"),
     [
-        ({"stopped": "cpu"}, "waiting", False),
+        ({"stopped": "cpu", "cpu": 9.0}, "waiting", False),
         ({"stopped": "cpu"}, "assertion", True),
-        ({"stopped": "cpu", "encoding": True}, "waiting", True),
+        ({"stopped": "blocked"}, "waiting", False),
+        ({"stopped": "cpu", "unsure": True}, "waiting", True),
         ({"stopped": "wall"}, "waiting", True),
         ({"stopped": "cpu", "oom": True}, "waiting", True),
     ],
@@ -200,8 +201,10 @@ def test_only_a_program_whose_tests_arrive_at_the_call_that_used_up_its_time_doe
         (sample,) = phases.all(jobs.attempts(TASKS, {"plain": [program("a")]}, PROTOCOL))
     assert ("run" in pool.kinds) == is_run
     reading = official_reading(sample.executed, PROTOCOL)
+    seconds = f"{LIMITS.cpu_seconds:.1f} s"
+    words = {"cpu": f"used {seconds} of CPU time", "blocked": f"waited for {seconds} without working"}
     assert (reading.outcome, reading.detail) == (
-        (Outcome.PASSED, "") if is_run else (Outcome.TIMEOUT, f"used {LIMITS.cpu_seconds:.1f} s of CPU time")
+        (Outcome.PASSED, "") if is_run else (Outcome.TIMEOUT, words[answered["stopped"]])
     )
     assert is_run or official_result(sample.executed, PROTOCOL) == "out of time"
 
