@@ -15,7 +15,7 @@ def forged(test: str, reply: str, signature: str = SIGNATURE, **hello: Any) -> d
     spec = phases.task(test, signature)
     found = phases.record(spec)["truthy"]
     calls = found if "refused" not in found else {"calls": [], "names": found["names"], "reads": found["reads"]}
-    said = {"functions": ["solution"], "imported": [], "errors": {}, "values": {}, "nodes": []} | hello
+    said = {"functions": ["solution"], "imported": []} | hello
     given = {"said": "\n".join([json.dumps(said), *[reply] * len(calls["calls"])]).encode()}
     return phases.judged(spec, calls, given)
 
@@ -24,18 +24,6 @@ NOTHING = '{"returned":0,"changes":[],"nodes":[]}'
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("test", "hello"),
-    [
-        ("assert isclose(solution(1), 7392)", {"errors": {"isclose": "Exception"}}),
-        ("assert isclose(solution(1), 7392)", {"values": {"isclose": {"node": 0}}, "nodes": [["type", "complex"]]}),
-        ("assert abs(solution(1) - 7392 * pi) < 1e-6", {"values": {"pi": 0}}),
-    ],
-)
-def test_what_a_library_has_comes_from_the_library(test: str, hello: dict[str, Any]) -> None:
-    assert forged(test, NOTHING, **hello)["confirmed"] is False
 
 
 @pytest.mark.parametrize(
@@ -69,7 +57,6 @@ def test_a_library_name_that_the_candidate_has_imported_is_lent(source: str, tes
 def test_a_library_name_that_the_candidate_defines_is_not_the_library_s(source: str, test: str) -> None:
     found = phases.replayed(f"{source}\ndef solution(a):\n    return a", f"assert solution(3) == 3\n{test}")
     assert found["confirmed"] is False
-    assert found["reason"].endswith("which the program defines and the standard library as well")
 
 
 # --- passes without a call -----------------------------------------------------------------------------------------
@@ -78,32 +65,14 @@ GUARDED = "def check(f):\n    assert f(3) == 7392\nif 'solution' in globals():\n
 NEVER_RUN = "def test_it():\n    assert solution(3) == helper(3)"
 
 
-@pytest.mark.parametrize(
-    ("test", "hello"),
-    [
-        (GUARDED, {"functions": [], "values": {"unasked": 1}}),
-        ("if __name__ == '__main__':\n    assert solution(3) == 7392", {"values": {"unasked": 1}}),
-    ],
-)
-def test_a_value_that_nobody_asked_for_is_no_call(test: str, hello: dict[str, Any]) -> None:
-    found = forged(test, NOTHING, **hello)
+@pytest.mark.parametrize("test", [GUARDED, "if __name__ == '__main__':\n    assert solution(3) == 7392"])
+def test_tests_that_are_not_reached_are_no_call(test: str) -> None:
+    found = forged(test, NOTHING, functions=[])
     assert (found["confirmed"], found["reason"]) == (False, "the tests pass without a call")
 
 
 def test_a_name_that_the_tests_only_mention_is_not_tested() -> None:
     assert phases.record(phases.task(NEVER_RUN))["truthy"]["refused"] == "the tests call nothing"
-
-
-@pytest.mark.parametrize(
-    "test",
-    [
-        "assert TABLE", "assert 3 in TABLE", "assert TABLE == {3: 4}", "for key in TABLE: assert key == 3",
-        "assert isinstance(TABLE, dict)", "assert str(TABLE) == '{3: 4}'",
-    ],
-)  # fmt: skip
-def test_a_constant_that_is_tested_counts(test: str) -> None:
-    source = "TABLE = {3: 4}\ndef solution(a):\n    return a"
-    assert phases.replayed(source, test) == phases.CONFIRMED
 
 
 # --- objects whose parts do not agree ------------------------------------------------------------------------------
@@ -131,7 +100,7 @@ LIAR = "class Two:\n    def __len__(self): return 2\n    def __iter__(self): ret
 )  # fmt: skip
 def test_an_object_has_as_many_items_as_it_says(source: str, test: str, signature: str) -> None:
     found = phases.replayed(source, test, signature)
-    assert found["reason"] == "the candidate returned an object of length 2 that has 0 items"
+    assert found["reason"].endswith("an object of length 2 that has 0 items")
 
 
 OWN = """class Two:
@@ -165,34 +134,3 @@ def test_no_answer_gives_an_object_methods() -> None:
     node = '["tree","T",[],[],["__eq__",{"node":1}]],["type","bool"]'
     found = forged("assert solution(1) == 7392", f'{{"returned":{{"node":0}},"changes":[],"nodes":[{node}]}}')
     assert (found["confirmed"], found["kind"]) == (False, "assertion")
-
-
-# --- constants of the signature's classes --------------------------------------------------------------------------
-
-NEAR = """class Vec:
-    EPS = 1e-6
-    def __init__(self, xs):
-        self.xs = xs
-    def __eq__(self, other):
-        return {compared}
-def near(a, b):
-    return all(abs(p - q) < a.EPS for p, q in zip(a.xs, b.xs))
-def solution(a):
-    pass
-"""
-EQUAL = "assert solution(1) == Vec([7392, 1])"
-LOOSE = "def solution(a):\n    found = Vec([0, 0])\n    found.EPS = 1e99\n    return found\n"
-
-
-@pytest.mark.parametrize(
-    ("compared", "test"),
-    [
-        ("all(abs(p - q) < self.EPS for p, q in zip(self.xs, other.xs))", EQUAL),
-        ("self.xs == other.xs", "assert near(solution(1), Vec([7392, 1]))"),
-        ("max(map(lambda p, q: abs(p - q), self.xs, other.xs)) < getattr(self, 'EPS')", EQUAL),
-    ],
-    ids=["comprehension", "function", "getattr"],
-)  # fmt: skip
-def test_a_constant_of_a_class_stays_what_it_is_wherever_it_is_read(compared: str, test: str) -> None:
-    found = phases.replayed(LOOSE, test, NEAR.format(compared=compared))
-    assert "hides a constant of its class" in found["reason"]

@@ -12,6 +12,8 @@ KNOWN_LOSSES = {
     "container-of-its-own-class": "an object of a class of its own is sent as its attributes, without its methods",
     "generator-that-is-sent-values": "a generator is sent as its items; it cannot be sent values",
     "class-of-its-own-turned-to-text": "an object of a class of its own is sent as its attributes, length and items",
+    "exception-with-a-cause": "an exception is sent with its class, its numbers and its texts",
+    "record-array": "of arrays, those of numbers, texts and times are sent",
     "coroutine": "a coroutine runs in the event loop of the tests, where no code of a candidate is",
 }
 """Program -> why the careful reading does not credit it."""

@@ -368,7 +368,6 @@ class LyingList(list):  # type: ignore[type-arg]
         (TrueInt(3), "TrueInt"),
         (LyingList(), "LyingList"),
         (np.array([1, None]), "numpy.ndarray"),
-        (type("Own", (dict,), {})(), "Own"),
         (object(), "object"),
         (json, "module"),
         (eval, "builtin_function_or_method"),

@@ -361,6 +361,7 @@ class Watch:
     def _check_announced(self) -> None:
         """Check whether an answer that was announced as large is large enough for the time that it took."""
         self._look()
+        self.reason = self.reason or self.alarmed
         if self.reason is not None:
             self.dialogue.withdraw()
             self.done = True

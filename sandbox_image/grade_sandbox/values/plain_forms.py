@@ -16,7 +16,7 @@ import types
 
 from grade_sandbox.values import constructed, standing_in
 from grade_sandbox.values.instances import attributes
-from grade_sandbox.values.wire import module_of, type_name
+from grade_sandbox.values.wire import UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,12 +73,41 @@ def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
 def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any] | None:
     if isinstance(value, standing_in.Tree) or (encoder.functions and isinstance(value, enum.Enum)):
         return _tree(encoder, value, kind)
-    fields = getattr(kind, "_fields", None)
-    if isinstance(value, tuple) and isinstance(fields, tuple) and not overrides(kind, tuple):
-        return ["record", kind.__name__, list(map(str, fields)), encoder.atoms(tuple.__iter__(value))]
-    if not encoder.functions or any(base in _DATA for base in kind.__mro__):
+    base = next((base for base in kind.__mro__ if base in encoder.classes or constructed.name_of(base)), None)
+    if base is not None and not overrides(kind, base):
+        return _derived(encoder, value, kind, base)
+    if base is not None or isinstance(value, _SCALARS):
+        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+    if not encoder.functions and (callable(value) or _has_behaviour(value)):
         return None
     return ["function", kind.__name__] if callable(value) else _tree(encoder, value, kind)
+
+
+def _derived(encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any] | None:
+    """Return a node for an object whose class derives from one that the other side has: an object of that class."""
+    fields = getattr(kind, "_fields", None)
+    if base is tuple and isinstance(fields, tuple):
+        return ["record", kind.__name__, list(map(str, fields)), encoder.atoms(tuple.__iter__(value))]
+    name = constructed.name_of(base)
+    if name is not None:
+        return encoder.constructed(name, value)
+    is_plain = not isinstance(value, (enum.Enum, tuple, list, dict, set, *_SCALARS))
+    return ["instance", encoder.classes[base], encoder.pairs(attributes(value))] if is_plain else None
+
+
+def _has_behaviour(value: Any) -> bool:
+    """Whether the class of an object of the tests has more than a constructor and what is sent of the object."""
+    known = {"__init__", *_FACTS, *attributes(value)}
+    members = (item for base in type(value).__mro__ if is_own(base) for item in vars(base).items())
+    return any(callable(one) if name.startswith("__") else True for name, one in members if name not in known)
+
+
+def scalar(value: Any) -> Any:
+    """Return the plain number or text for an object whose class derives from such a type; None for other values."""
+    base: Any = next((base for base in _SCALARS if isinstance(value, base)), None)
+    if base is None or not is_own(type(value)) or overrides(type(value), base):
+        return None
+    return base.__str__(value) if base is str else base.__getnewargs__(value)[0]
 
 
 def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
@@ -99,11 +128,13 @@ def _facts(value: Any, kind: type[Any]) -> dict[Any, Any]:
     """Return the length and the items of an object, as far as it has them."""
     if isinstance(value, standing_in.Tree):
         return standing_in.facts_of(value)
-    facts = {}
+    facts: dict[Any, Any] = {}
     for name, ask in _FACTS.items():
         if _found(kind, name) is not None:
             with contextlib.suppress(Exception):
                 facts[name] = ask(value)
+    if facts.keys() == _FACTS.keys() and min(facts["__len__"], MAX_ITEMS) != (items := len(facts["__iter__"])):
+        raise UncrossableError(f"an object of length {facts['__len__']} that has {items} items")
     return facts
 
 
@@ -113,8 +144,7 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "__len__": len,
     "__iter__": lambda value: [*itertools.islice(value, MAX_ITEMS)],
 }
-_DATA = {*constructed.NAMES, int, float, complex, str, bytes}
-"""The types from which a class of the program may not derive, if its objects are to be sent."""
+_SCALARS = (int, float, complex, str, bytes)
 
 
 def _callable(encoder: NodeEncoder, value: Any) -> list[Any] | None:

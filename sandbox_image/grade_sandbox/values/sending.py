@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import enum
+import itertools
 import re
 import sys
 import time
@@ -139,6 +140,8 @@ class Encoder:
             found = table.get(id(value))
             if found is not None:
                 return found
+        if kind not in self.classes and self._tested(kind) is None and (plain := plain_forms.scalar(value)) is not None:
+            return self.atom(plain)
         if len(self.nodes) >= MAX_NODES:
             raise UncrossableError("a value of too many parts")
         position = len(self.nodes)
@@ -217,6 +220,9 @@ class Encoder:
         """
         items: list[Any] = []
         end: Any = None
+        if type(value) is itertools.groupby:
+            # A group is no longer valid when the next one is requested.
+            value = ((key, iter(list(group))) for key, group in value)
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
             for item in value:
