@@ -75,6 +75,14 @@ def test_a_name_that_the_tests_only_mention_is_not_tested() -> None:
     assert phases.record(phases.task(NEVER_RUN))["truthy"]["refused"] == "the tests call nothing"
 
 
+LOADS = "import pickle\nassert pickle.loads(solution(1)) == [3]"
+
+
+@pytest.mark.parametrize("test", ["assert eval(solution(1)) == [3]", "exec(solution(1))", LOADS])
+def test_tests_that_could_execute_an_answer_are_not_recorded(test: str) -> None:
+    assert phases.record(phases.task(test))["truthy"]["refused"].startswith("the tests execute texts")
+
+
 # --- objects whose parts do not agree ------------------------------------------------------------------------------
 
 TWO_RIGHT = "R = solution(1)\nassert len(R) == 2 and all(a == b for a, b in zip(R, [7392, 4]))"

@@ -163,14 +163,4 @@ def solution(x):
         signature=f"import math\n\n\n{'def solution(x):'}\n",
         careful="suspect",
     ),
-    # What tests load from an answer could be anything, and could run in the process that judges.
-    Program(
-        name="pickle-of-what-equals-everything",
-        source="def solution(x):\n    return b'cunittest.mock\\nANY\\n.'\n",
-        official=PASSED,
-        tests="\n\nimport pickle\nassert pickle.loads(solution(3)) == [3]\n",
-        reference="import pickle\n\n\ndef solution(x):\n    return pickle.dumps([x])\n",
-        careful="suspect",
-        more=('def solution(x):\n    return b"cbuiltins\\neval\\n(S\'[3]\'\\ntR."\n',),
-    ),
 ]  # fmt: skip
