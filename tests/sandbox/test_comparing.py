@@ -165,7 +165,7 @@ def test_plain_answers_are_read() -> None:
     [
         pytest.param([["scalar", "i8,O", "AAAA"]], id="objects in bytes"),
         pytest.param([["instance", "P", []]], id="an object"),
-        pytest.param([["list", [{"node": 1}]], ["generator", []]], id="no data"),
+        pytest.param([["list", [{"node": 1}]], ["function", "f"]], id="no data"),
         pytest.param([["fraction", [1, 0]]], id="a fraction by zero"),
         pytest.param([7], id="no node"),
     ],
@@ -192,7 +192,7 @@ def test_answers_are_compared_in_a_process_with_limits() -> None:
     one, other, error = (
         '{"returned":1,"nodes":[]}',
         '{"returned":2,"nodes":[]}',
-        '{"raised":{"node":0},"nodes":[["exception","ValueError",["no"]]]}',
+        '{"raised":{"node":0},"nodes":[["exception","ValueError",["no"],"ValueError"]]}',
     )
     made = compare(
         {"expected": one, "given": one},
@@ -290,7 +290,7 @@ def test_an_answer_that_is_written_as_the_expected_one_is_not_said_to_have_other
 
 
 def test_what_was_not_sent_whole_is_named_in_plain_words() -> None:
-    endless, large = read({"node": 0}, [["begun", [1], None]]), {"unsent": "a value of more than 32 MB", "nodes": []}
+    endless, large = read({"node": 0}, [["iterator", [1], True]]), {"unsent": "a value of more than 32 MB", "nodes": []}
     assert repr(endless) == "<a value of type iterator>"
     assert repr(comparing.value_of(json.dumps(large))) == "<a value of more than 32 MB>"
 

@@ -128,11 +128,11 @@ def test_an_object_gives_the_same_items_each_time() -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        '["namespace",["__array_interface__",{"node":1}]],["dict",[]]', '["namespace",["__class__",1]]',
+        '["tree","T",["__array_interface__",{"node":1}],[]],["dict",[]]', '["tree","T",["__class__",1],[]]',
     ],
 )  # fmt: skip
-def test_what_stands_for_a_mapping_or_an_object_is_data(node: str) -> None:
-    """NumPy would read the memory that `__array_interface__` of an instance names; an iterator is used up."""
+def test_what_stands_for_an_object_is_data(node: str) -> None:
+    """NumPy would read the memory that `__array_interface__` of an instance names."""
     found = forged("R = solution(1)\nassert len(R) >= 0", f'{{"returned":{{"node":0}},"changes":[],"nodes":[{node}]}}')
     assert (found["confirmed"], found["kind"]) == (False, "malformed")
 

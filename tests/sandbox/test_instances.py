@@ -1,6 +1,5 @@
 """Instances of a signature's classes: what a task declares, and what an instance may be given. And odd iterators."""
 
-import enum
 import functools
 from typing import Any
 
@@ -52,10 +51,6 @@ class Base:
 class Own(Base):
     limit = 5
 
-    @functools.cached_property
-    def total(self) -> int:
-        return 1
-
     @functools.lru_cache  # noqa: B019
     def remembered(self) -> int:
         return 1
@@ -73,30 +68,7 @@ class RefusedError(ValueError):
     pass
 
 
-class Rights(enum.Flag):
-    READ = 1
-    WRITE = 2
-
-
-class Measure:
-    TOLERANCE = 1e-6
-    unit = ""
-    note = ""
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Measure) and abs(self.value - other.value) <= self.TOLERANCE
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def convert(self, unit: str) -> None:
-        if self.unit != unit:
-            self.unit = unit
-
-
-CLASSES = {kind.__name__: kind for kind in (Own, RefusedError, Rights, Measure)}
+CLASSES = {kind.__name__: kind for kind in (Own, RefusedError)}
 
 
 def cross(value: object) -> Any:

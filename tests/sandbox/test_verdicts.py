@@ -66,15 +66,12 @@ def test_an_honest_solution_is_confirmed(source: str, test: str) -> None:
 
 CLASSES = """
 from collections import namedtuple
-from enum import Enum, Flag
+from enum import Enum
 from functools import cached_property
 from typing import Generic, TypeVar
 T = TypeVar("T")
 Point = namedtuple("Point", "a b")
 Color = Enum("Color", "RED BLUE")
-class Rights(Flag):
-    READ = 1
-    WRITE = 2
 class Box(Generic[T]):
     def __init__(self, value):
         self.value = value

@@ -89,13 +89,11 @@ def _odd(node: list[Any]) -> str:
     kind = node[0]
     if kind in {"scalar", "array"} and not (isinstance(node[1], str) and _NUMERIC.fullmatch(node[1])):
         return f"{kind} of {node[1]}"
-    if kind == "begun":  # the program sent only its first items
-        return "iterator"
     return "" if kind in _PLAIN else str(node[1] if kind in {"instance", "tree", "object"} else kind)
 
 
 def _raised(node: list[Any]) -> Raised:
-    name = node[3] if len(node) > 3 and node[0] == "exception" else node[1]
+    name = node[3] if node[0] == "exception" else node[1]
     text = ", ".join(str(part) for part in node[2] if isinstance(part, (str, int, float)))
     return Raised(f"{name}: {text}" if text else str(name))
 

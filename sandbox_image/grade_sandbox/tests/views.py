@@ -111,7 +111,7 @@ def _of_type(value: Any, name: str) -> View:
         return View(value, family, name, value)
     if family == TEXT:
         return View(value, family, name, next(iter(TYPES[name].parts(value))))
-    if family in {MAPPING, OBJECT}:
+    if family == MAPPING:
         flat = [*TYPES[name].parts(value)]
         return View(value, family, name, name, flat[1::2], flat[::2])
     if name == "range" and value[MAX_RANGE:]:  # `len` has a limit
@@ -161,12 +161,7 @@ def put(value: Any, steps: Sequence[Step], new: Any) -> Any:
         return new
     (how, key), *rest = steps
     if how == "attribute":
-        held = value.__dict__ if isinstance(value, standing_in.Tree) else None
-        made = put(getattr(value, key), rest, new)
-        if held is None:
-            object.__setattr__(value, key, made)
-        else:
-            held[key] = made
+        object.__setattr__(value, key, put(getattr(value, key), rest, new))
         return value
     if how == "key":
         value[key] = put(value[key], rest, new)

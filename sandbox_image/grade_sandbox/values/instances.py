@@ -62,7 +62,7 @@ def set_attributes(target: Any, wanted: Mapping[Any, Any]) -> None:
     for key, item in wanted.items():
         if not isinstance(key, str) or _reserved(key):
             raise MalformedError("an attribute that is no plain name")
-        known = _of_class(type(target), key)
+        known = of_class(type(target), key)
         if _is_method(known):
             raise MalformedError("an attribute that hides a method")
         if isinstance(known, types.MemberDescriptorType):
@@ -73,7 +73,7 @@ def set_attributes(target: Any, wanted: Mapping[Any, Any]) -> None:
             own[key] = item
 
 
-def _of_class(kind: type[Any], name: str) -> Any:
+def of_class(kind: type[Any], name: str) -> Any:
     """Return the entry of a class or its bases under a name, without calling descriptors."""
     return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
 
@@ -105,7 +105,6 @@ def make_builtin_error(name: str, parts: list[Any], own: type[BaseException] | N
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise MalformedError("an exception that is none")
     try:
-        error: BaseException = (own or kind)(*parts)
+        return (own or kind)(*parts)
     except TypeError:
         return RuntimeError(*parts)
-    return error

@@ -15,12 +15,12 @@ import sys
 import types
 
 from grade_sandbox.values import constructed, standing_in
-from grade_sandbox.values.instances import attributes
+from grade_sandbox.values.instances import attributes, of_class
 from grade_sandbox.values.wire import UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any
 
     from grade_sandbox.values.wire import NodeEncoder
@@ -43,13 +43,9 @@ _REFUSED = {
 }  # fmt: skip
 
 
-def overrides(kind: type[Any], base: type[Any], more: Iterable[str] = ()) -> bool:
+def overrides(kind: type[Any], base: type[Any]) -> bool:
     """Whether a class compares its instances in another way than `base` does."""
-    return any(_found(kind, name) is not _found(base, name) for name in (*_COMPARING, *more))
-
-
-def _found(kind: type[Any], name: str) -> Any:
-    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+    return any(of_class(kind, name) is not of_class(base, name) for name in _COMPARING)
 
 
 def is_own(kind: type[Any]) -> bool:
@@ -130,7 +126,7 @@ def _facts(value: Any, kind: type[Any]) -> dict[Any, Any]:
         return standing_in.facts_of(value)
     facts: dict[Any, Any] = {}
     for name, ask in _FACTS.items():
-        if _found(kind, name) is not None:
+        if of_class(kind, name) is not None:
             with contextlib.suppress(Exception):
                 facts[name] = ask(value)
     if facts.keys() == _FACTS.keys() and min(facts["__len__"], MAX_ITEMS) != (items := len(facts["__iter__"])):

@@ -205,17 +205,9 @@ class Decoder:
 
 
 class CallDecoder(Decoder):
-    """Builds the arguments of a call.
+    """Builds the arguments of a call. `value_of` returns the value of an expression."""
 
-    `value_of` returns the value of an expression.
-    """
-
-    def __init__(
-        self,
-        nodes: Any,
-        classes: Mapping[str, type[Any]],
-        value_of: Callable[[Any], Any],
-    ) -> None:
+    def __init__(self, nodes: Any, classes: Mapping[str, type[Any]], value_of: Callable[[Any], Any]) -> None:
         super().__init__(nodes, classes)
         self._value_of = value_of
         self.decode_all()
