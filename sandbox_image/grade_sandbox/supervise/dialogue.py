@@ -56,9 +56,9 @@ class Dialogue:
     spent = 0.0
     """Seconds that the program had worked when it was last looked at."""
     may_be_late = True
-    """Whether what it says after it was told that its time is up still counts."""
+    """Whether a message counts that the program sends after it was told that its time is up."""
     goes_on = False
-    """Whether it said something after that which does not count."""
+    """Whether the program sent such a message, and it does not count."""
 
     def __init__(self, fd: int, limit: int) -> None:
         """`limit`: the maximum size of a message."""
