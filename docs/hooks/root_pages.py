@@ -40,7 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
     """Point links to pages of the site; what has no page is named without a link."""
     if "\n## " not in markdown:
-        page.meta["hide"] = ["toc"]  # its place is room for wide tables
+        page.meta["hide"] = ["toc"]  # a page of one section needs none; its tables get the room
     here = page.file.src_uri
     document = next((name for name, made in PAGES.items() if made == here), f"docs/{here}")
 
