@@ -26,6 +26,12 @@ def sent(said: Any) -> list[str]:
     return found
 
 
+def run(source: str, *calls: str, cpu: float, each: int = 0, **more: Any) -> dict[str, Any]:
+    """Return what a program answers to these calls in a sandbox; `cpu`: the seconds that it has."""
+    candidate = {**DECLARED, "source": source, "each": each}
+    return phases.do("answer", {"candidate": candidate, "calls": calls, **more}, cpu=cpu)
+
+
 def answered(said: Any, count: int) -> bool:
     return bool([said.feed(b"\0\0\0\2{}") for _ in range(count)][-1])
 
@@ -117,12 +123,14 @@ def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_j
 )
 def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped: str | None, status: int) -> None:
     source = f"def solution(a):\n    if a == 50:\n        {end}\n    return [a]\n"
-    job = {"candidate": {**DECLARED, "source": source}, "calls": [call(number) for number in range(100)]}
-    answer = phases.do("answer", job, cpu=0.3)
+    answer = run(source, *map(call, range(100)), cpu=0.3)
     assert [json.loads(reply)["nodes"] for reply in phases.texts(answer)[1:]] == [
         [["list", [number]]] for number in range(50)
     ]
     assert (answer["evidence"]["stopped"], answer["evidence"]["status"]) == (stopped, status)
+
+
+WORKS = "  n = 0\n  while True: n += 1\n"
 
 
 @pytest.mark.bubblewrap
@@ -130,10 +138,10 @@ def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped
 @pytest.mark.parametrize(
     ("body", "stopped", "goes_on"),
     [
-        ("try:\n  n = 0\n  while True: n += 1\n except Exception: return 1", "cpu", True),
+        (f"try:\n{WORKS} except Exception: return 1", "cpu", True),
         ("try:\n  time.sleep(9)\n finally: return 1", "blocked", True),
-        ("try:\n  n = 0\n  while True: n += 1\n except Exception: raise SystemExit", "cpu", True),
-        ("try:\n  n = 0\n  while True: n += 1\n except ValueError: return 1", "cpu", False),
+        (f"try:\n{WORKS} except Exception: raise SystemExit", "cpu", True),
+        (f"try:\n{WORKS} except ValueError: return 1", "cpu", False),
         ("time.sleep(9)", "blocked", False),
         ("while True:\n  try: time.sleep(9)\n  except Exception: pass", "blocked", False),
     ],
@@ -142,8 +150,7 @@ def test_a_program_whose_time_is_up_is_told_so_and_what_it_says_then_is_no_answe
     body: str, stopped: str, goes_on: bool
 ) -> None:
     """Officially it would be told so, too: only if it goes on, the official run must show what it does."""
-    source = f"import time\ndef solution(a):\n {body}\n"
-    answer = phases.do("answer", {"candidate": {**DECLARED, "source": source}, "calls": [call(1)]}, cpu=0.2)
+    answer = run(f"import time\ndef solution(a):\n {body}\n", call(1), cpu=0.2)
     assert (answer["evidence"]["stopped"], len(phases.texts(answer))) == (stopped, 1)
     assert answer.get("unsure", False) == goes_on
 
@@ -153,9 +160,7 @@ def test_a_program_whose_time_is_up_is_told_so_and_what_it_says_then_is_no_answe
 def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measured() -> None:
     source = "import time\ndef solution(a):\n    end = time.process_time() + 0.2 + 0.2 * (a == 1)\n"
     source += "    while time.process_time() < end:\n        pass\n    return a\n"
-    candidate = {**DECLARED, "source": source, "each": 1 << 20}
-    spec = {"candidate": candidate, "calls": [call(number) for number in range(50)], "most": 0.7}
-    said = phases.do("answer", spec, cpu=5)
+    said = run(source, *map(call, range(50)), cpu=5, each=1 << 20, most=0.7)
     assert said["evidence"]["stopped"] is None
     assert 3 <= len(phases.texts(said)) < 21
     assert 0.3 <= said["evidence"]["longest"] < said["evidence"]["cpu"]
@@ -165,9 +170,7 @@ def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measu
 @pytest.mark.xdist_group("bubblewrap")
 def test_a_program_that_hangs_in_a_later_call_leaves_it_to_another_job_as_soon_as_its_first_time_is_up() -> None:
     source = "def solution(a):\n    while a == 2:\n        pass\n    return a\n"
-    candidate = {**DECLARED, "source": source, "each": 1 << 20}
-    spec = {"candidate": candidate, "calls": [call(number) for number in range(50)], "most": 0.3}
-    said = phases.do("answer", spec, cpu=20)
+    said = run(source, *map(call, range(50)), cpu=20, each=1 << 20, most=0.3)
     assert (said["evidence"]["stopped"], said["evidence"]["status"]) == (None, None)
     assert len(phases.texts(said)) == 3
     assert said["evidence"]["cpu"] < 5
@@ -178,9 +181,7 @@ def test_a_program_that_hangs_in_a_later_call_leaves_it_to_another_job_as_soon_a
 def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> None:
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
-    candidate = {**DECLARED, "source": source}
-    spec = {"candidate": candidate, "calls": [call({"node": 0}, nodes=[["list", []]])]}
-    said = phases.do("answer", spec, cpu=0.1)
+    said = run(source, call({"node": 0}, nodes=[["list", []]]), cpu=0.1)
     assert said["evidence"]["stopped"] is None or said["unsure"]
 
 
@@ -190,8 +191,7 @@ def test_loading_a_program_takes_no_time_from_a_call() -> None:
     """A job for the rest of the calls begins with any of them, which has its whole time there, too."""
     source = "import time\ndef work():\n    end = time.process_time() + 0.6\n    while time.process_time() < end:\n"
     source += "        sum(range(20000))\nwork()\ndef solution(a):\n    work()\n    return a\n"
-    candidate = {**DECLARED, "source": source, "each": 1 << 20}
-    said = phases.do("answer", {"candidate": candidate, "calls": [call(1)]}, cpu=0.9)
+    said = run(source, call(1), cpu=0.9, each=1 << 20)
     assert (said["evidence"]["stopped"], len(phases.texts(said))) == (None, 2)
 
 
