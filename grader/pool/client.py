@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from grader.errors import InfrastructureError, UsageError
-from grader.pool.connection import ask, ask_async, request
+from grader.pool.connection import CLOSED, ask, ask_async, request
 from grader.pool.exchange import IDS, Exchange, row_of
 from grader.pool.messages import PoolState
 from grader.pool.settings import reward_name, settings_of
@@ -159,9 +159,10 @@ class Pool:
         yield from exchange.refuse()
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
+            asked, why = request("POST", PATH, exchange.request(left)), CLOSED
             connection = self._connect(left)
             try:
-                for line in ask(connection, request("POST", PATH, exchange.request(left)), left + MARGIN_SECONDS):
+                for line in ask(connection, asked, left + MARGIN_SECONDS):
                     yield exchange.take(line)
             except OSError as error:
                 why = str(error)
@@ -191,8 +192,8 @@ class Pool:
             yield one
         deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
+            asked, why = request("POST", PATH, exchange.request(left)), CLOSED
             connection = await asyncio.to_thread(self._connect, left)
-            asked = request("POST", PATH, exchange.request(left))
             try:
                 async with contextlib.aclosing(ask_async(connection, asked, left + MARGIN_SECONDS)) as lines:
                     async for line in lines:
@@ -217,7 +218,9 @@ class Pool:
             try:
                 answer = b"".join(ask(connection, request("GET", "/state"), STATE_SECONDS))
                 return msgspec.json.decode(answer, type=PoolState)
-            except (OSError, msgspec.DecodeError) as error:
+            except msgspec.DecodeError:
+                why = CLOSED  # in the middle of the answer
+            except OSError as error:
                 why = str(error)
         raise InfrastructureError(f"The pool's process does not report its state: {why}")
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import UsageError
-from grader.pool.messages import NO_TASK, Batch, ResultLine, unscored
+from grader.pool.connection import CLOSED
+from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch, ResultLine, unscored
 from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
@@ -127,15 +128,21 @@ class Exchange:
             yield self._keep(place, unscored(self._asked[place], why, "task"))
 
     def request(self, seconds: float) -> bytes:
-        """Return the body of a request for all samples without a result."""
+        """Return the body of a request for all samples without a result; raises UsageError if it is too long."""
         self._sent = [place for place, result in enumerate(self._results) if result is None]
         samples = [self._asked[place] for place in self._sent]
         used = {bytes(sample.row)[1:-1].decode() for sample in samples if bytes(sample.row)}
         rows = {name: row for name, row in self.rows.items() if name in used}
-        return msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
+        body = msgspec.json.encode(Batch(samples=samples, rows=rows, wait=seconds, stream=True))
+        if len(body) > REQUEST_BYTES:
+            # The process would close the connection while it is still being written to, so its refusal could be lost.
+            raise UsageError(f"the samples have more than {REQUEST_BYTES} bytes together; send fewer at a time")
+        return body
 
-    def take(self, line: bytes | bytearray) -> tuple[int, SampleResult]:
+    def take(self, line: bytes) -> tuple[int, SampleResult]:
         """Process a line of the answer and return a result with its place; raises ConnectionError."""
+        if not line.endswith(b"\n"):
+            raise ConnectionError(CLOSED)  # in the middle of the line
         try:
             found = _LINE.decode(line)
             return self._keep(self._sent[found.place], found.result)

@@ -10,6 +10,8 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED, Asked
 
 NO_TASK = "expected the `qid` of a task, or a `row` with the task itself"
+REQUEST_BYTES = 256 << 20
+"""Maximum length of a request to the process that grades."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from grader.errors import UsageError
 from grader.files import compact_json
 from grader.options import parse_size
 from grader.pool.exchange import id_of
-from grader.pool.messages import NO_TASK, Batch
+from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -40,7 +40,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum time in which a request is graded."""
 
 
-OWN = ServerLimits(body_bytes=256 << 20, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
+OWN = ServerLimits(body_bytes=REQUEST_BYTES, waiting=1 << 20, body_seconds=600.0, wait=float("inf"))
 """The limits of a pool's own process: its clients are this user's."""
 
 
