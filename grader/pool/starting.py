@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from grader.pool.settings import PoolSettings
 
 LOCK_TICK = 0.05
+START_SECONDS = 900.0
+"""Maximum time to start: building a sandbox image takes minutes, once."""
+TRIES = 5
+LEAST_FREE_BYTES = 1 << 20
+"""A disk with less free space is called full."""
+PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
 
 def folder() -> Path:
@@ -50,16 +56,16 @@ def log_path(name: str) -> Path:
 
 
 def remove_files(name: str) -> None:
-    """Remove the socket of a pool's process, and its log if that is empty."""
-    socket_path(name).unlink(missing_ok=True)
+    """Remove the log of a pool's process if it is empty, then its socket: after that, another process may start."""
     log = log_path(name)
     if log.is_file() and not log.stat().st_size:
         log.unlink(missing_ok=True)
+    socket_path(name).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
-    """Hold the lock on starting and ending a pool; yield False if it was not free within `seconds` (None: no limit).
+def locked(name: str, seconds: float) -> Iterator[bool]:
+    """Hold the lock on starting a pool's process; yield False if it was not free within `seconds`.
 
     Its file is removed at the end: `filelock` does not accept a lock on a file that was removed in the meantime.
     """
@@ -67,7 +73,7 @@ def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
 
     lock = FileLock(folder() / f"{name}.lock")
     try:
-        lock.acquire(timeout=-1 if seconds is None else seconds, poll_interval=LOCK_TICK)
+        lock.acquire(timeout=seconds, poll_interval=LOCK_TICK)
     except Timeout:
         yield False
         return
@@ -76,14 +82,6 @@ def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
     finally:
         Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
-
-
-START_SECONDS = 900.0
-"""Maximum time to start: building a sandbox image takes minutes, once."""
-TRIES = 5
-LEAST_FREE_BYTES = 1 << 20
-"""A disk with less free space is called full."""
-PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.serving.daemon import main; main()"
 
 
 def connect(pool_settings: PoolSettings, seconds: float) -> socket.socket:

@@ -171,7 +171,7 @@ class Service:
             return _json(200, sandbox_fusion.judged(asked, _scored(result)))
 
     async def _wait_for_room(self, request: Request, work: Batch) -> Batch:
-        """Return a request's samples with the time that is left when there is room for them, or their time is over."""
+        """Wait until there is room, or the time is over; return the request's samples with the time that is left."""
         end = time.monotonic() + work.samples[0].wait
         while self._requests.samples + len(work.samples) > self._limits.waiting and time.monotonic() < end:
             await asyncio.sleep(HOLD_TICK)

@@ -4,7 +4,8 @@ quick    20 quick samples beside 16 endless ones: the order of the results, and 
 wrapper  64 right programs and 12 endless ones, one call each with 15 s and four tries, then 0, as AReaL's wrapper does
 stream   1,024 mixed programs in a warm pool: when the first result and half of them are there
 flat     20,000 programs of which 5 % are endless (limit 0.3 s): the memory of the pool's process at each quarter;
-         exits 1 if the last quarter adds 2.5 MB (3 MB if nothing is dropped), or a sample is unscored
+         exits 1 if the last quarter adds more than 2.5 MB, or a sample is unscored. (It adds 3 MB in a
+         pool that forgets no results.)
 cores    cores that grade 1,000 prompts x 16 in a minute, by share of endless programs and limit, from CPU times
 """
 

@@ -90,7 +90,7 @@ def test_a_path_that_is_too_long_for_a_socket_is_refused(temporary: Path, monkey
 
 
 def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
-    with starting.locked("a") as held, starting.locked("a", 0) as second, starting.locked("b", 0) as other:
+    with starting.locked("a", 0) as held, starting.locked("a", 0) as second, starting.locked("b", 0) as other:
         assert (held, second, other) == (True, False, True)
     with starting.locked("a", 0) as held:
         assert held
