@@ -239,8 +239,9 @@ def claims(reply: Reply, *, lines: bool = True) -> list[Claim]:
     found = [*_containers(reply), *_marks(reply), *_declarations(reply)]
     withdrawn = _withdrawn(reply.low, found)
     found = [claim._replace(withdrawn=claim.whole[1] <= withdrawn) for claim in found]
-    for line in _lines(reply) if lines else ():
-        found.append(line._replace(withdrawn=line.whole[1] <= withdrawn_before(reply.low)))
+    if lines:
+        before = withdrawn_before(reply.low)
+        found += [line._replace(withdrawn=line.whole[1] <= before) for line in _lines(reply)]
     return sorted(found, key=lambda claim: claim.whole)
 
 
