@@ -216,8 +216,7 @@ def _definitions(tree: ast.Module, *, with_methods: bool = False) -> dict[str, a
     found: dict[str, ast.AST] = {}
     for node in outside_functions(tree):  # the last one first
         if isinstance(node, SCOPES):
-            is_solution = with_methods and isinstance(node, ast.ClassDef) and node.name == "Solution"
-            methods = getattr(node, "body", []) if is_solution else []
+            methods = node.body if with_methods and isinstance(node, ast.ClassDef) and node.name == "Solution" else []
             found = {part.name: part for part in (*methods, node) if isinstance(part, SCOPES)} | found
         elif isinstance(node, ast.Assign):
             found = dict.fromkeys(assigned_in(node), node) | found
@@ -257,7 +256,7 @@ _READS = {"input", "stdin", "fileinput", "open"}
 
 
 def _done(body: Sequence[ast.stmt]) -> int:
-    """Return how much statements do: 0 if nothing is called, 2 if a call runs, 3 if their code also reads the input."""
+    """Return how much statements do: 0 nothing, 1 only their functions call something, 2 a call runs, 3 and reads."""
     if not _has_calls(body):
         return 0
     runs_something = _has_calls(part for part in body if not isinstance(part, SCOPES))

@@ -8,7 +8,7 @@ from grader.results import SampleResult, read_facts
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a program gave for one input."""
+    """What a program printed for one standard input."""
 
     text: str
     outcome: str
@@ -27,7 +27,7 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     base: tuple[bool, bool] | None = None
     """Whether the program passes the base inputs, in the official and in the careful reading."""
     printed: list[Printed] = []
-    """Its output for each input, if requested."""
+    """What it printed for each standard input, if requested."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:

@@ -176,8 +176,8 @@ class Phases:
     def run(self, samples: Iterable[Sample]) -> None:
         """Run samples officially. Every careful verdict must be known.
 
-        A program that has used up its time in a call at which its tests arrive, and does not go on when it is told so,
-        would end there once more. Such programs are the main cost of real runs, so they do not run again.
+        A program may use up its time in a call that its tests make, and not go on when it is told so. Officially, it
+        would end in the same call. Such programs are the main cost of real runs, so they do not run again.
         """
         open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
         for sample in open_:

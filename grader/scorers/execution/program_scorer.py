@@ -1,4 +1,4 @@
-"""Scoring by execution without an end, in sandboxes where programs and tests never meet.
+"""Scoring by execution as samples arrive, in sandboxes where programs and tests never meet.
 
 Any number of threads score a few samples each. Every program gets a short time first. One that needs more is stopped
 without a verdict; it runs again, from the beginning and up to its limits, in sandboxes that only slow programs use.
@@ -74,7 +74,7 @@ class ProgramScorer:
         self._stack.enter_context(self._spool)
         for executor in self._executors.values():
             self._stack.enter_context(executor)
-        # Every call lints a few programs, and the calls together many.
+        # Each call of `score` lints a few programs, and all of them together many.
         self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
         return self
 

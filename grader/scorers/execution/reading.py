@@ -99,12 +99,11 @@ def careful_reading(
             detail = f"passes once the program keeps {attempt.program.lost}"
             return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
         own = whole
-    if passes or (official is None and (own.judgement is None or own.judgement.confirmed)):
+    if official is not None and not passes:
+        return official
+    if passes or own.judgement is None or own.judgement.confirmed:
         return _confirmed(own)
-    if official is None and own.judgement is not None:
-        return _unconfirmed(own.judgement, protocol)
-    assert official is not None
-    return official
+    return _unconfirmed(own.judgement, protocol)
 
 
 def not_judged(why: str) -> Reading:
@@ -115,9 +114,9 @@ def not_judged(why: str) -> Reading:
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
 
 
-def _unfinished_at_start(recovery: Verdict) -> bool:
+def _unfinished_at_start(whole: Verdict) -> bool:
     """Whether a text as written fails to load or was stopped: the tests have no influence on either."""
-    judgement = recovery.judgement
+    judgement = whole.judgement
     if judgement is None or judgement.confirmed:
         return False
     return judgement.kind in {"load", "ended"} or (not judgement.reason and judgement.evidence.stopped is not None)
@@ -125,9 +124,9 @@ def _unfinished_at_start(recovery: Verdict) -> bool:
 
 def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
-    outcome, why = Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
     if judgement.kind == "unlike":
         return _unlike(judgement)
+    outcome, why = Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
     if judgement.evidence.stopped is not None or judgement.evidence.oom:
         outcome, why = failure(judgement.evidence, None, judgement.kind, protocol)
     elif judgement.kind in {"assertion", "error", "load"}:

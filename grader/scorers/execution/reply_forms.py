@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def forms(reply: str) -> Iterator[str]:
-    """Yield the forms of a reply in which a program is looked for: as it stands, then with more and more mended."""
+    """Yield the forms of a reply in which a program is looked for: as it stands, and changed in several ways."""
     texts = [text for text in (unframed(_answer(reply)), unframed(reply)) if text.strip()]
     changes = (str, on_own_lines, _in_blocks, _with_values, _unescaped, lambda text: _plain(on_own_lines(text)))
     yield from dict.fromkeys(change(text) for text in texts for change in changes)

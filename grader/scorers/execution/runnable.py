@@ -1,8 +1,8 @@
 """Tests that only define tests, as a script that runs them.
 
 Three frameworks find their tests by themselves: unittest (classes derived from `TestCase`), pytest (functions
-`test_...`) and HumanEval's (`check(candidate)`). Without one of them, such a script calls nothing,
-and every program would pass. A script that tests something outside its functions, or uses them there, runs as it is.
+`test_...`) and HumanEval's (`check(candidate)`). Without one of them, such a script calls nothing, and every program
+would pass. A script that tests something outside its functions, or uses them there, runs as it is.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _imports_program(node: ast.AST) -> bool:
 
 
 class _WithoutImports(ast.NodeTransformer):
-    """Takes out imports of the program under test; `from solution import twice as t` becomes `t = twice`."""
+    """Removes imports of the program under test; `from solution import twice as t` becomes `t = twice`."""
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
         names = [f"{alias.asname} = {alias.name}" for alias in node.names if alias.asname]
@@ -106,9 +106,9 @@ def _calls(node: ast.stmt) -> list[str]:
     """Return the calls of the tests that a statement defines, as their framework makes them."""
     if isinstance(node, _FUNCTIONS):
         return _called(node)
-    is_unittest = isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases)
-    loader = "__import__('unittest').defaultTestLoader.loadTestsFromTestCase"
-    return [f"{loader}({getattr(node, 'name', '')}).debug()"] if is_unittest else []
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("TestCase") for base in node.bases):
+        return [f"__import__('unittest').defaultTestLoader.loadTestsFromTestCase({node.name}).debug()"]
+    return []
 
 
 def _called(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

@@ -179,7 +179,7 @@ class Execution(
         return with_limits(task, given)
 
     def sample_scorer(self, run: Run[ExecutionBenchmark, CodeTask]) -> SampleScorer:
-        """Return a scorer that executes samples of any number of calls."""
+        """Return a scorer that executes a few samples in each call of `score`."""
         from grader.scorers.execution.program_scorer import ProgramScorer
 
         return ProgramScorer(run)
