@@ -196,9 +196,9 @@ def try_controls(accepts: Accepts, sides: Sides, doubts: Sequence[Doubt]) -> str
 def _named(changes: Sequence[Change]) -> str:
     """Return the first controls and where they were put, for people."""
     calls = {change.call for change in changes}
-    is_one = len(calls) == 1 and max(calls) >= 0
-    place = f"in the answer to call {max(calls) + 1}" if is_one else "in its place"
-    return f"{' and '.join(controls.named(one.value) for one in changes[: 2 if len(calls) == 1 else 1])} {place}"
+    is_one = len(calls) == 1
+    place = f"in the answer to call {min(calls) + 1}" if is_one else "in its place"
+    return f"{' and '.join(controls.named(one.value) for one in changes[: 2 if is_one else 1])} {place}"
 
 
 # --- forks ---

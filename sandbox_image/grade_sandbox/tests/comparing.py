@@ -70,8 +70,8 @@ def value_of(reply: str) -> Any:
             return Large(f"an answer of {short[1]:,} characters, {short[0]}")
         message = Reply.read(reply)
         if message.how == UNSENT:
-            size = message.value.startswith("a value of ")
-            return Opaque(message.value if size else f"a value of type {message.value}")
+            what = message.value
+            return Opaque(what if what.startswith("a value of ") else f"a value of type {what}")
         decoder = receiving.Decoder(message.nodes, {})
         if message.how == RAISED:
             return _raised(message.nodes[message.value[NODE]])

@@ -27,11 +27,11 @@ HUGE = 1e200
 
 def named(control: Any) -> str:
     """Return a control for people."""
-    is_atom = control is None or isinstance(control, (bool, int, float, complex, str, bytes))
     if isinstance(control, Exception):
         return type(control).__name__
-    kind = "iterator" if type(control) is standing_in.Iterated else type(control).__name__
-    return repr(control) if is_atom else f"another {kind}"
+    if control is None or isinstance(control, (bool, int, float, complex, str, bytes)):
+        return repr(control)
+    return f"another {'iterator' if type(control) is standing_in.Iterated else type(control).__name__}"
 
 
 def of(seen: View, other: View) -> list[Any]:

@@ -43,7 +43,7 @@ _CHANGING = {name for kind in (list, dict, set, collections.deque) for name in d
 """The methods of containers that change them."""
 _EXECUTING = {"eval", "exec", "compile"}
 _UNPICKLES = re.compile(r"\b(pickle|shelve|dill|joblib|marshal)\b")
-"""What can execute an answer: no judge does that."""
+"""What can execute code from an answer. The calls of tests that use it are not recorded."""
 
 
 class Recording:

@@ -98,7 +98,7 @@ class TestRun:
         namespace |= lent
         self.replies.tested |= lent
         for name in wanted:
-            # Official tests have it because they run in one process with the program.
+            # Officially, tests and program share one process, so the tests have what the program imports.
             if name in hello.imported and (found := library(name)) is not None:
                 namespace[name] = found
         self.names = dict(namespace)

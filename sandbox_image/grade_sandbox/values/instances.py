@@ -1,7 +1,7 @@
 """Instances of the classes in a task's signature: which of them can be sent, and how they are rebuilt.
 
-The receiving side takes these classes from the signature's text. The other side sends only data, which must never
-replace what a class computes.
+The receiving side takes these classes from the signature's text. The other side sends only data, which must never hide
+a method.
 """
 
 from __future__ import annotations

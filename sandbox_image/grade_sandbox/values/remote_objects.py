@@ -2,7 +2,7 @@
 
 In a task whose signature declares such a class, the tests get a substitute for the class. Its construction is a call of
 the candidate, and so is every operation on an instance (reading an attribute, `len`, `a + b`, `for x in a`), with one
-of OPERATORS as the function. The same substitutes record the calls, replay them, and serve tests beside a candidate.
+of OPERATORS as the function. The same substitutes record the calls and replay them.
 
 A comparison of two such objects is a call as well. An object could claim to be equal to anything, so recording.py also
 asks about the other objects of the class, and the answers have to be those of the reference solution. Beside any other
