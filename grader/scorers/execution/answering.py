@@ -45,7 +45,7 @@ class Answering:
     def run(
         self,
         phase: str,
-        wanted: Iterable[AnswerRequest],
+        requests: Iterable[AnswerRequest],
         wrong: Callable[[Sequence[Candidate]], Collection[Candidate]] | None = None,
     ) -> None:
         """Let programs answer that have not answered yet.
@@ -54,7 +54,7 @@ class Answering:
         those whose answers so far decide their verdicts. Such programs are asked nothing more, and slow ones are
         interrupted early for this. What is not wrong answers the rest, or everything again if it `remembers` calls.
         """
-        new = {one.candidate: one for one in wanted if one.candidate not in self.found}
+        new = {one.candidate: one for one in requests if one.candidate not in self.found}
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
         open_ = sorted(new.values(), key=lambda one: "while" not in one.candidate.source)
         if wrong is not None:
@@ -68,9 +68,9 @@ class Answering:
         while open_:
             open_ = self._run(phase, open_)
 
-    def _run(self, phase: str, wanted: list[AnswerRequest], most: float | None = None) -> list[AnswerRequest]:
+    def _run(self, phase: str, requests: list[AnswerRequest], most: float | None = None) -> list[AnswerRequest]:
         """Let programs answer in one job each; return those that have calls left. `most`: see `jobs.at_most`."""
-        made = [one.job(one.calls) for one in wanted]
+        made = [one.job(one.calls) for one in requests]
         if most is not None:
             made = [jobs.at_most(most, job) for job in made]
         items = [(self._settler.key(job), job) for job in made]
@@ -82,7 +82,7 @@ class Answering:
             elif result.answer is not None:
                 kept[key] = self._spool.put(key, result.answer)
         rest = []
-        for (key, _), one in zip(items, wanted, strict=True):
+        for (key, _), one in zip(items, requests, strict=True):
             found = self.found.setdefault(one.candidate, CandidateAnswers())
             if key not in kept:
                 found.lost = lost.get(key, "it was not run")

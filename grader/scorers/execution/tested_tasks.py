@@ -170,8 +170,8 @@ class TestedTasks:
         }
         first = {runs[0]: calls for (_, calls), runs in wanted.items()}
         others = {run: self._reordered(run.qid, calls) for run, calls in first.items()}
-        asked = [self._wanted(run, calls) for (_, calls), runs in wanted.items() for run in runs]
-        asked += [self._wanted(_again(run), other.calls) for run, other in others.items() if other is not None]
+        asked = [self._request(run, calls) for (_, calls), runs in wanted.items() for run in runs]
+        asked += [self._request(_again(run), other.calls) for run, other in others.items() if other is not None]
         self._answering.run("running references", asked)
         verdicts = self.judge(first, first)
         return {key: ReferenceTrial(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
@@ -184,17 +184,17 @@ class TestedTasks:
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
-        self._answering.run("answering", [wanted for candidate in candidates for wanted in self._asked(candidate)])
+        self._answering.run("answering", [request for candidate in candidates for request in self._asked(candidate)])
 
     def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate is asked: the recorded calls, and perhaps once more in another order."""
         calls = self.known.calls.get(candidate.qid)
         if isinstance(calls, CallList):
-            yield self._wanted(candidate, calls)
+            yield self._request(candidate, calls)
             if (other := self.known.other(candidate.qid)) is not None:
-                yield self._wanted(_again(candidate), other.calls)
+                yield self._request(_again(candidate), other.calls)
 
-    def _wanted(self, candidate: Candidate, calls: CallList) -> AnswerRequest:
+    def _request(self, candidate: Candidate, calls: CallList) -> AnswerRequest:
         task, limits = self._tasks[candidate.qid], self._limits
         return AnswerRequest(
             candidate,

@@ -94,7 +94,7 @@ class InputTasks:
         open_ = [qid for qid in every if self._cases(qid).outputs is None and not self._known.is_known(qid)]
         runs = {qid: self._runs(qid) for qid in open_}
         every_run = [run for each in runs.values() for run in each]
-        asked = [self._wanted(run, REFERENCE_SECONDS, values.MOST) for run in every_run]
+        asked = [self._request(run, REFERENCE_SECONDS, values.MOST) for run in every_run]
         self._answering.run("running references", asked)
         plans = {qid: found for qid, each in runs.items() if (found := self._reference(qid, each)) is not None}
         self._run("judging references", [key for plan, _ in plans.values() for key in plan.jobs])
@@ -171,16 +171,16 @@ class InputTasks:
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
-        self._answering.run("answering", [wanted for c in candidates for wanted in self._asked(c)], self._wrong)
+        self._answering.run("answering", [request for c in candidates for request in self._asked(c)], self._wrong)
 
     def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate is asked, also in the form in which a published harness runs it."""
         if candidate.qid not in self.failed_references:
             expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()
             for form in dict.fromkeys((candidate, self._official(candidate))):
-                yield self._wanted(form, self._seconds(candidate.qid), values.most_bytes(expected), expected)
+                yield self._request(form, self._seconds(candidate.qid), values.most_bytes(expected), expected)
 
-    def _wanted(self, form: Candidate, seconds: float, most_bytes: int, expected: Sequence[str] = ()) -> AnswerRequest:
+    def _request(self, form: Candidate, seconds: float, most_bytes: int, expected: Sequence[str] = ()) -> AnswerRequest:
         task, function, source = self._tasks[form.qid], self._cases(form.qid).function, form.source
         if not form.is_official:
             source = livecodebench.with_function(source, self._protocol.prelude, function)
