@@ -100,7 +100,7 @@ def test_an_answer_that_is_not_read_ends_its_connection() -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # soon full
         connection.connect(("127.0.0.1", server.port))
         connection.setblocking(False)
-        asked = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
+        asked = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
         began = time.monotonic()
         with contextlib.suppress(ConnectionError):
             while True:
