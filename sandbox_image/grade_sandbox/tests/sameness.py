@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-12
 MAX_PLACES = 1000
-"""Up to how many items of two sets are compared one by one if their exact contents differ."""
+"""Maximum number of places that are returned in which two values differ."""
 
 
 class Place(NamedTuple):
