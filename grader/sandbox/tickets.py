@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import threading
+from signal import SIGKILL
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -92,10 +93,11 @@ class Source:
 
 
 def was_starved(answer: Answer) -> bool:
-    """Whether a run was stopped for a reason that another program may have caused.
+    """Whether a run ended for a reason that the machine or another program may have caused.
 
-    A run that was asleep and hardly had to wait for the machine is not starved. A run that already failed for good is
-    not starved either, however it ended.
+    SIGKILL may come from a machine that has no more memory, if no limit was exceeded. A run that was asleep and hardly
+    had to wait for the machine is not starved. A run that already failed for good is not starved either, however it
+    ended.
     """
     for part in ("run", "record", "answer", "judge", "compare"):
         run = answer.get(part)
@@ -104,6 +106,7 @@ def was_starved(answer: Answer) -> bool:
                 evidence = run["evidence"]
                 calm = CALM_RUN_SECONDS if part == "run" else CALM_SECONDS
                 asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm
-                if evidence["stopped"] in STARVED and not asleep:
+                is_killed = evidence["stopped"] is None and evidence["status"] == -SIGKILL and not evidence["oom"]
+                if is_killed or (evidence["stopped"] in STARVED and not asleep):
                     return True
     return False

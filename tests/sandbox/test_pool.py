@@ -148,6 +148,16 @@ def test_what_the_machine_may_have_caused_runs_again_but_not_what_slept_in_peace
     assert was_starved({part: {"evidence": {"stopped": stopped, "waited": waited}}}) is again
 
 
+@pytest.mark.parametrize(("status", "oom", "again"), [(-9, False, True), (-9, True, False), (-11, False, False)])
+def test_what_somebody_has_killed_runs_again_but_not_what_the_memory_limit_has_killed(
+    status: int, oom: bool, again: bool
+) -> None:
+    from grader.sandbox.tickets import was_starved
+
+    evidence = {"stopped": None, "status": status, "oom": oom, "waited": 0.0}
+    assert was_starved({"answer": {"evidence": evidence}}) is again
+
+
 def test_what_has_failed_for_good_is_never_starved() -> None:
     """Else a program could fail, pretend to be starved, and have a second run that knows it."""
     from grader.sandbox.tickets import was_starved
