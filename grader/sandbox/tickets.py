@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import threading
-from signal import SIGKILL
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
 STARVED = {"blocked", "wall", "shared", "disturbed"}
 """Reasons for stopping a program that other programs on the machine can cause."""
+KILLED = -9
+"""The status of a program that SIGKILL has ended; not every system that imports this has `signal.SIGKILL`."""
 CALM_SECONDS = 0.2
 """A program that was ready to run but waited less than this had enough processor time."""
 CALM_RUN_SECONDS = 0.02
@@ -106,7 +107,7 @@ def was_starved(answer: Answer) -> bool:
                 evidence = run["evidence"]
                 calm = CALM_RUN_SECONDS if part == "run" else CALM_SECONDS
                 asleep = evidence["stopped"] == "blocked" and evidence["waited"] < calm
-                is_killed = evidence["stopped"] is None and evidence["status"] == -SIGKILL and not evidence["oom"]
+                is_killed = evidence["stopped"] is None and evidence["status"] == KILLED and not evidence["oom"]
                 if is_killed or (evidence["stopped"] in STARVED and not asleep):
                     return True
     return False
