@@ -1,9 +1,11 @@
 """What all tests share: where the project is, and which sandboxes this machine has."""
 
+import functools
 import gc
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from grader import resources
+from grader.sandbox import packages
 
 ROOT = Path(__file__).resolve().parent.parent
 THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
@@ -141,14 +144,21 @@ def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@functools.cache
+def _packages() -> list[Path]:
+    """Return the folders of this machine's cache that a sandbox of today's code uses."""
+    patterns = "site-*[0-9]", f"code-{packages.code_digest()}-*[0-9]"
+    return [made for pattern in patterns for made in MACHINE_CACHE.glob(pattern)]
+
+
 @pytest.fixture
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a test a cache folder of its own, with the machine's sandbox packages: to fetch them takes half a minute."""
-    folder = tmp_path_factory.mktemp("own-cache") / "grade"
+    # `mktemp` looks at the folders of all earlier tests to number this one.
+    folder = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp())) / "grade"
     folder.mkdir(mode=0o700)
-    for pattern in ("site-*[0-9]", "code-*[0-9]"):
-        for made in MACHINE_CACHE.glob(pattern):
-            (folder / made.name).symlink_to(made)
+    for made in _packages():
+        (folder / made.name).symlink_to(made)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parent))
     return folder
 
