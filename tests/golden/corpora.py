@@ -43,12 +43,12 @@ def as_it_is(predictions: Path, *options: object) -> Callable[[Path], list[str]]
     return write
 
 
-def sample(benchmark: str, data: str, *options: str, judge: bool = False) -> Corpus:
+def sample(benchmark: str, data: str, *options: str, judge: bool = False, slow: bool = False) -> Corpus:
     """Describe a bundled sample, with the recorded replies of a judge or without."""
     folder = SAMPLES / benchmark / "sample"
     replies = ("--judge-replies", folder / "judge_replies.json") if judge else ()
     graded = as_it_is(folder / "predictions.json", "-b", benchmark, "--data", folder / data, *replies, *options)
-    return Corpus(name=f"sample-{benchmark}{'-judged' if judge else ''}", write=graded, shared=False)
+    return Corpus(name=f"sample-{benchmark}{'-judged' if judge else ''}", write=graded, shared=False, slow=slow)
 
 
 def choice(file: Path, step: int, folder: Path, *, reader: str = "vlmevalkit-2026-06") -> list[str]:
@@ -117,7 +117,7 @@ _VSTAR = (
 
 CORPORA = [
     sample("humaneval-v", "tasks.jsonl", "-k", "1,3"),
-    sample("humaneval", "tasks.jsonl"),
+    sample("humaneval", "tasks.jsonl", slow=True),
     sample("vstar", "questions.jsonl"),
     sample("mmbench", "questions.tsv"),
     sample("mmbench", "questions.tsv", judge=True),
@@ -142,6 +142,7 @@ CORPORA = [
                 SHARED / f"humaneval_v/{version}_example_pred_sample_{n}.json",
                 *("--data", _HUMANEVAL_V_TASKS, "--id", qid, "--protocol", version, "-k", "1"),
             ),
+            slow=version == "v1",
         )
         for version, qid, n in (("v1", "q2", 20), ("v2", "q1", 6))
     ),

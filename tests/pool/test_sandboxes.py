@@ -86,8 +86,8 @@ ROW = {"tests": "assert double(3) == 6\nassert double(4) == 8"}
 @pytest.mark.xdist_group("bubblewrap")
 def test_quick_programs_leave_before_endless_ones_and_sleepers() -> None:
     """The endless ones have a minute, so that all the others have a verdict before the first of them has."""
-    endless = [(ROW, f"def double(n):\n    while True:\n        n += {number}") for number in range(6)]
-    asleep = [(ROW, f"import time\ndef double(n):\n    time.sleep(9999 + {number})") for number in range(6)]
+    endless = [(ROW, f"def double(n):\n    while True:\n        n += {number}") for number in range(3)]
+    asleep = [(ROW, f"import time\ndef double(n):\n    time.sleep(9999 + {number})") for number in range(3)]
     quick = [(ROW, f"def double(n):\n    return 2 * n + {number % 2}  # {number}") for number in range(20)]
     samples = [*endless, *asleep, *quick]
     with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=60) as pool:
@@ -103,10 +103,10 @@ def test_quick_programs_leave_before_endless_ones_and_sleepers() -> None:
 def test_programs_that_run_again_have_the_verdicts_of_programs_that_never_stopped() -> None:
     """It works or sleeps for longer than the short time, and is right or wrong. Official runs give no short time."""
     start = "import time\ndef double(n):\n"
-    work = f"{start}    end = time.process_time() + 0.8\n    while time.process_time() < end: pass\n"
-    sleep = f"{start}    time.sleep(1.2)\n"
+    work = f"{start}    end = time.process_time() + 0.6\n    while time.process_time() < end: pass\n"
+    sleep = f"{start}    time.sleep(0.8)\n"
     bodies = [f"{slow}    return 2 * n{more}" for slow in (work, sleep) for more in ("", " + n - 3")]
-    samples = [(ROW, body) for body in bodies]
+    samples = [({"tests": "assert double(4) == 8"}, body) for body in bodies]
     with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=3, cache=False) as pool:
         twice, once = (pool.grade_samples(samples, official=official) for official in (False, True))
     readings = [[(one.careful.outcome, one.careful.credit) for one in results] for results in (twice, once)]

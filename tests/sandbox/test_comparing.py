@@ -185,7 +185,7 @@ def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[st
     rules = ["same values", "near values"] if function else ["lines", "numbers"]
     numbered = [{"number": number, **pair} for number, pair in enumerate(pairs)]
     spec = {"function": function, "rules": rules, "pairs": numbered, **more}
-    return phases.do("compare", spec, cpu=2.0)
+    return phases.do("compare", spec, cpu=1.0)
 
 
 def test_answers_are_compared_in_a_process_with_limits() -> None:

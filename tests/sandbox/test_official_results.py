@@ -36,7 +36,7 @@ def test_every_result_text_is_the_official_one(protocol: str, backend: str) -> N
             "test": RECORDED["test"],
             "timed_out": timed_out,
             "failed_prefix": failed,
-            "cpu": 2.0,
+            "cpu": 1.5,
             "wall": 20.0,
         }
         for row in RECORDED["programs"]

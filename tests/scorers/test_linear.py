@@ -216,6 +216,7 @@ def test_a_run_of_any_character_as_long_as_a_text_can_be_is_read_in_linear_time(
     assert too_slow(READERS[name][0], runs_of(CHARACTERS), length, 3.0) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_run_of_any_phrase_and_a_text_of_any_shape_is_read_in_linear_time(name: str) -> None:
     assert too_slow(READERS[name][0], runs_of(PHRASES) | SHAPES, LENGTH, BUDGET) == []
