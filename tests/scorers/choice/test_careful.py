@@ -261,6 +261,7 @@ def test_every_style_is_read_where_the_options_are_plain(question: tuple[dict[st
 @settings(max_examples=cases(1200), deadline=None)
 @given(_question(WORDS), st.sampled_from(SURE_STYLES + RISKY_STYLES))
 @example(({"A": "B", "B": "A"}, "A", "B"), "{L}. {T}")
+@example(({"A": "red", "B": "A"}, "A", "B"), "{L}\n{L}")
 @example(({"A": "red", "B": "是", "C": "B"}, "B", "A"), "答案是{L}")
 @example(({"A": "red", "B": "None of the above"}, "A", "B"), "{L} - {T}, not {Y}")
 def test_whatever_the_options_no_other_letter_is_read(question: tuple[dict[str, str], str, str], style: str) -> None:
