@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, NotRequired
 
-    Work = Literal["truthy", "falsy", "verdict", "likeness", "right", "compare"]
-    """`truthy`, `falsy`: record calls with such answers. `verdict`: whether the tests pass; `likeness`: whether a pass
-    is believed; `right`: which assertions hold; `compare`: which answers are as expected."""
+    Work = Literal["truthy", "falsy", "judge", "compare"]
+    """`truthy`, `falsy`: record calls with such answers; `compare`: find out which answers are as expected."""
 
 
 class Declared(TypedDict):
@@ -155,11 +154,12 @@ class Request(TypedDict):
 
     work: Work
     cpu: float
+    """Seconds; the supervisor ends it earlier."""
     task: Task | JudgedTask | Compare | None
     """None: the same as in the last request."""
     answers: Answers | None
-    passed: bool
-    """Whether the tests pass with these answers."""
+    each: bool
+    """As in `Judge`."""
 
 
 class Job(TypedDict):

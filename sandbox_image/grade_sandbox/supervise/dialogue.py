@@ -34,6 +34,8 @@ answer, until its answer shows how much it really was.
 """
 
 
+LATER_TIMES = 10
+"""How many times the limit of time a fork may take after its first result: to compare answers and replay controls."""
 _OF_AN_END: Fields = {"ended": int, "cpu": float, "left": bool}
 
 
@@ -53,6 +55,8 @@ class Dialogue:
     """What is to be sent."""
     turn: Any = 0
     """The number of the call or the run that the limits of time are for."""
+    times = 1
+    """How many times the limit of time the current turn has."""
     spent = 0.0
     """Seconds that the program had worked when it was last looked at."""
     may_be_late = True
@@ -100,12 +104,30 @@ class Dialogue:
 class OneResult(Dialogue):
     """Waits for one result; `fields`: name -> type of its allowed fields."""
 
-    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT, *, ends: bool = False) -> None:
-        """`ends`: whether a message about the end of the run follows, with the result before it or without one."""
+    def __init__(self, fd: int, fields: Fields) -> None:
+        super().__init__(fd, MAX_RESULT)
+        self.result = None
+        self._fields = fields
+
+    def feed(self, part: bytes) -> bool:
+        for data in self._complete(part):
+            self.result = _message(data, self._fields)
+            return True
+        return False
+
+
+class Results(Dialogue):
+    """Waits for the results of a fork, each with limits of its own, and for the message about its end.
+
+    `result` has the fields of all messages so far; None before the first.
+    """
+
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
+        """`fields`: name -> type of the allowed fields."""
         super().__init__(fd, limit)
         self.result = None
         self.ended: dict[str, Any] | None = None
-        self._fields, self._ends = fields | (_OF_AN_END if ends else {}), ends
+        self._fields = fields | _OF_AN_END
 
     def feed(self, part: bytes) -> bool:
         for data in self._complete(part):
@@ -113,9 +135,8 @@ class OneResult(Dialogue):
             if "ended" in message:
                 self.ended = message
                 return True
-            self.result = message
-            if not self._ends:
-                return True
+            self.result = {**(self.result or {}), **message}
+            self.turn, self.times = self.turn + 1, LATER_TIMES
         return False
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from grade_sandbox.jobs import Compare, Request, Task
-    from grade_sandbox.supervise.dialogue import OneResult
+    from grade_sandbox.supervise.dialogue import Results
     from grade_sandbox.supervise.zygote import Zygotes
 
     End = Callable[[int, int], object]
@@ -104,7 +104,7 @@ class JudgeProcess(KeptProcess):
             self._task = request["task"]
         wire.send_parcel(self.socket.send, request)
 
-    def wait_for_end(self, said: OneResult) -> dict[str, Any]:
+    def wait_for_end(self, said: Results) -> dict[str, Any]:
         """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""
         while said.ended is None:
             if not select.select([self.result_fd], [], [], END_SECONDS)[0]:

@@ -30,10 +30,8 @@ OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
 STARVED = ("wall", "blocked", "shared", "disturbed")
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
-LIKENESS_TIMES = 10
-"""How many times its limit a judgement may take to compare answers and to replay controls."""
 _OFFICIAL = {"result": str, "kind": str, "lines": str}
-_CONFIRMED = {"confirmed": bool, "reason": str, "kind": str}
+_JUDGED = {"confirmed": bool, "reason": str, "kind": str, "likeness": dict, "right": list}
 
 
 class DamagedError(Exception):
@@ -178,39 +176,22 @@ class Supervisor:
             yield pid, ours.fileno()
 
     def _judge(self, job: Job) -> dict[str, Any]:
-        """Let the tests judge recorded answers; see judging.py."""
-        task, answers = job["judge"]["task"], job["judge"]["answers"]
-        seen = self._judged(job, task, answers)
-        is_open = answers["said"] and not seen.get("confirmed") and not seen["evidence"]["stopped"]
-        if not (is_open and job["judge"].get("each")):
-            return seen
-        found = self._run_tests(job, "right", task, answers, fields={"right": list})
-        if found["evidence"]["stopped"] == "short":
-            return {"evidence": found["evidence"]}
-        return seen | {"right": [one is True for one in found.get("right", ())]}
+        """Let the tests judge recorded answers; see judging.py.
 
-    def _judged(self, job: Job, task: JudgedTask, answers: Answers) -> dict[str, Any]:
-        seen = self._run_tests(job, "verdict", task, answers, fields=_CONFIRMED)
-        if "expected" not in task or not answers["said"] or seen["evidence"]["stopped"] is not None:
-            return seen
-        passed = seen.get("confirmed", False)
-        again = task["again"]["expected"] if "again" in task else None
-        if answers["said"] in task["expected"] and answers.get("again") == again:
-            count = len(task["calls"])
-            return seen | {"likeness": {"calls": {"n": count, "same": count, "alike": 0}}}
-        if not passed and not task["expected"]:
-            return seen
-        patient: Job = {**job, "cpu": LIKENESS_TIMES * job["cpu"]}
-        likeness = self._run_tests(patient, "likeness", task, answers, fields={"likeness": dict}, passed=passed)
-        stopped = likeness["evidence"]["stopped"]
-        if stopped == "short" or (passed and stopped in STARVED):
-            return {"evidence": likeness["evidence"]}
-        found = likeness.get("likeness", {"doubt": "examining its answers did not finish"})
-        evidence = seen["evidence"]
-        evidence["cpu"] = round(evidence["cpu"] + likeness["evidence"]["cpu"], 4)
-        if passed and found.get("doubt"):
-            seen |= {"confirmed": False, "reason": found["doubt"], "kind": "unlike"}
-        return seen | {"likeness": found}
+        First they say whether they pass. If what follows does not end, this is all that is known.
+        """
+        asked = job["judge"]
+        task, answers, each = asked["task"], asked["answers"], asked.get("each", False)
+        seen = self._run_tests(job, "judge", task, answers, fields=_JUDGED, each=each)
+        evidence, passed = seen["evidence"], seen.get("confirmed")
+        if passed is None or evidence["stopped"] == "short" or (passed and evidence["stopped"] in STARVED):
+            return {"evidence": evidence}
+        evidence["stopped"] = None
+        if "likeness" not in seen and answers["said"] and "expected" in task and (passed or task["expected"]):
+            seen["likeness"] = {"doubt": "examining its answers did not finish"}
+        if passed and (doubt := seen.get("likeness", {}).get("doubt")):
+            seen |= {"confirmed": False, "reason": doubt, "kind": "unlike"}
+        return seen | {"right": [one is True for one in seen.get("right", ())]}
 
     def _compare(self, job: Job) -> dict[str, Any]:
         """Compare answers with expected ones; see comparing.py."""
@@ -225,7 +206,7 @@ class Supervisor:
         *,
         fields: dialogue.Fields,
         limit: int = dialogue.MAX_RESULT,
-        passed: bool = False,
+        each: bool = False,
     ) -> dict[str, Any]:
         """Run a task's tests in a fork of the process that has them. `answers`: to the calls of this task."""
         given: list[str] = []
@@ -242,10 +223,11 @@ class Supervisor:
                 expected = [run.decode() for run in tests.get("expected", ())]
             numeric = needs_numpy([tests["signature"], tests["test"]], [*given, *expected])
         pid = self.judge.prepare(numeric=numeric)
-        said = dialogue.OneResult(self.judge.result_fd, fields, limit, ends=True)
+        said = dialogue.Results(self.judge.result_fd, fields, limit)
         said.moved = sum(map(len, given))
         observed = self._watched(job, pid, said)
-        self.judge.ask({"work": work, "cpu": job["cpu"], "task": task, "answers": answers, "passed": passed})
+        most = dialogue.LATER_TIMES * job["cpu"]
+        self.judge.ask({"work": work, "cpu": most, "task": task, "answers": answers, "each": each})
         observed.wait()
         self._kill_strangers()
         ended = self.judge.wait_for_end(said)

@@ -411,7 +411,7 @@ class Watch:
         own_time = wall - waited - system
         # What is sent takes time as well, which the program is not charged for.
         most = MAX_REPLIES if self.dialogue.encoding else 0
-        limit = self.limits.cpu + SECONDS_PER_BYTE * (self.dialogue.moved + most)
+        limit = self.limits.cpu * self.dialogue.times + SECONDS_PER_BYTE * (self.dialogue.moved + most)
         late = own_time >= limit + self.grace
         over = (
             "cpu" if user >= limit or system >= 3 * limit or (late and user >= 0.8 * own_time)

@@ -45,14 +45,13 @@ TOO_WEAK = "the tests also pass with answers such as None, an empty list or the 
 
 
 def examined(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
-    """Return {"likeness": {"calls": counts, "doubt": why a pass is not believed, ...}}. Call it in a fork."""
+    """Return {"calls": counts, "doubt": why a pass is not believed, ...}. Call it in a fork."""
     try:
         beside = partial(_beside_reference, tests, texts, again, passed=passed)
-        found = beside() if tests.expected else {"weak": True, "doubt": _Alone(tests, texts).doubt()}
+        return beside() if tests.expected else {"weak": True, "doubt": _Alone(tests, texts).doubt()}
     except _NOT_COMPARABLE as error:
         why = f"{type(error).__name__}: {str(error)[:200]}"
-        found = {"doubt": f"its answers could not be compared with the expected ones ({why})"}
-    return {"likeness": found}
+        return {"doubt": f"its answers could not be compared with the expected ones ({why})"}
 
 
 def _beside_reference(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
