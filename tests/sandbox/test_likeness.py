@@ -72,3 +72,17 @@ def test_where_the_reference_varies_from_run_to_run_the_kind_alone_counts() -> N
     same = compared("return [a, 1]", "return [a, 3]", THREE, other_run="return [a, 2]")
     assert (same.problem, same.doubts) == ("", [])
     assert compared("return [a, 1]", "return a", THREE, other_run="return [a, 2]").problem
+
+
+@pytest.mark.parametrize(
+    ("sample", "same", "doubted"),
+    [
+        ("return ['c', 'a', 'b']", 3, 0), ("return ('b', 'c', 'a')", 3, 0),
+        ("return ['a', 'b']", 0, 3), ("return ['a', 'b', 'b']", 0, 3),
+    ],
+)  # fmt: skip
+def test_an_order_in_which_the_references_runs_differ_is_none_and_the_items_decide(
+    sample: str, same: int, doubted: int
+) -> None:
+    found = compared("return ['a', 'b', 'c']", sample, THREE, other_run="return ['b', 'a', 'c'][:3]")
+    assert (found.same, len(found.doubts)) == (same, doubted)

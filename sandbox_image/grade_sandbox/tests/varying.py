@@ -74,15 +74,20 @@ def everything(value: Any) -> Any:
 FORMS: dict[str, Form] = {"items": items, "everything": everything}
 
 
+def is_same_in(form: Form, one: Any, other: Any) -> bool:
+    """Whether two values are the same without their order."""
+    return bool(near_values(form(_plain(one)), form(_plain(other))))
+
+
 def _is_like(runs: list[Any], given: Any, form: Form | None = None) -> bool:
     if any(near_values(one, given) for one in runs):
         return True
-    if form is not None and near_values(form(runs[0]), form(given)):
+    if form is not None and is_same_in(form, runs[0], given):
         return True
     if _agree(runs):
         return False
     if (found := order_of([runs])) is not None:
-        return near_values(found(runs[0]), found(given))
+        return is_same_in(found, runs[0], given)
     parts = [_parts(one) for one in (*runs, given)]
     if None not in parts and len({tuple(part) for part in parts if part is not None}) == 1:
         return all(_is_like([part[key] for part in parts[:-1]], parts[-1][key]) for key in parts[0])  # type: ignore[index,union-attr]
