@@ -59,8 +59,8 @@ class Service:
         """`token`: required in every request."""
         self._samples, self._limits, self._token = samples, limits, token
         self._requests, self._intake, self._scheduler = Requests(), Intake(limits), Scheduler(samples)
-        self.everyone = Connections(most_connections(), lambda status: self._requests.note(OTHER_PATH, status))
-        """The connections."""
+        self.connections = Connections(most_connections(), lambda status: self._requests.note(OTHER_PATH, status))
+        """All open ones."""
         self.end: Callable[[], None] | None = None
         """Ends the server when its last client leaves; None: it does not end then."""
 
@@ -225,7 +225,7 @@ class Service:
         """Say which process ends now, because this was its last client; 0: none."""
         del request
         await asyncio.sleep(LEAVE_TICK)
-        is_last = self.everyone.count == 1
+        is_last = self.connections.count == 1
         if is_last and self.end is not None:
             self.end()
         return _json(200, {"pid": os.getpid() if is_last else 0})
@@ -235,7 +235,7 @@ class Service:
         state, (sandboxes, jobs) = self._scheduler.state(), self._samples.losses
         return msgspec.structs.replace(
             state,
-            clients=self.everyone.count,
+            clients=self.connections.count,
             repeated=state.repeated + jobs,
             lost_sandboxes=sandboxes,
             memory_bytes=_resident_bytes(),

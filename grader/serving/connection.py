@@ -71,9 +71,9 @@ class Connections:
 class ServerConnection(H11Protocol):
     """One connection."""
 
-    def __init__(self, *args: Any, everyone: Connections, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._everyone = everyone
+        self._connections = connections
         self._deadline: asyncio.TimerHandle | None = None
 
     @property
@@ -84,19 +84,19 @@ class ServerConnection(H11Protocol):
         """Begin, or refuse."""
         super().connection_made(transport)
         transport.max_size = READ_BYTES  # type: ignore[attr-defined] # asyncio's own transports have it
-        if self._everyone.enter():
+        if self._connections.enter():
             if self.client:  # on a socket of this user, connections show who is there
                 self._begin(HEADER_SECONDS)
             self._note()
         else:
-            self._everyone.note(503)
+            self._connections.note(503)
             transport.write(REFUSED)
             transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         super().connection_lost(exc)
-        self._everyone.leave(self)
+        self._connections.leave(self)
         self._stop()
 
     def data_received(self, data: bytes) -> None:
@@ -124,7 +124,7 @@ class ServerConnection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Count and answer what is not HTTP."""
-        self._everyone.note(400)
+        self._connections.note(400)
         if not self._is_busy or not self.cycle.response_started:
             super().send_400_response(msg)
         self.transport.close()
@@ -136,11 +136,11 @@ class ServerConnection(H11Protocol):
     def _note(self) -> None:
         """Note whether there is a request now."""
         if self._is_busy:
-            self._everyone.waiting.pop(self, None)
+            self._connections.waiting.pop(self, None)
             if not self.flow.write_paused:
                 self._stop()
         elif not self.transport.is_closing():
-            self._everyone.waiting.setdefault(self)
+            self._connections.waiting.setdefault(self)
 
     def _begin(self, seconds: float) -> None:
         self._stop()

@@ -81,7 +81,7 @@ class _Daemon(Server):
     def __init__(self, pool_settings: PoolSettings, service: Service, ready: Callable[[], None]) -> None:
         service.end = self._end
         super().__init__(service, LOOPBACK, ready, STOP_SECONDS)
-        self._given, self._everyone = pool_settings, service.everyone
+        self._given, self._connections = pool_settings, service.connections
         self._last_seen = time.monotonic()
         self._linger = max(pool_settings.linger, LEAST_LINGER)
 
@@ -93,7 +93,7 @@ class _Daemon(Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether it is time to end."""
-        if self._everyone.count:
+        if self._connections.count:
             self._last_seen, self._linger = time.monotonic(), self._given.linger
         elif time.monotonic() - self._last_seen >= self._linger:
             self._end()

@@ -66,7 +66,7 @@ class Server(uvicorn.Server):
         """`ready` is called when clients can connect; `stop`: seconds for the end."""
         config = uvicorn.Config(
             service.app(hosts),
-            http=functools.partial(ServerConnection, everyone=service.everyone),  # type: ignore[arg-type] # called like a class
+            http=functools.partial(ServerConnection, connections=service.connections),  # type: ignore[arg-type] # called like a class
             ws="none",
             log_level="error",
             access_log=False,

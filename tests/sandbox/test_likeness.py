@@ -64,7 +64,7 @@ def test_where_only_one_changes_the_argument_the_tests_see_it_as_the_reference_l
     assert compared("a.sort()", "a.sort()", test).as_left is None
     for reference, sample in (("return sorted(a)", "a.sort(); return a"), ("a.sort()", "return sorted(a)")):
         found = compared(reference, sample, test)
-        assert found.as_left[1].is_apart
+        assert found.as_left[1].has_copies
         assert found.as_left[1].left == found._expected.texts[1]
 
 

@@ -122,12 +122,17 @@ def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
     """Yield the pieces of Python in a text, in order."""
     for segment in [_Segment(text, is_fenced=True)] if _is_python(text) else _segments(text):
         source, is_fenced = _dedented(segment.text), segment.is_fenced
-        is_code = is_fenced or _LINE_OF_CODE.search(source) or is_script(source)
-        for part in [source] if _is_python(source) else runs(source, budget) if is_code else ():
-            tree = tree_of(part)
-            words = set() if tree is None else prose(tree)
-            rest = [] if tree is None else [node for node in tree.body if node not in words]
-            if tree is not None and (rest or not words):
+        parts: Iterable[str] = ()
+        if _is_python(source):
+            parts = [source]
+        elif is_fenced or _LINE_OF_CODE.search(source) or is_script(source):
+            parts = runs(source, budget)
+        for part in parts:
+            if (tree := tree_of(part)) is None:
+                continue
+            words = prose(tree)
+            rest = [node for node in tree.body if node not in words]
+            if rest or not words:
                 yield _Piece(ast.Module(rest, []), (unparsed(rest) or "") if words else part, is_fenced)
 
 

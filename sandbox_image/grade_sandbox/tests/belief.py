@@ -155,7 +155,7 @@ class _Alone:
         if answer.how == ENDED:
             return ""
         if answer.changed:
-            self._rewritten[number] = Replayed(self._texts[number + 1], is_apart=True)
+            self._rewritten[number] = Replayed(self._texts[number + 1], has_copies=True)
         if answer.how != RETURNED or number in self._tests.opaque:
             self._said.add(answer.how != RETURNED)
             return ""

@@ -182,18 +182,18 @@ class Likeness:
             places += self._compare(number, one.objects[argument], other.objects[argument], ("argument", argument))
         if one.changed != other.changed or (places and not is_answer):
             self.differing[number] = [("argument",)]
-            self._rewritten[number] = self._apart(number)
+            self._rewritten[number] = self._with_copies(number)
         return places
 
-    def _apart(self, number: int) -> Replayed:
-        """Return the sample's message with an answer apart from the arguments, which the reference's message changes.
+    def _with_copies(self, number: int) -> Replayed:
+        """Return the sample's message with copies in its answer; the arguments change by the reference's message.
 
         If both return the same argument, it stays that: the tests may ask for this.
         """
         one, other = self._sides(number)
         returned = other.returned if other.returned == one.returned else None
         return Replayed(
-            self._sample[number + 1].text, is_apart=True, left=self._expected.texts[number + 1], returned=returned
+            self._sample[number + 1].text, has_copies=True, left=self._expected.texts[number + 1], returned=returned
         )
 
     # --- noting ---

@@ -124,9 +124,9 @@ class Replay(TestRun):
             raise WaitingError("the candidate's process ended during a call")
         given = self._replies_of[number]
         message = Reply.read(given.text)
-        has_objects = given.is_apart or given.changes or names_objects(given.text)
+        has_objects = given.has_copies or given.changes or names_objects(given.text)
         passed = self._objects(call, args, kwargs) if has_objects else None
-        if passed is not None and given.is_apart:
+        if passed is not None and given.has_copies:
             # The answer has copies of the arguments; these are changed by another message, if there is one.
             how, result = self.replies.take(message, self._objects(call, *views.copied((args, kwargs))))
             if given.left:

@@ -27,12 +27,12 @@ class Replayed(NamedTuple):
 
     text: str
     changes: tuple[Change, ...] = ()
-    is_apart: bool = False
+    has_copies: bool = False
     """Whether the answer has copies of the arguments, so that these stay as they are."""
     left: str = ""
-    """If the answer is apart: another message, by which the arguments are changed."""
+    """If the answer has copies: another message, by which the arguments are changed."""
     returned: Any = None
-    """The number of an object of the call, if the answer is that object itself although it is apart."""
+    """The number of an object of the call, if the answer is that object itself although it has copies."""
 
 
 Tried = list[Replayed]
