@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MOST_PIECES = 100
-"""Maximum number of pieces of Python in a reply, the last ones: of 5,132 recorded replies none has more than 20."""
+"""Maximum number of pieces of Python in a reply, the last ones: of 3,418 recorded replies none has more than 7."""
 
 
 class WantedProgram(NamedTuple):
