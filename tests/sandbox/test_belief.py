@@ -216,16 +216,34 @@ def test_a_reference_that_fails_its_tests_serves_for_nothing() -> None:
 
 
 def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_the_answers() -> None:
-    """The grader has it done again, alone."""
-    test = "import time\ntime.sleep(0.7)\nassert solution(1) > 0\n"
+    """The grader has it done again, alone. Only replays with controls sleep here for long."""
+    test = "import time\nx = solution(1)\ntime.sleep(0.1 if x == 3 else 60)\nassert x > 0\n"
     spec = phases.task(test)
-    recorded = phases.calls_of(spec)
+    recorded = phases.calls_of(spec | {"test": "assert solution(1) > 0"})
     reference, sample = (phases.answers(returning(f"a + {more}"), spec, recorded) for more in (1, 2))
     task = spec | {name: recorded[name] for name in ("names", "calls", "reads")}
     task["expected"] = [reference["said"]]
     given = {"said": sample["said"]}
-    found = phases.do("judge", {"task": task, "answers": given}, wall=1.0)
+    found = phases.do("judge", {"task": task, "answers": given}, wall=0.4)
     assert (found["evidence"]["stopped"], "likeness" in found, "confirmed" in found) == ("wall", False, False)
+    found = phases.do("judge", {"task": task, "answers": given}, wall=0.4, alone=True)
+    assert (found["confirmed"], found["reason"]) == (False, "examining its answers did not finish")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import os\nos.mkdir('folder')",
+        "import os, time\nif os.fork() == 0: time.sleep(30)",
+        "import time\nend = time.process_time() + 2.3\nwhile time.process_time() < end: pass",
+    ],
+    ids=["a folder", "a process", "work"],
+)
+def test_what_tests_leave_behind_and_the_time_that_they_need_decide_nothing(before: str) -> None:
+    """Each replay has an empty folder, ends without its children, and has the time of the first one at least."""
+    task = Task("def solution(a):\n    a.append(0)\n    return sum(a)\n", "x = [1, 2]\nassert solution(x) == 3")
+    source = returning("sum(a)")
+    assert phases.beside(source, f"{before}\n{task.tests}", task.signature, task.reference) == phases.CONFIRMED
 
 
 CODEC = "def encode(a):\n    pass\ndef decode(a):\n    pass\n"

@@ -86,3 +86,12 @@ def test_an_order_in_which_the_references_runs_differ_is_none_and_the_items_deci
 ) -> None:
     found = compared("return ['a', 'b', 'c']", sample, THREE, other_run="return ['b', 'a', 'c'][:3]")
     assert (found.same, len(found.doubts)) == (same, doubted)
+
+
+def test_a_printed_text_that_varies_beside_an_order_is_still_compared_by_kind() -> None:
+    test = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    solution(1)"
+    first, other, sample = (
+        f"print({text!r}); return {items}" for text, items in (("x", "[1, 2]"), ("y", "[2, 1]"), ("z", "[2, 1]"))
+    )
+    found = compared(first, sample, test, other_run=other)
+    assert (found.alike, found.doubts) == (1, [])

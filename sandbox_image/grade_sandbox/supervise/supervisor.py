@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
-STARVED = ("wall", "blocked", "shared", "disturbed")
+SLOW = ("wall", "blocked")
+STARVED = (*SLOW, "shared", "disturbed")
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
 _OFFICIAL = {"result": str, "kind": str, "lines": str}
 _JUDGED = {"confirmed": bool, "reason": str, "kind": str, "likeness": dict, "right": list}
@@ -184,7 +185,9 @@ class Supervisor:
         task, answers, each = asked["task"], asked["answers"], asked.get("each", False)
         seen = self._run_tests(job, "judge", task, answers, fields=_JUDGED, each=each)
         evidence, passed = seen["evidence"], seen.get("confirmed")
-        if passed is None or evidence["stopped"] == "short" or (passed and evidence["stopped"] in STARVED):
+        has_patience = job.get("alone") and evidence["stopped"] in SLOW
+        is_starved = passed and evidence["stopped"] in STARVED and not has_patience
+        if passed is None or evidence["stopped"] == "short" or is_starved:
             return {"evidence": evidence}
         evidence["stopped"] = None
         if "likeness" not in seen and answers["said"] and "expected" in task and (passed or task["expected"]):

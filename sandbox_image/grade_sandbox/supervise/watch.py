@@ -416,7 +416,7 @@ class Watch:
         over = (
             "cpu" if user >= limit or system >= 3 * limit or (late and user >= 0.8 * own_time)
             else "blocked" if late
-            else "wall" if wall >= self.limits.wall
+            else "wall" if wall >= self.limits.wall * self.dialogue.times
             else None
         )  # fmt: skip
         if over is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 SECONDS = 2.0
-"""CPU time of one replay with a control; one that needs more is rejected."""
+"""CPU time of one replay with a control, beyond that of the first replay; one that needs more is rejected."""
 _NOT_COMPARABLE = (
     MalformedError, UnconfirmedError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
     RecursionError,
@@ -105,7 +106,7 @@ def _contents(reader: Reader, texts: Sequence[Any]) -> list[str]:
 
 
 def _accepts(tests: Tests, tried: Tried) -> bool:
-    return branch(partial(tests.passes, tried), SECONDS) is True
+    return branch(partial(tests.passes, tried), tests.seconds + SECONDS) is True
 
 
 def _accepts_any(tests: Tests, all_: list[Tried]) -> bool:
@@ -117,7 +118,7 @@ class _Alone:
 
     def __init__(self, tests: Tests, texts: list[str]) -> None:
         self._tests, self._texts, self._given = tests, texts, tests.reader.given
-        self._expected = Expectations(branch(tests.compared, SECONDS) or [], tests.reader, tests.reads)
+        self._expected = Expectations(branch(tests.compared, tests.seconds + SECONDS) or [], tests.reader, tests.reads)
         self._answers = tests.reader.said(texts).answers
         self._is_compared = False
         self._doubts: list[Doubt] = []
@@ -202,35 +203,43 @@ def _named(changes: Sequence[Change]) -> str:
 
 # --- forks ---
 
-MAX_RESULT = 32 << 20
-
 
 def branch(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what `work` returns (JSON), or None if it ends otherwise or needs more than `seconds` of CPU time."""
-    read_end, write_end = os.pipe()
+    """Return what `work` returns (JSON), or None if it ends otherwise or needs more than `seconds` of CPU time.
+
+    It works in an empty folder. A process that it leaves behind may live on: the supervisor ends it.
+    """
+    # A pipe would stay open as long as such a process.
+    result = os.open("result", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.unlink("result")
     pid = process.fork()
     if pid == 0:
-        _be(work, seconds, read_end, write_end)
-    os.close(write_end)
+        _be(work, seconds, result)
     try:
-        with os.fdopen(read_end, "rb") as file:
-            data = file.read(MAX_RESULT)
-    finally:
         os.waitpid(pid, 0)
+        # If it is not empty, the supervisor removes it, together with the process that judges.
+        with contextlib.suppress(OSError):
+            os.rmdir(f"{pid}")
+        with os.fdopen(result, "rb", closefd=False) as file:
+            file.seek(0)
+            data = file.read()
+    finally:
+        os.close(result)
     return json.loads(data) if data else None
 
 
-def _be(work: Callable[[], Any], seconds: float, read_end: int, write_end: int) -> None:
+def _be(work: Callable[[], Any], seconds: float, result: int) -> None:
     """Become the fork: it ends here."""
     try:
-        os.close(read_end)
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.mkdir(f"{os.getpid()}")
+        os.chdir(f"{os.getpid()}")
         signal.setitimer(signal.ITIMER_PROF, seconds)
         # A test that sleeps uses no CPU time; it is stopped as well, only later.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, 10 * seconds + 5)
         data = json.dumps(work()).encode()
         while data:
-            data = data[os.write(write_end, data) :]
+            data = data[os.write(result, data) :]
     finally:
         os._exit(0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 
@@ -112,6 +113,8 @@ def _judged(tests: Tests, request: Request, answers: Answers) -> Iterator[dict[s
     is_last = (is_same or not is_compared) and not request["each"]
     if (found := verdict() if is_last else belief.branch(verdict, request["cpu"])) is None:
         return
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    tests.seconds = used.ru_utime + used.ru_stime
     yield found
     passed = is_believed = found["confirmed"]
     if is_same:

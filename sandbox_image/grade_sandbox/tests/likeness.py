@@ -78,16 +78,21 @@ class Likeness:
         self._compare = Comparison(reads).places
         self._varying: dict[int, list[Path]] = {}
         """Call -> where the answers of the reference's runs differ, and not in their order only."""
-        answers: list[list[Any]] = [[one.value] for one in self._expected.answers]
+        self._forms: dict[int, varying.Form] = {}
+        """Call -> the form in which the values that the reference returned are equal, if their order differs."""
+        values: dict[int, list[Any]] = {}
         for other in references[1:]:
             runs = Likeness(reader, reads, references[:1], other)
             runs.compare()
             for number, paths in runs.differing.items():
                 self._varying.setdefault(number, []).extend(paths)
-                answers[number].append(runs._returned.answers[number].value)
-        self._form = varying.order_of([answers[number] for number in self._varying])
-        for number in [n for n in self._varying if self._is_reordered(*answers[n][:2])]:
-            del self._varying[number]
+                values.setdefault(number, [self._expected.answers[number].value])
+                values[number].append(runs._returned.answers[number].value)
+        for number, runs_of_it in values.items():
+            if (form := varying.order_of([runs_of_it])) is not None:
+                self._forms[number] = form
+                beside = ("printed", "argument")
+                self._varying[number] = [path for path in self._varying[number] if path[:1] and path[0] in beside]
         self.same = self.alike = 0
         self.problem = ""
         """How the first answer that is not like the reference's differs."""
@@ -132,7 +137,7 @@ class Likeness:
             return
         is_silent = view(one.value).family == NONE and self._is_procedure(number)
         is_compared = not ((is_silent and one.how == RETURNED) or number in self._opaque)
-        is_compared &= not self._is_reordered(one.value, other.value)
+        is_compared &= number not in self._forms or not varying.is_same_in(self._forms[number], one.value, other.value)
         places = self._compare(number, one.value, other.value, one.how) if is_compared else []
         places += self._compare(number, one.printed, other.printed, "printed")
         is_answer = is_silent and not one.printed
@@ -214,10 +219,6 @@ class Likeness:
     def _varies(self, place: Place) -> bool:
         """Whether the reference's own runs differ there."""
         return any(place.path[: len(path)] == path for path in self._varying.get(place.call, ()))
-
-    def _is_reordered(self, one: Any, other: Any) -> bool:
-        """Whether two answers differ in their order only, and the reference's answers have none (varying.py)."""
-        return self._form is not None and varying.is_same_in(self._form, one, other)
 
     def _largest(self, number: int) -> Any:
         answer = self._expected.answers[number]

@@ -232,6 +232,8 @@ class Tests:
         """The calls whose answers may be any value, because they only go back into other calls."""
         self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
+        self.seconds = 0.0
+        """CPU time that a replay takes."""
 
     def _replay(self, code: CodeType, answers: Tried) -> Replay:
         return Replay(self.spec, self._signature, code, self.calls, answers)

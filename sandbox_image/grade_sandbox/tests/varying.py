@@ -44,7 +44,7 @@ def order_of(answers: Sequence[Sequence[Any]]) -> Form | None:
     """
     for form in FORMS.values():
         for runs in answers:
-            if not _agree(runs) and _agree([form(one) for one in map(_plain, runs)]):
+            if not _agree(runs) and all(is_same_in(form, runs[0], one) for one in runs[1:]):
                 return form
     return None
 
@@ -75,8 +75,11 @@ FORMS: dict[str, Form] = {"items": items, "everything": everything}
 
 
 def is_same_in(form: Form, one: Any, other: Any) -> bool:
-    """Whether two values are the same without their order."""
-    return bool(near_values(form(_plain(one)), form(_plain(other))))
+    """Whether two values are the same without their order. What cannot be written as a text has none."""
+    try:
+        return bool(near_values(form(_plain(one)), form(_plain(other))))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_like(runs: list[Any], given: Any, form: Form | None = None) -> bool:
