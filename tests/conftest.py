@@ -146,7 +146,7 @@ def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @functools.cache
 def _packages() -> list[Path]:
-    """Return the folders of this machine's cache that a sandbox of today's code uses."""
+    """Return the folders of this machine's cache that a sandbox with the present code uses."""
     patterns = "site-*[0-9]", f"code-{packages.code_digest()}-*[0-9]"
     return [made for pattern in patterns for made in MACHINE_CACHE.glob(pattern)]
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Literal, NotRequired
 
     Work = Literal["truthy", "falsy", "judge", "compare"]
-    """`truthy`, `falsy`: record calls with such answers; `compare`: find out which answers are as expected."""
+    """`truthy`, `falsy`: record calls with such answers. `judge`: let the tests judge answers.
+    `compare`: compare answers with expected ones."""
 
 
 class Declared(TypedDict):
@@ -154,7 +155,7 @@ class Request(TypedDict):
 
     work: Work
     cpu: float
-    """Seconds; the supervisor ends it earlier."""
+    """Seconds after which the kernel ends the fork; the supervisor's own limits are lower."""
     task: Task | JudgedTask | Compare | None
     """None: the same as in the last request."""
     answers: Answers | None

@@ -35,7 +35,7 @@ answer, until its answer shows how much it really was.
 
 
 LATER_TIMES = 10
-"""How many times the limit of time a fork may take after its first result: to compare answers and replay controls."""
+"""How many times its limit a fork may take after its first result, to compare answers and to replay controls."""
 _OF_AN_END: Fields = {"ended": int, "cpu": float, "left": bool}
 
 
@@ -104,8 +104,8 @@ class Dialogue:
 class OneResult(Dialogue):
     """Waits for one result; `fields`: name -> type of its allowed fields."""
 
-    def __init__(self, fd: int, fields: Fields) -> None:
-        super().__init__(fd, MAX_RESULT)
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
+        super().__init__(fd, limit)
         self.result = None
         self._fields = fields
 
@@ -116,18 +116,15 @@ class OneResult(Dialogue):
         return False
 
 
-class Results(Dialogue):
+class Results(OneResult):
     """Waits for the results of a fork, each with limits of its own, and for the message about its end.
 
-    `result` has the fields of all messages so far; None before the first.
+    `result` has the fields of all results so far.
     """
 
     def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
-        """`fields`: name -> type of the allowed fields."""
-        super().__init__(fd, limit)
-        self.result = None
+        super().__init__(fd, fields | _OF_AN_END, limit)
         self.ended: dict[str, Any] | None = None
-        self._fields = fields | _OF_AN_END
 
     def feed(self, part: bytes) -> bool:
         for data in self._complete(part):

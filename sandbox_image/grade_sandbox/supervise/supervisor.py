@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
-SLOW = ("wall", "blocked")
-STARVED = (*SLOW, "shared", "disturbed")
+FILLED = ("shared", "disturbed")
+STARVED = ("wall", "blocked", *FILLED)
 """Reasons for a stop that other programs on the machine can cause. The grader then sends the job again."""
 _OFFICIAL = {"result": str, "kind": str, "lines": str}
 _JUDGED = {"confirmed": bool, "reason": str, "kind": str, "likeness": dict, "right": list}
@@ -179,15 +179,14 @@ class Supervisor:
     def _judge(self, job: Job) -> dict[str, Any]:
         """Let the tests judge recorded answers; see judging.py.
 
-        First they say whether they pass. If what follows does not end, this is all that is known.
+        Their verdict comes first. A pass is not known to be right if its examination was stopped.
         """
         asked = job["judge"]
         task, answers, each = asked["task"], asked["answers"], asked.get("each", False)
         seen = self._run_tests(job, "judge", task, answers, fields=_JUDGED, each=each)
         evidence, passed = seen["evidence"], seen.get("confirmed")
-        has_patience = job.get("alone") and evidence["stopped"] in SLOW
-        is_starved = passed and evidence["stopped"] in STARVED and not has_patience
-        if passed is None or evidence["stopped"] == "short" or is_starved:
+        again = ("short", *(FILLED if job.get("alone") else STARVED)) if passed else ("short",)
+        if passed is None or evidence["stopped"] in again:
             return {"evidence": evidence}
         evidence["stopped"] = None
         if "likeness" not in seen and answers["said"] and "expected" in task and (passed or task["expected"]):
@@ -229,7 +228,7 @@ class Supervisor:
         said = dialogue.Results(self.judge.result_fd, fields, limit)
         said.moved = sum(map(len, given))
         observed = self._watched(job, pid, said)
-        most = dialogue.LATER_TIMES * job["cpu"]
+        most = job["cpu"] * (dialogue.LATER_TIMES if work == "judge" else 1)
         self.judge.ask({"work": work, "cpu": most, "task": task, "answers": answers, "each": each})
         observed.wait()
         self._kill_strangers()

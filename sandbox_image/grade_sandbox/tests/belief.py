@@ -203,6 +203,8 @@ def _named(changes: Sequence[Change]) -> str:
 
 # --- forks ---
 
+MAX_RESULT = 32 << 20
+
 
 def branch(work: Callable[[], Any], seconds: float) -> Any:
     """Return what `work` returns (JSON), or None if it ends otherwise or needs more than `seconds` of CPU time.
@@ -210,21 +212,17 @@ def branch(work: Callable[[], Any], seconds: float) -> Any:
     It works in an empty folder. A process that it leaves behind may live on: the supervisor ends it.
     """
     # A pipe would stay open as long as such a process.
-    result = os.open("result", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    os.unlink("result")
-    pid = process.fork()
-    if pid == 0:
-        _be(work, seconds, result)
-    try:
+    with open("result", "w+b", buffering=0) as file:
+        os.unlink("result")
+        pid = process.fork()
+        if pid == 0:
+            _be(work, seconds, file.fileno())
         os.waitpid(pid, 0)
-        # If it is not empty, the supervisor removes it, together with the process that judges.
+        # If the branch's folder is not empty, the supervisor removes it, together with the process that judges.
         with contextlib.suppress(OSError):
             os.rmdir(f"{pid}")
-        with os.fdopen(result, "rb", closefd=False) as file:
-            file.seek(0)
-            data = file.read()
-    finally:
-        os.close(result)
+        file.seek(0)
+        data = file.read(MAX_RESULT)
     return json.loads(data) if data else None
 
 

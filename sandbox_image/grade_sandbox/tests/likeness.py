@@ -79,20 +79,8 @@ class Likeness:
         self._varying: dict[int, list[Path]] = {}
         """Call -> where the answers of the reference's runs differ, and not in their order only."""
         self._forms: dict[int, varying.Form] = {}
-        """Call -> the form in which the values that the reference returned are equal, if their order differs."""
-        values: dict[int, list[Any]] = {}
-        for other in references[1:]:
-            runs = Likeness(reader, reads, references[:1], other)
-            runs.compare()
-            for number, paths in runs.differing.items():
-                self._varying.setdefault(number, []).extend(paths)
-                values.setdefault(number, [self._expected.answers[number].value])
-                values[number].append(runs._returned.answers[number].value)
-        for number, runs_of_it in values.items():
-            if (form := varying.order_of([runs_of_it])) is not None:
-                self._forms[number] = form
-                beside = ("printed", "argument")
-                self._varying[number] = [path for path in self._varying[number] if path[:1] and path[0] in beside]
+        """Call -> the form in which the reference's answers are equal, if only their order differs."""
+        self._learn([Likeness(reader, reads, references[:1], other) for other in references[1:]])
         self.same = self.alike = 0
         self.problem = ""
         """How the first answer that is not like the reference's differs."""
@@ -118,6 +106,27 @@ class Likeness:
         for number in range(len(self._calls)):
             self._answer(number)
 
+    def _learn(self, runs: Sequence[Likeness]) -> None:
+        """Learn from other runs of the reference where its answers differ, and which of them have no order."""
+        values: dict[int, list[Any]] = {}
+        for run in runs:
+            run.compare()
+            for number, paths in run.differing.items():
+                self._varying.setdefault(number, []).extend(paths)
+                values.setdefault(number, [self._expected.answers[number].value])
+                values[number].append(run._returned.answers[number].value)
+        for number, given in values.items():
+            if (form := varying.order_of([given])) is not None:
+                self._forms[number] = form
+                beside = [path for path in self._varying[number] if path and path[0] in {"printed", "argument"}]
+                self._varying[number] = beside
+
+    def _is_reordered(self, number: int) -> bool:
+        """Whether the sample's answer is the reference's without its order, which differs between its runs."""
+        one, other = self._sides(number)
+        form = self._forms.get(number)
+        return form is not None and varying.is_same_in(form, one.value, other.value)
+
     def _sides(self, number: int) -> tuple[Answer, Answer]:
         return self._expected.answers[number], self._returned.answers[number]
 
@@ -136,8 +145,8 @@ class Likeness:
                 self._note(number, "" if is_unknown else _PROBLEMS[other.how])
             return
         is_silent = view(one.value).family == NONE and self._is_procedure(number)
-        is_compared = not ((is_silent and one.how == RETURNED) or number in self._opaque)
-        is_compared &= number not in self._forms or not varying.is_same_in(self._forms[number], one.value, other.value)
+        is_silent_answer = is_silent and one.how == RETURNED
+        is_compared = not (is_silent_answer or number in self._opaque or self._is_reordered(number))
         places = self._compare(number, one.value, other.value, one.how) if is_compared else []
         places += self._compare(number, one.printed, other.printed, "printed")
         is_answer = is_silent and not one.printed

@@ -233,7 +233,7 @@ class Tests:
         self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
         self.seconds = 0.0
-        """CPU time that a replay takes."""
+        """CPU time of the first replay (judging.py)."""
 
     def _replay(self, code: CodeType, answers: Tried) -> Replay:
         return Replay(self.spec, self._signature, code, self.calls, answers)

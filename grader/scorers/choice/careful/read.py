@@ -94,15 +94,13 @@ def _bare(text: str, at: int, options: Options) -> Answer | None:
         return None
     said, span = text[start:end], (at + start, at + end)
     same, letters = options.same(text), _letters_of(said, options)
-    if len(letters) == 1 and not said.isdecimal():
-        return Answer(letters, *span, "bare_letter")
-    if len(said) == 1 and said.isascii() and said.isalpha() and (said.upper() in options or not same):
-        return Answer(frozenset(said.upper()), *span, "bare_letter")
+    is_letter = len(said) == 1 and said.isascii() and said.isalpha() and (said.upper() in options or not same)
+    if is_letter or (len(letters) == 1 and not said.isdecimal()):
+        return Answer(letters or frozenset(said.upper()), *span, "bare_letter")
     if same:
         of = f"the text of {' and '.join(same)}"
         return Answer(frozenset(same), *span, "option_text", problem=("option_text", of) if same[1:] else None)
-    rule = "several_letters" if len(letters) > 1 else "ordinal" if said.isdecimal() else "bare_letter"
-    return Answer(letters, *span, rule) if letters else None
+    return Answer(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
 
 
 def _letters_of(said: str, options: Options) -> frozenset[str]:
