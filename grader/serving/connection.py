@@ -27,19 +27,22 @@ READ_BYTES = 1 << 14
 UNREAD_SECONDS = 30.0
 """Maximum time in which a client reads nothing of a long answer."""
 MOST_CONNECTIONS = 4096
-BACKLOG = 256
-"""Connections that are accepted at a time. For a moment, there can be so many above the limit."""
-SPARE_DESCRIPTORS = 64
+QUEUED, ACCEPTED = 256, 64
+"""Connections that wait to be accepted, and those that are accepted at a time.
+
+asyncio accepts four times before it closes what had to make room, so for a moment so many can be above the limit.
+"""
+SPARE_DESCRIPTORS = 4 * ACCEPTED + 64
 REFUSED = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
 
 
 def most_connections() -> int:
     """Raise the limit of descriptors, and return how many connections it allows. Sandboxes need half of it."""
-    wanted = 2 * MOST_CONNECTIONS + BACKLOG + SPARE_DESCRIPTORS
+    wanted = 2 * MOST_CONNECTIONS + SPARE_DESCRIPTORS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = max(soft, wanted if hard == resource.RLIM_INFINITY else min(hard, wanted))
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-    return max(1, min(MOST_CONNECTIONS, (limit - BACKLOG - SPARE_DESCRIPTORS) // 2))
+    return max(1, min(MOST_CONNECTIONS, (limit - SPARE_DESCRIPTORS) // 2))
 
 
 class Connections:

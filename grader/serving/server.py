@@ -14,8 +14,9 @@ import uvicorn
 from grader.errors import InfrastructureError, UsageError
 from grader.serving.app import LOOPBACK, Service
 from grader.serving.connection import (
-    BACKLOG,
+    ACCEPTED,
     IDLE_SECONDS,
+    QUEUED,
     ServerConnection,
     is_loopback,
 )
@@ -72,7 +73,7 @@ class Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=BACKLOG,
+            backlog=ACCEPTED,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=stop,
             lifespan="off",
@@ -91,6 +92,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
         await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(QUEUED)
         self._ready()
 
 
