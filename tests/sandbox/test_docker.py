@@ -31,7 +31,9 @@ def test_a_container_has_no_network_no_new_privileges_and_a_read_only_root():
     supervisor = backend.start(0)
     try:
         (container,) = [
-            c for c in docker.connect().containers.list() if c.labels.get(docker.OWNER_LABEL) == docker.owner()
+            c
+            for c in docker.connect().containers.list(ignore_removed=True)
+            if c.labels.get(docker.OWNER_LABEL) == docker.owner()
         ]
         host = container.attrs["HostConfig"]
         assert host["NetworkMode"] == "none"

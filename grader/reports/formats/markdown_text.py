@@ -16,7 +16,7 @@ from grader.reports.text import clean
 _PART = re.compile(r"(\(?)`([^`]*[^`\s][^`]*)`([.,:;)]*)(?!\S)|(\S+)")
 """Code that a sentence quotes, or a word."""
 _ENDS = re.compile(r"(\(?)(.*[^.,:;)])([.,:;)]*)")
-_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[^\W\d_]+(?:-[^\W\d_]+)+")
+_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|(?![A-Z]+-)[^\W\d_]+(?:-[^\W\d_]+)+")
 _NUMBER = re.compile(r"[-+]?\d{1,6}(?:\.\d{1,6}){0,2}%?|%|->|†")
 _HASH = re.compile(r"[0-9a-fA-F]{7,}")
 _LIST_MARK = re.compile(r"\d+[.)]|=")

@@ -182,6 +182,7 @@ def test_a_table_cell_and_a_sentence_show_the_text_they_were_given(parser: str, 
     [
         ("file.json:3: @me says", "`file.json:3`: `@me` says"),
         ("see GH-12, #12 and deadbeef", "see `GH-12`, `#12` and `deadbeef`"),
+        ("see A-B and well-known", "see `A-B` and well-known"),
         ("1. no list", "`1.` no list"),
         (
             "a change of +2.16 points (bounds -1.20 and +2.16; n = 3), = 4",
