@@ -7,10 +7,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.models.server import ModelServer, say
 from tests.scorers.choice import made as choice
 from tests.scorers.mr_ben import made as mr_ben
 
+# The user's cache may have replies of another judge, from a server that had the same port.
+pytestmark = pytest.mark.usefixtures("own_cache", "no_servers")
 Judge = Callable[[str, str, str], str]
 
 ATTACKS = {
