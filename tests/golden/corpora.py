@@ -142,7 +142,7 @@ CORPORA = [
                 SHARED / f"humaneval_v/{version}_example_pred_sample_{n}.json",
                 *("--data", _HUMANEVAL_V_TASKS, "--id", qid, "--protocol", version, "-k", "1"),
             ),
-            slow=version == "v1",
+            slow=True,
         )
         for version, qid, n in (("v1", "q2", 20), ("v2", "q1", 6))
     ),
@@ -160,6 +160,7 @@ CORPORA = [
             write=as_it_is(
                 SHARED / f"mmbench/{name}.json", "-b", "mmbench", "--data", SHARED / "mmbench/questions.tsv"
             ),
+            slow=name == "llava15_13b",
         )
         for name in ("llava15_13b", "llava15_13b_styled")
     ),

@@ -235,7 +235,10 @@ def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_
     [
         "import os\nos.mkdir('folder')",
         "import os, time\nif os.fork() == 0: time.sleep(30)",
-        "import time\nend = time.process_time() + 2.3\nwhile time.process_time() < end: pass",
+        pytest.param(
+            "import time\nend = time.process_time() + 2.3\nwhile time.process_time() < end: pass",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["a folder", "a process", "work"],
 )

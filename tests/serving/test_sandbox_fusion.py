@@ -90,7 +90,7 @@ def test_a_request_that_may_succeed_later_gets_the_status_after_which_clients_tr
         ("/submit", submission | {"completion": f"```python\n{ENDLESS.format(number)}\n```"}) for number in (3, 4)
     ]
     # There is room for one sample.
-    options = ["--max-waiting", "1", "--wait", "1", "--max-body", "1k"]
+    options = ["--max-waiting", "1", "--wait", "3", "--max-body", "1k"]
     with served(*options, command=COMMAND) as server, ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda request: server.ask("POST", *request), requests))
         # No second try would change this one.
