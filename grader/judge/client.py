@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from grader import resources
 from grader.errors import InfrastructureError
 from grader.files.key_value import KeyValueFile
 from grader.judge import JudgeQuestion, JudgeReply, refuse_duplicates
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 
 def default_path() -> Path:
     """Return the path of the user's judge cache."""
-    import platformdirs
-
-    return platformdirs.user_cache_path("grade") / "judge-2.sqlite3"
+    return resources.cache_folder() / "judge-2.sqlite3"
 
 
 def cache_key(endpoint: str, model: str, prompt: str) -> bytes:

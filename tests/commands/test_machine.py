@@ -1,5 +1,6 @@
 """`grade cache`: what is kept between runs."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,15 @@ def test_the_cache_forgets_what_is_named(
     assert capsys.readouterr().out == said
     with ReplyCache() as cache:
         assert cache.size() == left
+
+
+def test_both_caches_are_temporary_if_the_users_folder_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    assert run(["cache"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.startswith(f"{tmp_path / 'tmp'}/grade-") for line in lines] == [True, True]
