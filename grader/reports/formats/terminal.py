@@ -74,18 +74,31 @@ def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[st
 def drawn(table: Table, width: int, *, colour: bool = False) -> list[str]:
     """Return the lines of a table.
 
-    No number is ever cut: if they do not fit side by side, all rows are repeated with the next numbers.
+    Nothing is ever cut off: if the numbers do not fit side by side, all rows are repeated with the next numbers.
     """
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
-    console = Console(
-        file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
-        legacy_windows=False, _environ={},
-    )  # fmt: skip
+    lines: list[str] = []
     for block in _blocks(table.columns, rows, width):
-        console.print(_grid(table.columns, rows, block))
-        console.print()
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    return [line.rstrip() for line in text.rstrip("\n").split("\n")]
+        lines += [*([""] if lines else []), *_fitting(table.columns, rows, block, width, colour=colour)]
+    return lines
+
+
+def _fitting(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int], width: int, *, colour: bool
+) -> list[str]:
+    """Return the lines of a block. If they are too long for the terminal, shorter words of its names are broken."""
+    lines: list[str] = []
+    for longest in (LEAST_NAME, 12, 8, 4):
+        console = Console(
+            file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
+            legacy_windows=False, _environ={},
+        )  # fmt: skip
+        console.print(_grid(columns, rows, block, longest), crop=False)
+        text = console.file.getvalue()  # type: ignore[attr-defined]
+        lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
+        if all(cell_len(Text.from_ansi(line).plain) <= width for line in lines):
+            break
+    return lines
 
 
 def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
@@ -100,16 +113,16 @@ def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: in
     return [sorted([*kept, *block]) for block in blocks]
 
 
-def _least(column: Column, cells: Sequence[Cell]) -> int:
-    """Return the least width of a column: that of its numbers, or of the longest word of its names up to a limit."""
-    if column.kind in _NAMES:
-        words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
-        return min(max(map(cell_len, words), default=1), LEAST_NAME)
-    return max(map(cell_len, [*folded(column.name, HEAD_ROOM), *map(_text, cells)]))
-
-
 LEAST_NAME = 16
 """A word in a name that is longer than this may be broken if the numbers need the room."""
+
+
+def _least(column: Column, cells: Sequence[Cell], longest: int = LEAST_NAME) -> int:
+    """Return the least width of a column: that of its numbers, or of its names' longest word, at most `longest`."""
+    if column.kind in _NAMES:
+        words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
+        return min(max(map(cell_len, words), default=1), longest)
+    return max(map(cell_len, [*folded(column.name, HEAD_ROOM), *map(_text, cells)]))
 
 
 def _text(cell: Cell) -> str:
@@ -117,7 +130,7 @@ def _text(cell: Cell) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int]) -> Drawn:
+def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int], longest: int) -> Drawn:
     grid = Drawn(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for at in block:
         column = columns[at]
@@ -128,7 +141,7 @@ def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequ
             vertical="top",
             no_wrap=not is_name,
             overflow="fold",
-            min_width=_least(column, [row[at] for row in rows]),
+            min_width=_least(column, [row[at] for row in rows], longest),
         )
     for row in rows:
         grid.add_row(*(Text(_text(row[at])) for at in block), style="bold" if _is_bold(row) else None)

@@ -1,5 +1,9 @@
 """The report on a terminal."""
 
+import pytest
+
+from grader.reports.document import Column, Table, cells
+from grader.reports.formats.terminal import drawn
 from grader.reports.text import cut, wrapped
 from grader.results import Metric, Report
 from tests.made_runs import figures, report, tasks
@@ -58,6 +62,15 @@ def test_a_narrow_terminal_breaks_a_name_between_its_words_and_no_value() -> Non
     narrow = on_terminal(made, width=50)
     assert all(len(row) <= 50 for row in narrow.splitlines() if "0.0" in row)
     assert narrow.count("30.0") == 2
+
+
+@pytest.mark.parametrize("width", range(40, 72))
+def test_a_narrow_terminal_loses_no_character_of_long_names(width: int) -> None:
+    columns = [Column(name=name, kind=kind) for name, kind in (("id", "word"), ("splits", "name"), ("rules", "name"))]
+    row = ["humaneval-plus", "dev-en-v11, test-en-v11", "vlmevalkit-2026-06, vlmevalkit-2025-08"]
+    lines = drawn(Table(title="", columns=columns, rows=[cells(row)]), width)
+    assert all(len(line) <= width for line in lines)
+    assert sorted("".join(lines[2:]).replace(" ", "")) == sorted("".join(row).replace(" ", ""))
 
 
 def test_a_metric_of_one_reading_has_a_dash_in_the_other_column_and_is_no_difference() -> None:
