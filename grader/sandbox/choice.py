@@ -116,9 +116,8 @@ def _open(name: str) -> Backend:
 def _docker_line() -> str:
     place = engines.find()
     if place is None:
-        return (
-            f"docker   {engines.forbidden() or 'no engine answers (start it: `systemctl start docker`, or `dockerd`)'}"
-        )
+        none = f"no engine answers{engines.asked()} (start it: `systemctl start docker`, or `dockerd`)"
+        return f"docker   {engines.forbidden() or none}"
     try:
         client = docker.connect()
         version = client.version()

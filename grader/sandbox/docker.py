@@ -49,8 +49,8 @@ def connect() -> Any:
         version = client.version()
     except (docker.errors.DockerException, OSError) as error:
         raise InfrastructureError(
-            f"No Docker engine answers ({_short(error)}). Start it (`systemctl start docker`, or `dockerd`), "
-            "or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
+            f"No Docker engine answers{engines.asked()} ({_cause(error)}). Start it (`systemctl start docker`, or "
+            "`dockerd`), or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
         ) from error
     if engines.is_podman(version):
         client.close()
@@ -298,6 +298,16 @@ def _started(pid: int) -> str:
     with contextlib.suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     return ""
+
+
+def _cause(error: BaseException) -> str:
+    """Return the system's reason, which the SDK wraps several times; else the error's text."""
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, OSError) and inner.strerror:
+            return inner.strerror
+        inner = inner.__cause__ or inner.__context__
+    return _short(error)
 
 
 def _short(error: BaseException) -> str:

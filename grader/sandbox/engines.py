@@ -106,6 +106,12 @@ def forbidden() -> str | None:
     return None
 
 
+def asked() -> str:
+    """Return where DOCKER_HOST says that the engine is, for messages; empty if it is not set."""
+    given = os.environ.get("DOCKER_HOST")
+    return f" at {given}, which DOCKER_HOST names" if given else ""
+
+
 def _denies(path: str) -> bool:
     try:
         with socket.socket(socket.AF_UNIX) as probe:

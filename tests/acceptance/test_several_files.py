@@ -96,4 +96,5 @@ def test_each_file_is_tried_without_a_sandbox(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
     said = grade("first.json", "second.json", "--data", sample / "tasks.jsonl", "--sandbox", "docker", cwd=tmp_path)
     assert said.returncode == 3
-    assert said.stderr.count("error: No Docker engine answers (") == 2
+    where = "at unix:///nowhere.sock, which DOCKER_HOST names (No such file or directory)"
+    assert said.stderr.count(f"error: No Docker engine answers {where}. Start it") == 2

@@ -67,6 +67,8 @@ def test_what_docker_host_names_is_looked_at_alone(runtime: Path, monkeypatch: p
     assert [place.name for place in engines.places()] == ["DOCKER_HOST"]
     assert engines.find() is None
     assert not docker.available()
+    where = f"at unix://{runtime}/none.sock, which DOCKER_HOST names"
+    assert choice.examine("bubblewrap").lines[1].startswith(f"docker   no engine answers {where} (start it")
 
 
 def test_docker_is_preferred_to_podman(runtime: Path) -> None:
