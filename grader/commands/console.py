@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import shutil
 import sys
 import tempfile
 import traceback
@@ -24,11 +23,28 @@ def say(text: str) -> None:
     write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2)))
 
 
+def columns(stream: TextIO) -> int:
+    """Return the width of the terminal that a stream is, or 100; COLUMNS has priority.
+
+    The other streams do not matter: the table of `grade ... -o - | jq` is on a terminal, although the output is not.
+    """
+    width = os.environ.get("COLUMNS", "")
+    if width.isdecimal() and int(width):
+        return int(width)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):
+        return USUAL_COLUMNS
+
+
+USUAL_COLUMNS = 100
+
+
 def fitted(text: str, stream: TextIO) -> str:
     """Return prose as a stream shows it: a terminal breaks no word, and other programs get whole lines."""
     from grader.reports.text import wrapped
 
-    return wrapped(text, shutil.get_terminal_size((100, 24)).columns) if stream.isatty() else text
+    return wrapped(text, columns(stream)) if stream.isatty() else text
 
 
 def write(text: str) -> None:
@@ -47,8 +63,7 @@ def show_table(render: Callable[..., str]) -> None:
 
     `render` takes `width` and `colour`.
     """
-    width = shutil.get_terminal_size((100, 24)).columns
-    write(render(width=width, colour=sys.stderr.isatty()).rstrip("\n"))
+    write(render(width=columns(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
 
 
 def emit(data: bytes) -> None:

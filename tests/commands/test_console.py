@@ -1,11 +1,14 @@
-"""What is shown when files cannot be written."""
+"""What is shown when files cannot be written, and how wide a terminal is."""
 
 import errno
+import fcntl
 import os
+import struct
+import termios
 
 import pytest
 
-from grader.commands.console import writing
+from grader.commands.console import columns, writing
 from grader.errors import InfrastructureError
 
 
@@ -19,3 +22,13 @@ def test_a_file_that_could_not_be_written_is_named_without_a_number_of_the_syste
         "The results could not be written: a_results.json: No space left on device. "
         "Make room, or write to another folder, and run the command again."
     )
+
+
+def test_the_width_is_that_of_the_terminal_on_which_the_text_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    terminal, other_end = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    with os.fdopen(terminal, "wb"), os.fdopen(other_end, "w") as on_terminal, open(os.devnull, "w") as elsewhere:
+        assert (columns(on_terminal), columns(elsewhere)) == (60, 100)
+        monkeypatch.setenv("COLUMNS", "72")
+        assert columns(on_terminal) == columns(elsewhere) == 72
