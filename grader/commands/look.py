@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,18 +26,18 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 
-@click.command("list")
+@click.command("list", short_help="List the benchmarks, their splits and protocols.")
 @click.argument("names", nargs=-1, metavar="")
 def list_command(names: tuple[str, ...]) -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader.commands.console import fitted
+    from grader.commands.console import columns, fitted
     from grader.scorers import registry
 
     if names:
         raise UsageError(
             f"`grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show {names[0]}`."
         )
-    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else WHOLE_LINES
+    width = columns(sys.stdout) if sys.stdout.isatty() else WHOLE_LINES
     click.echo(_list(width).strip("\n"))
     click.echo(fitted("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))
     scorers = f"Scorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}"
@@ -304,5 +303,6 @@ def _sample(report: Report, qid: str, number: int, results: Path) -> SampleResul
     numbered = next((sample for sample in samples if sample.sample == number), None)
     if numbered is None:
         numbers = ", ".join(str(sample.sample) for sample in samples)
-        raise UsageError(f"{results} has no sample {number} of {qid!r}; the numbers of its samples are {numbers}.")
+        which = "only sample" if len(samples) == 1 else "samples"
+        raise UsageError(f"{results} has no sample {number} of {qid!r}; it has {which} {numbers}.")
     return numbered

@@ -98,11 +98,14 @@ def test_what_cannot_be_shown_says_what_there_is(tmp_path: Path) -> None:
     report = tasks([0], samples=2)
     write(report, tmp_path)
     qid = report.samples[0].qid
+    (tmp_path / "one").mkdir()
+    write(tasks([0], samples=1), tmp_path / "one")
     for words, problem in (
         (
             [report.benchmark, qid, "--results", "a_results.json", "--sample", "9"],
-            f"no sample 9 of {qid!r}; the numbers of its samples are 0, 1.",
+            f"no sample 9 of {qid!r}; it has samples 0, 1.",
         ),
+        ([report.benchmark, qid, "--results", "one/a_results.json", "--sample", "1"], "it has only sample 0."),
         ([report.benchmark, f"{qid}x", "--results", "a_results.json"], f"Did you mean {qid}?"),
         (["vstar", qid, "--results", "a_results.json"], f"has results of {report.benchmark}, not of vstar."),
         (["vstar", qid, "--sample", "1"], "--sample needs --results"),
