@@ -26,7 +26,7 @@ ATTEMPTS = 5
 _CHUNK = 1 << 16
 """Bytes written at a time; at most this much is lost when a connection breaks."""
 _CONNECT_SECONDS, _READ_SECONDS = 5.0, 60.0
-_OTHERWISE = "Without a network, give a copy with --data FILE."
+_OTHERWISE = "Without a network, give `grade` a copy with --data FILE."
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,7 +173,10 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
     place = benchmark.splits[split]
     files = _sources(place)
     if not files:
-        raise DataUnavailableError(f"{benchmark.id} ({split}) declares no download address. Give a copy with --data.")
+        raise DataUnavailableError(
+            f"{benchmark.id} ({split}) has no download address. Its page says where the data is; give `grade` a copy "
+            "with --data FILE."
+        )
     path = _place(place, split)
     for name, source in files.items():
         download(source, path if place.url else path / name, observer)

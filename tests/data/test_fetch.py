@@ -12,7 +12,7 @@ import pytest
 from grader.benchmark import Benchmark
 from grader.data import download as downloading
 from grader.data import load as data
-from grader.data.download import Source, download
+from grader.data.download import Source, download, fetch
 from grader.errors import DataUnavailableError
 from grader.observer import Silent
 from grader.scorers import declarations, registry
@@ -203,3 +203,8 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
     (folder / "physics.json").unlink()
     with pytest.raises(DataUnavailableError, match="not the declared"):
         downloading.fetch(declared, "test", Silent())
+
+
+def test_a_benchmark_without_an_address_says_where_to_look_and_what_takes_a_copy() -> None:
+    with pytest.raises(DataUnavailableError, match=r"Its page says where the data is; give `grade` a copy with --data"):
+        fetch(declarations.load("humaneval"), "test", Silent())
