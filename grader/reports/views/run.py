@@ -245,7 +245,7 @@ def _groups(run: Findings) -> Iterator[Section]:
         if fields:
             is_first = name == names[0]
             yield Section(
-                title=f"{name} by {', '.join(fields)}",
+                title=f"{name} by {' and by '.join(fields)}",
                 lead=_meaning(run.scorer, name) if not is_first else "",
                 parts=[_of_field(run, field, pairs) for field, pairs in fields.items()],
                 is_folded=not is_first,
@@ -404,10 +404,13 @@ def _unscored(run: Findings) -> Iterator[Section]:
         rows=rows,
         note="The worst case is all of them wrong, the best case all of them correct.",
     )
+    stars = any(metric.value is not None for metric in bounded)
+    ranges = any(metric.value is None for metric in bounded)
+    shown = " and ".join([*(["values with *"] if stars else []), *(["ranges"] if ranges else [])])
     yield Section(
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
-        lead=f"Why: {run.why_unscored}. Excluded from {run.excluded_from} (values with *), counted neither as "
-        "correct nor as wrong.",
+        lead=f"Why: {run.why_unscored}. Excluded from {run.excluded_from}{f' ({shown})' if shown else ''}, "
+        "counted neither as correct nor as wrong.",
         parts=[made] if bounded else [],
     )
 
