@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import os
 import signal
 import socket
 from typing import TYPE_CHECKING
@@ -102,6 +103,9 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        # Python adds the address, as it writes it, to the system's reason.
+        why = os.strerror(number) if number is not None and number > 0 else error
         raise InfrastructureError(
-            f"Cannot listen on {host}:{port} ({error}); give another port with --port (0: any free one)."
+            f"Cannot listen on {host}:{port} ({why}); give another port with --port (0: any free one)."
         ) from error

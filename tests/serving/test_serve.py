@@ -334,7 +334,8 @@ def test_a_port_that_is_taken_is_said(server: Served) -> None:
         [*COMMAND, "--port", f"{server.port}"], check=False, cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 3
-    assert "give another port with --port" in done.stderr
+    said = f"Cannot listen on 127.0.0.1:{server.port} (Address already in use); give another port with --port"
+    assert said in done.stderr
 
 
 SLOW = """
