@@ -147,9 +147,8 @@ class Pictures:
     ) -> None:
         self._column = declared.image_column(protocol)
         self._tasks = tasks
-        self._images = (
-            Images(tasks, self._column, folder_of(declared, split, given)) if self._column is not None else None
-        )
+        self._folder = folder_of(declared, split, given)
+        self._images = Images(tasks, self._column, self._folder) if self._column is not None else None
         # Samples of one task are consecutive, and a request is built more than once.
         self._read = functools.lru_cache(maxsize=_KEPT)(self._of)
 
@@ -172,7 +171,14 @@ class Pictures:
         lost = [task.id for task in tasks if self._images.has_cell(task) and self._images.of(task) is None]
         if lost:
             what = "the image that the data names does not exist, or is not an image"
-            raise InputError([f"{counted(len(lost), 'task')}: {what} (column {self._column}): {names(lost)}"])
+            missing = f"{counted(len(lost), 'task')}: {what} (column {self._column}): {names(lost)}"
+            raise InputError([f"{missing}. {self._remedy()} --without-images to ask without them."])
+
+    def _remedy(self) -> str:
+        """Return the beginning of what helps if images are missing."""
+        if self._folder is None:
+            return "Use"
+        return f"File names are relative to {self._folder.absolute()}: put the images there, or use"
 
     def _of(self, qid: str) -> bytes | None:
         picture = self._images.of(self._tasks[qid]) if self._images is not None else None

@@ -226,6 +226,13 @@ def test_data_without_its_images_is_refused_unless_that_is_meant(tmp_path: Path)
     assert json.loads((tmp_path / "m_requests.jsonl").read_text())["settings"]["without_images"] is True
 
 
+def test_images_that_are_not_there_are_missed_in_the_folder_of_the_data(tmp_path: Path) -> None:
+    (tmp_path / "alone.jsonl").write_text(Path(str(VSTAR[3])).read_text())
+    said = grade("infer", "-b", "vstar", "--data", "alone.jsonl", "--model", "m", "-o", "m.json", "--dry-run")
+    assert said.returncode == 2
+    assert f"relative to {tmp_path}: put the images there, or use --without-images to ask without them." in said.stderr
+
+
 def test_settings_are_sent_or_left_out(tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_text("Be brief.")
     (tmp_path / "prompt.jinja").write_text("Look: {{ image }} then say: {{ question }}")
