@@ -104,13 +104,16 @@ def _run_several(files: Sequence[str], wanted: Wanted) -> int:
 
 def _one_of_several(file: str, wanted: Wanted) -> int:
     """Grade one file. An error ends only the run of this file."""
-    say(f"{file}:")
+    # A quiet run without a gate says nothing, unless it fails.
+    is_silent = wanted.quiet and not wanted.lines and not wanted.drops
+    if not is_silent:
+        say(f"{file}:")
     try:
         return _run(file, wanted)
     except InterruptedRunError:
         raise
     except GradeError as error:
-        say(f"error: {error}")
+        say(f"{file}:\nerror: {error}" if is_silent else f"error: {error}")
         return error.exit_code
 
 

@@ -63,6 +63,14 @@ def test_the_gate_of_each_file_stands_below_its_name_and_the_worst_decides(files
     assert grade(first, second, *WORDS, "--fail-under", "accuracy=50", "-q").returncode == 0
 
 
+def test_quiet_runs_without_a_gate_name_only_the_file_that_fails(files: Any, tmp_path: Path) -> None:
+    (first,) = files(first=0)
+    (tmp_path / "broken.json").write_text("[")
+    said = grade(first, "broken.json", *WORDS, "-q", cwd=tmp_path)
+    assert (said.returncode, said.stderr.splitlines()[0]) == (2, "broken.json:")
+    assert said.stderr.splitlines()[1].startswith("error: broken.json")
+
+
 def test_an_invalid_file_costs_no_other_its_results(files: Any, tmp_path: Path) -> None:
     """Bad input (2) is worse than a gate that is not met (1)."""
     (last,) = files(last=6)
