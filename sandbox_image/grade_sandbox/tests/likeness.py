@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grade_sandbox.tests.sameness import Path
     from grade_sandbox.tests.tried import Tried
 
-NO_ANSWER, NOT_SENT = "no answer, because its process ended", "a value that cannot be serialized"
+NO_ANSWER = "no answer, because its process ended"
 _PROBLEMS = {
     ENDED: "the program gave no answer",
     UNSENT: "such a value cannot be compared",
@@ -260,7 +260,7 @@ def _is_data(answer: Answer) -> bool:
 
 def _text(answer: Answer, *, prints: bool, changes: bool) -> str:
     if not answer.is_given:
-        return NO_ANSWER if answer.how == ENDED else f"{NOT_SENT}: {answer.value}"
+        return NO_ANSWER if answer.how == ENDED else f"<{answer.value}>"
     pieces = ["the exception " * (answer.how == RAISED), shown.value(answer.value)]
     if prints:
         pieces += ["; printed ", repr(answer.printed)]
