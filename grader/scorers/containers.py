@@ -22,13 +22,13 @@ _BOX = Pattern(r"\\f?boxed\s*\{")
 _BOX_SIMPLE = Pattern(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
 _UNIT = Pattern(r"\s?\$?\s?(?:\\text\{\s?)?[A-Za-z°%µΩ]{1,3}\b")
 """The unit behind a box with a number."""
-_NAMES = "answer|final_?answer|final|conclusion|choice|option|ans|output|response|solution"
+_NAMES = "answer|final_?answer|final|conclusion|choice|option|letter|result|ans|output|response|solution"
 _TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
 _FIELD = Pattern(
     r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
     r"prediction|selection|label|答案)"
     r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|"
-    r"([A-Za-z]\b))",
+    r"(true|false|[A-Za-z])\b)",
     re.IGNORECASE,
 )
 _MOST = 60

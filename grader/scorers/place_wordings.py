@@ -66,7 +66,7 @@ SUPPOSED = Pattern(
 )
 """Before a declaration: it only considers, asks, or speaks of a form ("in your answer: ...")."""
 UNREAL = (
-    r"(?:\bif\b(?! (?:i|we|you|one)\b)[^.!?;\n]{0,60}\b(?:were|was|had|did)\b|(?:^|[.!?;\n])\W{0,3}(?:had|"
+    r"(?:\bif\b(?! (?:i|we|you|one)\b)[^.!?;\n]{0,60}\b(?:were|was|had|did|is|are)\b|(?:^|[.!?;\n])\W{0,3}(?:had|"
     r"otherwise)\b)(?:(?!\bbut\b)[^.!?;\n]){0,80}"
 )
 """Before "would be": a condition that is not met. "If I had to guess" is none."""
@@ -88,7 +88,7 @@ def is_denied(content: str, behind: str) -> bool:
 
 
 WITHDRAWS = Pattern(
-    r"(?:^|[.!?\n:;)\u2026*-])[\s*_(]{0,4}(?:(?:oh|no|but|hm{1,9}|um|ah|well|so|and|okay|ok)\b[\s,.\u2026]{0,4}){0,3}"
+    r"(?:^|[.!?\n:;)\u2026*-])[\s*_(]{0,4}(?:(?:oh|no|but|hm{1,9}|um|ah|well|so|and|okay|ok|actually)\b[\s,.\u2026]{0,4}){0,3}"
     r"(?:wait\b(?! (?:time|list|for|until|staff))|correction\b|hold on\b|scratch that|strike that|oops\b|"
     r"on second thoughts?\b|"
     r"actually, (?:no|that|this|i|let)|sorry, (?:no|that|i (?:made|mis))|my mistake|i (?:made|see|found) (?:a|"

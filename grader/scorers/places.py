@@ -84,6 +84,12 @@ class Reply:
         """The text without markup, of the same length."""
         return without_markup(self.text)
 
+    @property
+    def breaks_off(self) -> bool:
+        """Whether the text is more than a sentence long and ends inside a sentence: it was cut off."""
+        body = self.text.strip()
+        return len(body) > 100 and not body.endswith(tuple(".!?\u3002)]}\"':;*$`|"))
+
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
         """The sentences that can answer without a form, in order."""

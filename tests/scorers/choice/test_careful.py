@@ -47,6 +47,7 @@ def concluded(text: str, options: dict[str, str], question: str = "") -> str:
         *("Option B", "option b is correct", "Option 2", "the second option", "Answer: b", "Ans - B", "ANSWER IS B"),
         *("$\\boxed{B}$", "\\boxed{\\text{(B) blue}}", "\\boxed{blue}", "\\[\\boxed{\\mathrm{B}}\\]", "\\text{B}"),
         *("<answer>B</answer>", "<answer>\nB. blue\n</answer>", "<answer>B", "<conclusion>b</conclusion>"),
+        *("<letter>B</letter>", "answer = 'B'", "B (very sure)"),
         *('{"answer": "B"}', "{'choice': 'B'}", '```json\n{"reason": "A is red", "answer": "B. blue"}\n```'),
         *("<think>A? No.</think>B", "A? hmm </think>\nB", "◁think▷A◁/think▷B", "<|begin_of_box|>B<|end_of_box|>"),
         "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B",
@@ -75,6 +76,11 @@ def test_forms_of_an_answer(text: str) -> None:
         "Looking closely, the sign by the red wall is small. Therefore, the sign is blue.",
         "Although it is hard to see I will choose:\n\n(B)",
         *("I'm leaning towards B, but A is also possible.", "Honestly, a coin toss between A and B; I'll say B."),
+        *(
+            "A is tempting but B is the best answer.",
+            "The answer is B because A and C match the wall.",
+            "B\n\nC is darker.",
+        ),
         *("Answer: B (confidence: 85%)", "Thus we obtain $\\boxed{\\text{(B)}}$.", "I would pick the second option."),
     ],
 )
@@ -117,6 +123,7 @@ def test_declarations_in_other_languages(text: str) -> None:
         ("one of them is red", COUNTS, NONE),
         ("There are 2-3 cats.", COUNTS, NONE),
         ("There are 2.5 cats.", COUNTS, NONE),
+        ("12% of 25 = 0.12 × 25 = 3", COUNTS, "C"),
         ("The answer is minus 2.", COUNTS, NONE),
         ("See figure 3. The number is 2.", COUNTS, "B"),
         ("-5", {"A": "5", "B": "-5"}, "B"),
@@ -160,7 +167,7 @@ def test_options_decide_what_words_mean(text: str, options: dict[str, str], want
         "The answer cannot be A, as there is no thing in red.",
         "Failed to obtain answer via API.",
         "The answer is not A.",
-        "If it was D there would be straw.",
+        *("If it was D there would be straw.", "If the car is red, the answer would be A."),
         "The answer is A. Hmm, let me see. The answer is B. Hmm, let me see. The answer is A. Hmm, let",
     ],
 )
@@ -175,6 +182,7 @@ def test_no_answer(text: str) -> None:
         *("A. blue", "The answer is A, blue.", "red (B)", "B (red)", "B is red", "The answer is A blue"),
         *("The answer is A. The answer is B.", "Answer: A\nAnswer: B", "\\boxed{A} or \\boxed{B}", "A > B"),
         *('{"choice": "A or B"}', "<answer>A</answer><answer>B</answer>", "I'd say B. Hmm, wait."),
+        "The answer is B. Actually, on second thought, it could be D.",
     ],
 )
 def test_ambiguous(text: str) -> None:

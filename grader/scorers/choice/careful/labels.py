@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from grader.scorers.choice.careful.options import Options
 
 _W = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
-_LABEL = Pattern(rf"[A-Za-z](?![{_W}#°^]|\+(?:\+|\s|$)|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_W}]|\.[A-Z]\b)(?<![{_W}'°\\^].)")
+_LABEL = Pattern(
+    rf"[A-Za-z](?![{_W}#°^]|\+(?:\+|\s|$)|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_W}]|\.[A-Z]\b)(?<![{_W}°\\^].)(?<![{_W}]'.)"
+)
 """A letter that is no part of a word, a name or a number."""
 _ENDS = Pattern(r"\s*(?:$|[).,:;!?\]}\"'\n。])")
 _NUMBERED = Pattern(

@@ -97,7 +97,7 @@ class Page:
         if say.DENIED_BEFORE.search(line) or say.DENIED_AFTER.match(self.low, stop):
             return "denied"
         unreal = self.low.startswith(" would", stop) and UNREAL_BEFORE.search(line)
-        if unreal or say.DOUBTED_BEFORE.search(line) or say.DOUBTED_AFTER.match(self.low, stop):
+        if unreal or say.DOUBTED_BEFORE.search(say.BUT.split(line)[-1]) or say.DOUBTED_AFTER.match(self.low, stop):
             return "doubted"
         if say.FORM_BEFORE.search(left):
             return "form"
@@ -132,7 +132,10 @@ class Page:
         return [(at, label) for at, label in found if label is not None]
 
     def _is_item(self, label: Label, role: Role) -> bool:
-        """Whether a label begins an item of a list of options: the next item, or the one before, is another's."""
+        """Whether a label begins an item of a list of options: the next item, or the one before, is another's.
+
+        A letter alone on its line does not begin a list of letters with words.
+        """
         at = next((i for i, (_, head) in enumerate(self._heads) if head is label), None)
         if at is None or say.CHOSEN_AFTER.match(self.low, label.stop):
             return False
@@ -141,8 +144,12 @@ class Page:
             apart = ord(min(head.letters)) - ord(min(label.letters))
             is_next = apart == other - at or (apart * (other - at) > 0 and abs(line - self._heads[at][0]) == 1)
             if is_next and (role != "form" or abs(line - self._heads[at][0]) == 1):
-                return True
+                return other < at or self._is_bare(other) or not self._is_bare(at)
         return False
+
+    def _is_bare(self, at: int) -> bool:
+        line, label = self._heads[at]
+        return self._lines[line][1] <= label.end + 1
 
     def declared(self) -> list[Answer]:
         """Return the letters that are declared."""
@@ -229,7 +236,9 @@ class Page:
     def _strongest(self, answers: list[Answer]) -> list[Answer]:
         """Leave out what is said about options before the last answer in the form of one."""
         last = max((i for i, a in enumerate(answers) if a.form), default=-1)
-        return [a for i, a in enumerate(answers) if a.form or i > last]
+        end = answers[last].end if last >= 0 else None
+        kept = [a for i, a in enumerate(answers) if a.form or i > last]
+        return [a for a in kept if a.form or end is None or not say.REASON.fullmatch(self.low, end, a.start)]
 
     def _same(self, one: Answer, last: Answer) -> bool:
         """Whether both are the same option: a letter can be the text of another one ("it is point C. Answer: A")."""
@@ -368,7 +377,11 @@ class Page:
         label = self._label_at(start)
         if label is not None:
             bracket = self.shown[label.start] in "(["
-            marked = self.shown[label.end : label.end + 1] in tuple(".,:;)-\n") or bracket or label.stop >= end
+            marked = (
+                self.shown[label.end : label.end + 3].lstrip(" ")[:1] in tuple(".,:;)-(\n")
+                or bracket
+                or label.stop >= end
+            )
             others = {k for one in self.labels if label.stop <= one.start < end for k in one.letters}
             listed = others - label.letters and self.shown[label.end : label.end + 1] == ":"
             bad = self._role_of(label) in ("denied", "doubted", "item")
@@ -390,7 +403,7 @@ class Page:
             at = say.NONE_FITS.search(self.low)
             if len(none) == 1 and at is not None:
                 return read_as(none[0], "option_text", at.span())
-        sentences = [] if self._breaks_off else self.reply.sentences
+        sentences = [] if self.reply.breaks_off else self.reply.sentences
         found = self._by_letter(sentences) or (
             (self._by_text(sentences) or self._by_yes_or_no()) if self._may_assert and sentences else None
         )
@@ -400,14 +413,6 @@ class Page:
         if refusal is not None and not self.reply.sentences:
             return no_answer("refusal", refusal.span(), "says that it has no answer")
         return no_answer("nothing_read", None, _NOTHING)
-
-    @cached_property
-    def _breaks_off(self) -> bool:
-        """Whether the text is more than a sentence long and ends inside a sentence: it was cut off."""
-        body = self.reply.text.strip()
-        return len(body) > 100 and not body.endswith(
-            (".", "!", "?", "\u3002", ")", "]", "}", '"', "'", ":", ";", "*", "$")
-        )
 
     @property
     def _may_assert(self) -> bool:
@@ -448,17 +453,17 @@ class Page:
         denied: list[tuple[int, int, frozenset[str]]] = []
         before: tuple[int, Role] = (0, "named")
         places = self.options.places(self.low) or self._letters_as_texts()
+        if "=" in self.low:
+            places = [place for place in places if any(map(str.isalpha, self.low[slice(*place[:2])]))]
         if not places and len(self.low.strip()) <= _SHORTEST:
             of_numbers = self.options.of_numbers(self.reply.text)
             return Answer(frozenset(of_numbers), *self._body, "option_text") if len(of_numbers) == 1 else None
         for start, end, letters in places:
-            if "=" in self.low and not any(map(str.isalpha, self.low[start:end])):
-                continue
             if any(label.start <= start < label.stop for label, role in self.roles if role == "item"):
                 continue
             role = self.role(start, end)
-            if before[1] == "denied" and say.CONNECTED.fullmatch(self.low, before[0], start):
-                role = "denied"
+            if before[1] in ("denied", "doubted") and say.CONNECTED.fullmatch(self.low, before[0], start):
+                role = before[1]
             before = (end, role)
             if role != "doubted" and any(s[0] <= start < s[1] for s in sentences):
                 (denied if role == "denied" else asserted).append((start, end, letters))

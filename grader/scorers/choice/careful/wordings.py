@@ -173,9 +173,9 @@ DOUBTED_BEFORE = Pattern(
     r"|\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{0,80}$"
     r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|my initial|previously|d'abord|"
     r"al principio|inicialmente|auf den ersten blick|à première vue|a primera vista|a prima vista|à primeira vista|"
-    r"на первый взгляд)\b(?:(?!\b(?:but|however|though|aber|mais|pero|ma|mas)\b)[^.;!?\n]){0,100}$"
+    r"на первый взгляд)\b[^.;!?\n]{0,100}$"
     r"|\b(?:zuerst|zunächst|anfangs|primero|au début|prima|primeiro|сначала|вначале)\b"
-    r"(?:(?!\b(?:aber|mais|pero|ma|mas|но)\b)[^.;!?\n]){0,50}$"
+    r"[^.;!?\n]{0,50}$"
     r"|\b(?:one might|some might|some may|people (?:might|may)|many people|you might|might think|may think|tempted|"
     r"tempting)\b[^.,;!?\n]{0,80}$"
     r"|\b(?:although|though|while|whereas|despite|obwohl|bien que|aunque|sebbene|embora|хотя)\b[^.,;!?\n]{0,60}$"
@@ -187,6 +187,8 @@ DOUBTED_BEFORE = Pattern(
     r"|(?:如果|假如|可能是|一开始|起初|最初)[^,。\n]{0,20}$|처음[^,。\n]{0,6}$"
 )
 """Only considers what follows, or compares with it: "if it were", "at first I thought", "it could be", "than"."""
+BUT = Pattern(r"\b(?:but|however|aber|mais|pero|ma|mas|но)\b")
+"""Ends a doubt."""
 DOUBTED_AFTER = Pattern(
     rf"\s*,?\s*(?:if|unless)\b|\s+(?:or\s+)?(?:maybe|perhaps)\b|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
 )
@@ -215,6 +217,8 @@ RECONSIDERED = Pattern(
     r"実際|やはり|잠깐|아니|사실"
 )
 """A change of mind between two declarations."""
+REASON = Pattern(r"[^.!?\n]*\b(?:because|since|as|weil|da|car|parce|porque|perché)\b[^.!?\n]*|[^.!?\n]*因为[^.!?\n]*")
+"""The text between an answer and what its reason names."""
 ONLY_FINAL = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*$")
 """Only says that an answer follows."""
 WITHDRAWN = Pattern(
