@@ -178,7 +178,7 @@ def simplified(text: str) -> str:
 
 
 _DIGITS = (
-    r"(?>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?(?![\d,])"  # 10,000 1,00,000
+    r"(?>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!,?\d)|\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?(?!,?\d)"  # 10,000 1,00,000
     r"|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}"  # 1.234,56 1.234.567
     r"|0,\d+(?![\d,])|\d+,\d\d?(?![\d,])|\d+(?:\.\d+)?|\.\d+)"  # 72,5 72.5
 )
@@ -259,32 +259,33 @@ _UNIT = Pattern(
     r"[A-Za-zµμΩ€£¥¢]+(?:\^?\{?[23]\}?(?!\d))?(?:/[A-Za-z]+(?:\^?[23](?!\d))?)?)"
 )
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_JOINS = "(?:,|;|or|and|to|of|out of|through|-|/|und|oder|bis|et|ou|y|o|и|или|和|或|至|到|と|から)"
+_JOINS = "(?:(?:, )?(?:or|and|und|oder|et|ou|y|o|и|или)|,|;|to|of|out of|through|-|/|bis|和|或|至|到|と|から)"
+_LED = "(?:the |an? |about |(?<=or )[a-z] ?= ?)?"
 _LETTER = r"A-Za-z0-9\u00c0-\u024f\u0370-\u052f"
 _PART_BEFORE = Pattern(
     rf"[{_LETTER}_.^√#&@\\{{]$|[±<>≤≥≠+*×·÷/^%] ?-?$|[=(] ?[+*/×·÷^] ?$|\w[-,:/']$|[\w)\]}}%°] ?[-+*/×·÷^x] ?$|"
-    rf"\d[ \t]+$"
-    rf"|[([]-?\d[\d.]*, ?$|(?:\d|"
-    rf"\b{_ONE_WORD})[ \t]*[%°]?(?:[ \t]?[A-Za-z]{{1,12}})?[ \t]*{_JOINS}[ \t]+(?:the |an? |about )?$"
-    r"|\b(?:(?:root|power|half|quarter|thirds?) of|twice|double|triple|times|log|ln|sin|cos|tan|than|at least|"
-    r"at most|up to|"
-    r"under|over|above|below|between|from|exceeds?|steps?|stage|figure|fig\.?|table|page|chapter|section|part|"
-    r"option|choice|"
+    rf"\d[ \t]+$|[([]-?\d[\d.]*, ?$"
+    rf"|(?:\d|\b{_ONE_WORD})[ \t]*[%°]?(?:[ \t]?[A-Za-z/]{{1,12}})?[ \t]*{_JOINS}[ \t]+{_LED}$"
+    r"|n't $|\b(?:(?:root|power|half|quarter|thirds?) of|twice|double|triple|times|log|ln|sin|cos|tan|not|instead of|"
+    r"than|compared (?:to|with)|at least|at most|up to|under|over|above|below|between|from|exceeds?|"
+    r"steps?|stage|figure|fig\.?|table|page|chapter|section|part|option|choice|"
     rf"question|equation|eq\.?|problem|example|case|line|row|column|item|point|no\.?|level|grade|version|"
     rf"{_MONTH}|第) ?(?:the )?\(?$|分之$",
     2,
 )
 _PART_AFTER = Pattern(
     rf"[{_LETTER}_^±]|[.,:'/]\d|-[{_LETTER}]| ?(?:[+*×÷·/^±=]|[<>≤≥])|[A-Za-z ]{{1,12}}=| - ?[\w(\\]|!\s*[=+*/-]"
-    rf"|[ \t]*[%°]?(?:[ \t]*[A-Za-z]{{1,12}}\.?)?[ \t]*{_JOINS}[ \t]*(?:the |an? |about )?[$€£-]?(?:\d|{_ONE_WORD}\b)"
+    rf"|[ \t]*[%°]?(?:[ \t]*[A-Za-z]{{1,12}}\.?)?[ \t]*{_JOINS}[ \t]*{_LED}[$€£-]?(?:\d|{_ONE_WORD}\b)"
     r"|[ \t]\d|[ \t-]?(?:minus|plus|times|divided by|multiplied by|to the power|squared|cubed|factorial|raised|"
-    r"decimals?|"
-    rf"significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)"
-    r"|[ \t]?[A-Za-z]{1,8}\.?[ \t]+(?:and[ \t]+)?\d[\d.]*[ \t]?[A-Za-z]|分之",
+    rf"decimals?|significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)|分之",
     2,
 )
+_AMOUNT_AFTER = Pattern(r"[ \t]?[A-Za-z]{1,8}\.?[ \t]+(?:and[ \t]+)?\d[\d.]*[ \t]?[A-Za-z]")
 _AMOUNT = Pattern(r"\d ?([A-Za-z]+)\.? (?:and )?$")
 """The first part of an amount with two units, "2 h 30 min"."""
+_EUROS = Pattern(r"\d{1,3}\.\d{3}(?= ?(?:€|euros?\b|eur\b))|(?<=€)\d{1,3}\.000(?![\d,]| ?[bkm])", 2)
+"""An amount of euros whose point groups digits: in languages that put the sign before it, three zeros are no cents."""
+_DECADE = Pattern(r"[12]\d\d0'?s\b")
 
 
 def numbers_in(text: str) -> Iterator[Number]:
@@ -301,20 +302,20 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     assert signed is not None
     left = before[: signed.start()]
     is_expression = left[-1:].isalnum() if signed["sign"] else signed["word"] and left.rstrip()[-1:].isdigit()
-    if is_expression or _PART_BEFORE.search(left):
+    if is_expression or _PART_BEFORE.search(left) or _DECADE.match(text, found.start()):
         return None
     unit = _UNIT.match(after)
     said = _named(unit["unit"]) if unit else ""
     is_measure = _measure(said) is not None
     if found["signs"] is None and after[:1].isascii() and after[:1].isalpha() and not is_measure:
         return None
-    if _PART_AFTER.match(after[unit.end() :] if unit and is_measure else after):
+    if _PART_AFTER.match(after[unit.end() :] if unit and is_measure else after) or _AMOUNT_AFTER.match(after):
         return None
     first = _AMOUNT.search(left)
     is_pair = "," in (found["digits"] or "") and before[-1:] in ("(", "[") and after[:1] in (")", "]")
     if (first and is_measure and _measure(first[1])) or is_pair:
         return None
-    value = _value(found)
+    value = _value(found) * (1000 if _EUROS.match(text, found.start()) else 1)
     if signed["money"] and said in _SIGNS_OF_SCALE:
         value, said = value * _SIGNS_OF_SCALE[said], ""
     if signed["money"] and not is_measure:
@@ -334,7 +335,7 @@ def _named(unit: str) -> str:
 
 
 _LONGEST = 160
-_LEAD = Pattern(r"(?:about |approximately |around |roughly |≈ ?|[=:] ?|[(\[{] ?)?", 2)
+_LEAD = Pattern(r"(?:about |approximately |around |roughly |exactly |only |just |≈ ?|[=:] ?|[(\[{] ?)?", 2)
 _TAIL = Pattern(r"[ -]?[%°€£¥¢$]?(?:[^\W\d]+(?:[\^/·²³{}'-]?\w+[}]?)*)?(?: [^\W\d]+){0,3}[\s.)\]}]*")
 _PAIR = Pattern(r"[(\[]\s*-?\d+,\s?-?\d")
 

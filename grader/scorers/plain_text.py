@@ -100,5 +100,7 @@ def without_markup(text: str) -> str:
     return _MARKUP.sub(blank, text)
 
 
-BOUNDARY = Pattern(r"\n|[!?。]+(?!\w)|[!?。]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)")
+BOUNDARY = Pattern(
+    r"\n|[!?。]+(?!\w)|[!?。]|(?<!i\.e)(?<!e\.g)\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)"
+)
 """The end of a sentence."""

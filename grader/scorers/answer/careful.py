@@ -52,9 +52,12 @@ def _content(reply: Reply, question: str, kind: Kind, claim: Claim) -> str | Non
     """Return the answer in a claim; None if it is not one of the kind, or not whole."""
     content = reply.text[claim.start : claim.end].strip(" \t\n*_")
     if kind == "number":
-        content = simplified(_LABEL.sub("", content) if claim.form == "line" else content)
-        if number(content) or claim.form == "line":
+        if claim.form == "line":
+            content = _without_brackets(simplified(_EXPLAINED.split(_LABEL.sub("", content))[0]))
             return content if number(content) else None
+        content = simplified(content)
+        if number(content):
+            return content
         is_near = "\n" not in reply.text[claim.whole[0] : claim.start]
         return _first_or_only(content, question, is_near=is_near)
     if claim.form == "line":
@@ -66,6 +69,7 @@ def _content(reply: Reply, question: str, kind: Kind, claim: Claim) -> str | Non
 
 
 _LABEL = Pattern(r"^A(?:ns)?:", 2)
+_EXPLAINED = Pattern(r"[,;]? (?:because|since) |, as ", 2)
 _OPENED = Pattern(r"[(\[{]+$")
 _OPTION = Pattern(r"^\([A-Z]\)\s*(?=\S)")
 
@@ -112,6 +116,9 @@ def _number_of(reply: Reply, question: str, after: int | None = None) -> str | N
 
     `after`: only sentences that conclude, and stand behind this place.
     """
+    last = (simplified(reply.text[slice(*span)]) for span in reply.sentences[-1:])
+    if reply.breaks_off and not any(any(numbers_in(content)) for content in last):
+        return None
     asked, stated = _words(question), _stated(question)
     best: tuple[float, str] | None = None
     said = withdrawn_before(reply.low)
@@ -123,22 +130,37 @@ def _number_of(reply: Reply, question: str, after: int | None = None) -> str | N
         near += 0.3 * (_EMPHASIZED.search(reply.text, start, end) is not None)
         near += 0.2 * (end == reply.sentences[-1][1])
         if best is None or near > best[0] or near == best[0] > 1:
-            content = simplified(reply.text[start:end])
-            answer = _the_one(content, _without_years(content, asked), stated)
+            content = _without_brackets(simplified(reply.text[start:end]))
+            answer = _the_one(content, _of_years(content, question), stated)
             best = (near, answer) if answer else best
     return best and best[1]
 
 
-def _without_years(content: str, asked: frozenset[str]) -> list[Number]:
-    """Return the numbers of a sentence, without years that only say when it is so, unless the question asks for one."""
+def _without_brackets(content: str) -> str:
+    """Leave out what is in brackets, which explains, if a number is outside."""
+    outside = _BRACKETS.sub(" ", content)
+    return outside if _DIGIT.search(outside) and "=" not in content else content
+
+
+_BRACKETS = Pattern(r"\([^()]*\)")
+_DIGIT = Pattern(r"\d")
+
+
+def _of_years(content: str, question: str) -> list[Number]:
+    """Return the numbers of a sentence: years if the question asks for one, else none that only says when it is so."""
     found = [*numbers_in(content)]
-    if not asked.isdisjoint(("when", "year", "years")):
+    years = [one for one in found if _YEAR.fullmatch(one.text)]
+    if _ASKS_YEAR.search(question):
+        return [one for one in years if " " in content[: one.start].strip()] or found
+    if _YEARS.search(question):
         return found
-    years = [one for one in found if _YEAR.fullmatch(one.text) and _WHEN.search(content, 0, one.start)]
-    return [one for one in found if one not in years] or found
+    when = [one for one in years if _WHEN.search(content, 0, one.start)]
+    return [one for one in found if one not in when] or found
 
 
 _YEAR = Pattern(r"(?:1[5-9]|20)\d\d")
+_YEARS = Pattern(r"\b(?:when|years?)\b", 2)
+_ASKS_YEAR = Pattern(r"\b(?:when (?:is|was|were|do|does|did)|(?:which|what)(?: \w+)? years?)\b", 2)
 _WHEN = Pattern(r"\b(?:in|by|since|until|during|before|after|year) $", 2)
 _EMPHASIZED = Pattern(r"\*\*\W{0,2}\d[^*\n]{0,40}\*\*")
 _CONCLUDES = Pattern(
@@ -168,7 +190,11 @@ def _the_one(content: str, found: list[Number], stated: Sequence[Number]) -> str
 
 
 _RESULT = Pattern(r"[=≈]\s*$")
-_SO = Pattern(r"(?<=\w)[,;]? \b(?:so|thus|hence|therefore|equals)\b", 2)
+_SO = Pattern(
+    r"(?<=\w)[,;]? \b(?:so|thus|hence|therefore|equals|(?:for|making) a total of|"
+    r"which (?:is|gives)(?! \S+ (?:\w+ )?(?:more|less|fewer|\w{3,}er|times)\b))\b",
+    2,
+)
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------

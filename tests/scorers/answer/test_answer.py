@@ -156,12 +156,34 @@ def test_an_official_rule_compares_as_its_source(rule: str, text: str, gold: str
         ("There are 3 boxes and 72 pens.", "72", None),
         ("Of 90 pens, 18 are sold, so 72 pens are left in 3 boxes.", "72", True),
         ("The answer is 72.\n\nQuestion: What is 1 + 1?\nAnswer: 2", "72", True),
+        ("72 (60 red and 12 blue)", "72", True),
+        ("72, because there are 60 and 12.", "72", True),
+        ("There are 60 pens here and 12 there, for a total of 72.", "72", True),
+        ("Next to the 60 red pens are 12 more, which is 72.", "72", True),
+        ("There are 72 pens, not 60.", "72", True),
+        ("There are 72 pens, compared with 5,300, and more next year.", "72", True),
+        (
+            "There are 12 pens in the first of the boxes. For the other, we have to open it, and then we know that",
+            "12",
+            None,
+        ),
         ("<think>72", "72", None),
         ("", "72", None),
     ],
 )
 def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, comparer: Comparer) -> None:
     assert accepted(text.replace("\\\\", "\\"), [gold], "number", comparer) == right
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("The share is highest in 2019, with 25.8%.", "2019"),
+        ("The share rises between 2004 and 2011. In 2004, it is 13.8%.", None),
+    ],
+)
+def test_a_year_is_read_where_one_is_asked_for(text: str, wanted: str | None) -> None:
+    assert read_answer(text, "In which year does the share rise most?", "number").answer == wanted
 
 
 @pytest.mark.parametrize(
