@@ -26,14 +26,14 @@ _NO = (
     r"no|nope|nah|none|negative|not at all|never|false|incorrect|n(?=\W*$)|nein|non|nee|não|нет|لا|नहीं|いいえ|아니요?|"
     r"不是?|没有|否|[\U0001F44E\u274C\u2718]"
 )
-_STOPS = r"(?=\s*(?:$|[.,;:!)\n。-]))"
+_STOPS = r"(?=\s*(?:$|[.,;:!()\]\n。-]))"
 _FIRST_WORD = Pattern(
     rf"\W*?(?:(?P<yes>{_YES})|(?P<no>{_NO}))"
     rf"(?:{_STOPS}|\s+(?:there|it|it's|the|this|that|i|i'm|he|she|they|we|you|because|as|since)\b)"
 )
 """Yes and no are words of their own before an article or a pronoun, too. In "no dog", "no" belongs to the dog."""
 _LATER_WORD = Pattern(
-    rf"(?:[.,;:!?\n]\s*|\b(?:so|thus|hence|therefore|is|say|think|actually|it's|but|with),?\s+)"
+    rf"(?:[.,;:!?\n]\s*|\b(?:so|thus|hence|therefore|likely|is|say|think|actually|it's|but|with),?\s+)"
     rf"(?:(?P<yes>yes)|(?P<no>no|none)){_STOPS}"
 )
 """After its reason: "it is closed, so no"."""
@@ -43,7 +43,7 @@ _NEGATION = Pattern(
     r"\b(?:(?:no|without)(?! (?:a |any )?doubt\b)|not(?! only\b)|cannot|never|neither|none|nobody|nothing|nowhere|"
     r"missing|absent|instead of|rather than)\b"
 )
-_OPEN = Pattern(r"\?|\b(?:if|whether|or|maybe|perhaps|(?:might|could)(?! not)|possibl\w+)\b")
+_OPEN = Pattern(r"\?|\b(?:if|whether|or|maybe|perhaps|(?:may|might|could)(?! not)|possibl\w+)\b")
 """A clause with such a word says what may be, not what is."""
 _CLAUSES = Pattern(r",? \b(?:but|although|though|while|whereas|who|and (?:the|an?))\b|(?<=,)|[.:;!]")
 _ENDS_EARLY = Pattern(
@@ -58,30 +58,35 @@ _EMPTY = frozenset(
     """is are was were be been do does did has have had can could will would re ca he she it they them the an and of to
     so there here this that these those his her its their who which any anything anywhere one single object only like
     not no cannot never none nobody nothing nowhere without true evidence see seen show shown depict display contain
-    include find visible present look seem appear think say""".split()  # noqa: SIM905
+    include find visible present look seem appear think believe say""".split()  # noqa: SIM905
 )
 """Words that do not tell statements about the picture from each other, such as auxiliaries and verbs of showing."""
 _LONGEST_STATEMENT = 1000
 
 
 def polarity(reply: str, question: str) -> bool | None:
-    """Return whether a lower-case reply agrees with what a question asks; None if it does not say."""
+    """Return whether a lower-case reply agrees with what a question asks; None if it does not say.
+
+    A yes can be a courtesy ("Yes, I looked: there is no dog"): it is none where a statement denies what was asked.
+    """
     first = _FIRST_WORD.match(reply)
     answers = [*([first] if first else []), *_LATER_WORD.finditer(reply, first.end() if first else 0)]
+    stated = _agrees(reply, question) if len(reply) <= _LONGEST_STATEMENT else None
     if not answers:
-        return _agrees(reply, question) if len(reply) <= _LONGEST_STATEMENT else None
+        return stated
     if len({m.lastgroup for m in answers}) > 1 and not _RECONSIDERED.search(
         reply, answers[-2].end(), answers[-1].end()
     ):
         return None
-    return answers[-1].lastgroup == "yes"
+    agrees = answers[-1].lastgroup == "yes"
+    return None if agrees and stated is False else agrees
 
 
 def _agrees(reply: str, question: str) -> bool | None:
     """Return whether a statement says what was asked or denies it; None if it does neither, or both."""
     question, reply = _spelled_out(question.rpartition("?")[0] or question), _spelled_out(reply)
     asked = _content(question)
-    if not asked or _NEGATION.search(question):
+    if not asked or _NEGATION.search(question) or "only" in question:
         return None
     answers: set[str] = set()
     earlier: list[str] = []

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers.numbers import Number, number, numbers_in, simplified
 from grader.scorers.patterns import Pattern
+from grader.scorers.place_wordings import REFUSES
 from grader.scorers.places import claims, own_words, settle, withdrawn_before
 from grader.scorers.plain_text import plain, without_markup
 from grader.scorers.yes_no import polarity
@@ -79,21 +81,33 @@ def _undeclared(reply: Reply, question: str, kind: Kind) -> str | None:
     if kind == "yes_no":
         own = "\n".join(reply.shown[start:end] for start, end in reply.sentences) or reply.shown
         return _said(polarity(own.strip().lower(), question.lower()))
-    return _text(reply) if kind == "text" else _number_of(reply, question)
+    text = None if kind == "number" else _text(reply, question)
+    return text if kind == "text" or (text and not _PROSE.search(text)) else _number_of(reply, question)
 
 
 def _said(agrees: bool | None) -> str | None:
     return None if agrees is None else "yes" if agrees else "no"
 
 
-def _text(reply: Reply) -> str | None:
-    """Return a reply of one line; of several, the only line that is nothing but a list, or emphasized as a whole."""
-    lines = [line for line in reply.text.strip().split("\n") if line.strip()]
+def _text(reply: Reply, question: str) -> str | None:
+    """Return a reply of one line, without what frames it; of several, the only one that is a list or emphasized.
+
+    A first line with others behind it can be a heading: it answers if they repeat it, and the question does not.
+    """
+    spans = [] if REFUSES.search(reply.low) else reply.sentences
+    framed = reply.text[spans[0][0] : spans[-1][1]] if spans else reply.text.strip()
+    lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in framed else [framed]
     if len(lines) > 1:
-        lines = [line for line in lines if _ALONE.fullmatch(line)]
+        first, *rest = (folded(line).strip(" .") for line in lines)
+        is_repeated = first in "\n".join(rest) and not {*_WORD.findall(first)} <= _FRAME.union(_words(question))
+        alone = [pair for pair in pairwise(["", *lines]) if _ALONE.fullmatch(pair[1])]
+        own = [line for before, line in alone if "*" not in line or line == lines[-1] or _ANNOUNCES.search(before)]
+        lines = lines[:1] if is_repeated else own
     return lines[0].strip(" \t*_`.") if len(lines) == 1 else None
 
 
+_ANNOUNCES = Pattern(r":[ *_]*$")
+_PROSE = Pattern(r"(?<![\\A-Za-z])[A-Za-z]{3}|boxed")
 _ALONE = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
 
 
@@ -202,7 +216,7 @@ _SO = Pattern(
 _SIGNS = Pattern(r"[\d+=<>/^]")
 _FRAME = frozenset(
     (  # noqa: SIM905 - shorter than a list
-        "a an the it this that there is are was were of in on at by says reads shows called named "
+        "a an the it this that there is are was were would be of in on at by with says reads shows called named "
         "i think believe it's s"
     ).split()
 )
@@ -234,23 +248,27 @@ def is_accepted(
 
 def _says(answer: str, gold: str, question: str) -> bool | None:
     """Whether a sentence has the gold answer beside words of the question; None if it has other words, too."""
-    words, wanted, asked = (_WORD.findall(folded(text)) for text in (answer, gold, question))
-    if _ALONE.fullmatch(gold):
+    is_list = _ALONE.fullmatch(gold)
+    word = _WORD if is_list or not _SIGNS.search(gold) else _WORD_WITH_SIGNS
+    words, wanted, asked = (word.findall(folded(text).replace("'s ", " ")) for text in (answer, gold, question))
+    if is_list:
         words, wanted = ([word for word in of if word != "and"] for of in (words, wanted))
-    elif _SIGNS.search(gold):
-        return False
     places = [at for at in range(len(words)) if wanted and words[at : at + len(wanted)] == wanted]
     if not places:
         return False
     rest = {*words[: places[0]], *words[places[0] + len(wanted) :]}
     if rest <= _FRAME.union(asked):
         return True
-    # "Paris. It lies on the Seine.": the first sentence answers, and what follows only explains.
-    first, _, more = answer.partition(". ")
-    return True if more and not _TURN.search(more) and _says(first, gold, question) else None
+    # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
+    first, *more = _MORE.split(answer, 1)
+    return True if more and not _TURN.search(more[0]) and _says(first, gold, question) else None
 
 
 _WORD = Pattern(r"\w+(?:[.']\w+)*")
+_WORD_WITH_SIGNS = Pattern(r"[^\s\"';!?]*[^\s\"',;!?.:]")
+_MORE = Pattern(
+    r"\. | \(|,? (?=(?:because|since)\b)|, (?=(?:located|which|who|where|an?|at|with|in|on|as|based|according)\b)", 2
+)
 
 
 _BRITISH = (("grey", "gray"), ("colour", "color"), ("metre", "meter"), ("litre", "liter"), ("centre", "center"))
