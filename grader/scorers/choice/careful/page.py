@@ -33,6 +33,8 @@ _TOKEN = Pattern(r"[^\W\d_]{4,}|\d+(?:\.\d+)?|[\u3040-\u9fff\uac00-\ud7af]")
 _NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
 _PART = Pattern(r"\W*(?:[a-h]|i{1,3})\)")
 _PARTS = Pattern(r"(?<!\w)\(?(?:[b-h]|ii+)\)")
+_LABELLED = Pattern(r"(?<!\w)[a-z][^\w\s]\W{0,5}$")
+"""A letter with its mark: what follows is an option of the question, repeated."""
 _CAPITAL = Pattern(r"\b[A-Z]\b")
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")
 _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
@@ -398,11 +400,15 @@ class Page:
 
     def sentence(self) -> ChoiceReading:
         """Return the option of the closing sentence, or the only one that a short reply asserts."""
-        if say.NONE_FITS.search(self.low):
-            none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)]
-            at = say.NONE_FITS.search(self.low)
-            if len(none) == 1 and at is not None:
-                return read_as(none[0], "option_text", at.span())
+        unlabelled = (
+            m
+            for m in say.NONE_FITS.finditer(self.low)
+            if not _LABELLED.search(self.low, max(0, m.start() - 8), m.start())
+        )
+        at = next(unlabelled, None)
+        none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)] if at else []
+        if at is not None and len(none) == 1 and (self._is_short or "\n" not in self.low[at.end() :].strip()):
+            return read_as(none[0], "option_text", at.span())
         sentences = [] if self.reply.breaks_off else self.reply.sentences
         found = self._by_letter(sentences) or (
             (self._by_text(sentences) or self._by_yes_or_no()) if self._may_assert and sentences else None
@@ -421,6 +427,10 @@ class Page:
         finished = len(body) <= 100 or body.endswith(tuple(".!?\u3002\"'*:"))
         return finished and len(body) <= _SHORT and not REFUSES.search(self.low)
 
+    @property
+    def _is_short(self) -> bool:
+        return len(self.low.strip()) <= _SHORT
+
     @cached_property
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so."""
@@ -431,14 +441,14 @@ class Page:
         named = [label for label, role in self.roles if role == "named" and (label.certain or self._closes(label))]
         if not named or not sentences:
             return None
-        is_short, closing = len(self.low.strip()) <= _SHORT, sentences[-1][0]
+        closing = sentences[-1][0]
         concludes = say.CONCLUDES.match(self.low, *sentences[-1])
         for first in (closing, 0) if concludes else (0,):
             own = [label for label in named if first <= label.start <= sentences[-1][1]]
             letters = frozenset().union(*(label.letters for label in own))
-            if len(letters) == 1 and (is_short or own[-1].start >= closing):
+            if len(letters) == 1 and (self._is_short or own[-1].start >= closing):
                 return self._answer(own[-1], "conclusion")
-        if is_short and len(letters) > 1:
+        if self._is_short and len(letters) > 1:
             both = " and ".join(sorted(letters))
             return self._answer(own[-1], "conclusion")._replace(problem=("several_letters", f"names {both}"))
         return None
