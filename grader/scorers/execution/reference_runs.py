@@ -25,24 +25,22 @@ _OF_SETS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 
 def hash_seeds(source: str) -> tuple[int, ...]:
-    """Return the hash seeds with which a reference solution answers: more if the order of a set may decide answers."""
+    """Return the hash seeds with which a reference solution answers: more if sets or chance may decide answers."""
     nodes = _nodes(source)
-    hashes = _has(nodes, ast.Set, ast.SetComp) or not _names(nodes).isdisjoint({*_HASHING, "keys"})
-    # Two texts in a set have the same order with half of the seeds.
-    return (0, 1, 2, 3) if hashes else (0, 1)
+    words = _names(nodes) | _modules(nodes)
+    # Two texts in a set have the same order with half of the seeds, and a small number at random is often the same.
+    return (0, 1, 2, 3) if _has(nodes, ast.Set, ast.SetComp) or words & {*_HASHING, "keys", "random"} else (0, 1)
 
 
 def can_vary(source: str, calls: Iterable[str]) -> bool:
     """Whether a program may answer these calls differently in another run. Most reference solutions cannot."""
     nodes = _nodes(source)
     names = _names(nodes)
-    modules = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
-    modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     imported = {name.name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names}
     return (
         not nodes
         or (not names.isdisjoint({"keys", "items"}) and _has(nodes, *_OF_SETS))
-        or not modules <= _FIXED
+        or not _modules(nodes) <= _FIXED
         or not _VARYING.isdisjoint(names | imported)
         or any(name.startswith("__") for name in names)
         or _has(nodes, ast.Set, ast.SetComp, ast.ClassDef)
@@ -60,6 +58,11 @@ def _nodes(source: str) -> list[ast.AST]:
 
 def _names(nodes: Iterable[ast.AST]) -> set[str]:
     return {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
+
+
+def _modules(nodes: Iterable[ast.AST]) -> set[str]:
+    modules = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    return modules | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
 def _has(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
