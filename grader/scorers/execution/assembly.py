@@ -14,8 +14,8 @@ from grader.scorers.execution.careful_program import (
     assigned_in,
     find,
     has_code,
-    is_kept,
-    prose,
+    is_guard,
+    kept,
     says_nothing,
     unparsed,
 )
@@ -121,18 +121,23 @@ def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[s
     found = find(prediction, WantedProgram(names, _terminated(signature_text), given))
     if found is None:
         return _without_program(prediction, completion)
-    if not _is_same(found, content, tree, names, as_written=as_written):
+    if not _is_same(found, content, tree, names):
         return Program(completion=completion, recovered=found, lost=_NOT_FOUND, rebinds=True)
-    recovered, lost = (None, "") if as_written or tree is None else _dropped(tree, completion, names)
-    rebinds = recovered is not None and tree is not None and _rebinds(tree, names)
+    if tree is None or (as_written and not (names and _demonstrates(tree, names))):
+        return Program(completion=completion, recovered=None, lost="")
+    if as_written:
+        return Program(completion=completion, recovered=found, lost=_DEMONSTRATIONS, rebinds=True)
+    recovered, lost = _dropped(tree, completion, names)
+    rebinds = recovered is not None and _rebinds(tree, names)
     return Program(completion=completion, recovered=recovered, lost=lost, rebinds=rebinds)
 
 
 _EMPTY = ast.Module(body=[], type_ignores=[])
 _NOT_FOUND = "the code of the answer, which the official extraction does not find"
+_DEMONSTRATIONS = "no tests and demonstrations of its own"
 
 
-def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str, ...], *, as_written: bool) -> bool:
+def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str, ...]) -> bool:
     """Whether the official code block is the program that a person finds, and runs behind the signature."""
     if tree is None:
         return found.strip() == content.strip()
@@ -140,7 +145,13 @@ def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str
         return False  # it must be first
     if found.strip() == content.strip() or not names:
         return found.strip() == content.strip()
-    return _keep(tree, names) == _keep(tree_of(found) or _EMPTY, names) and not (as_written and prose(tree))
+    return unparsed(kept(tree.body, names)) == unparsed(kept((tree_of(found) or _EMPTY).body, names))
+
+
+def _demonstrates(tree: ast.Module, names: tuple[str, ...]) -> bool:
+    """Whether a program has more to run than its definitions, constants and set-up calls."""
+    rest = kept(tree.body, names)
+    return not all(node in rest or is_guard(node) or says_nothing(node) for node in tree.body)
 
 
 def _without_program(prediction: str, completion: str) -> Program:
@@ -210,10 +221,10 @@ def official_completion(content: str, tree: ast.Module | None) -> str:
 
 def _dropped(tree: ast.Module, completion: str, names: tuple[str, ...]) -> tuple[str | None, str]:
     """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
-    dropped = [node for node in tree.body if is_kept(node, names) and not isinstance(node, _SHOWN)]
+    dropped = _unofficial(tree, names)
     if not dropped:
         return None, ""
-    statements = _keep(tree, names)
+    statements = unparsed(kept(tree.body, names))
     assigned = ", ".join(dict.fromkeys(name for node in dropped for name in assigned_in(node))) or "statements"
     return (statements, f"top-level {assigned}") if statements != completion else (None, "")
 
@@ -223,9 +234,8 @@ _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 def _rebinds(tree: ast.Module, names: tuple[str, ...]) -> bool:
     """Whether top-level code that the official assembly drops rebinds a name that is kept."""
-    dropped = [node for node in tree.body if is_kept(node, names) and not isinstance(node, _SHOWN)]
-    return not {name for node in dropped for name in assigned_in(node)}.isdisjoint(defined(tree))
+    return not {name for node in _unofficial(tree, names) for name in assigned_in(node)}.isdisjoint(defined(tree))
 
 
-def _keep(tree: ast.Module, names: tuple[str, ...]) -> str | None:
-    return unparsed(node for node in tree.body if is_kept(node, names))
+def _unofficial(tree: ast.Module, names: tuple[str, ...]) -> list[ast.stmt]:
+    return [node for node in kept(tree.body, names) if not isinstance(node, _SHOWN)]

@@ -239,9 +239,8 @@ def _definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Callable[
         found = _definitions(pieces[number].tree, with_methods=not wanted.signature.strip())
         if any(name in found and fits(found[name]) for name in wanted.names) and not returns(pieces[number].tree):
             whole = _with_others(pieces, number, {*wanted.names}, wanted.given)
-            kept = [node for node in whole if is_kept(node, wanted.names)]
-            source = pieces[number].source
-            return source if len(kept) == len(pieces[number].tree.body) else unparsed(kept) or source
+            rest, source = kept(whole, wanted.names), pieces[number].source
+            return source if len(rest) == len(pieces[number].tree.body) else unparsed(rest) or source
     return None
 
 
@@ -257,7 +256,7 @@ def _script(pieces: Sequence[_Piece]) -> str | None:
     return found
 
 
-_READS = {"input", "stdin", "fileinput", "open"}
+_READS, _OPENS = {"input", "stdin", "fileinput"}, re.compile(r"\bopen\((?:0|'/dev/stdin')")
 
 
 def _done(body: Sequence[ast.stmt]) -> int:
@@ -265,8 +264,8 @@ def _done(body: Sequence[ast.stmt]) -> int:
     if not _has_calls(body):
         return 0
     runs_something = _has_calls(part for part in body if not isinstance(part, SCOPES))
-    words = {getattr(node, "id", getattr(node, "attr", "")) for part in body for node in ast.walk(part)}
-    return 1 + runs_something * (1 + (not words.isdisjoint(_READS)))
+    reads = any(not _words(part).isdisjoint(_READS) for part in body) or _OPENS.search(unparsed(body) or "") is not None
+    return 1 + runs_something * (1 + reads)
 
 
 def _has_calls(nodes: Iterable[ast.AST]) -> bool:
@@ -289,8 +288,8 @@ def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: f
         others.remove(giver)
         parts[giver] = [
             node
-            for node in pieces[giver].tree.body
-            if is_kept(node, [*needed]) and (isinstance(node, _IMPORTS) or has.isdisjoint(_bound_outside([node])))
+            for node in kept(pieces[giver].tree.body, needed)
+            if isinstance(node, _IMPORTS) or has.isdisjoint(_bound_outside([node]))
         ]
     own = parts.pop(main)
     future = {node: None for node in own if isinstance(node, ast.ImportFrom) and node.module == "__future__"}
@@ -299,6 +298,7 @@ def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: f
 
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_DEFINES = (*_IMPORTS, *SCOPES)
 
 
 def _bound_outside(nodes: Iterable[ast.stmt]) -> set[str]:
@@ -306,24 +306,65 @@ def _bound_outside(nodes: Iterable[ast.stmt]) -> set[str]:
     return {name for node in nodes for name in ((node.name,) if isinstance(node, SCOPES) else _bound(node))}
 
 
-_KEPT = (*_IMPORTS, *SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
-_SHOWS = {"print", "input", "main", "exit", "write", "show", "unittest", "doctest", "pytest"}
+_SHOWS = {"print", "input", "main", "exit", "_exit", "quit", "write", "show", "unittest", "doctest", "pytest"}
+_SAYS_NOTHING = (ast.Assert, ast.Raise, ast.Return, ast.Pass)
 
 
-def is_kept(node: ast.stmt, names: Sequence[str] = ()) -> bool:
-    """Return whether to keep a statement: definitions, constants, set-up calls; no demonstrations or main guards.
+def kept(body: Iterable[ast.stmt], names: Iterable[str] = ()) -> list[ast.stmt]:
+    """Return the statements of a program without its demonstrations and main guards.
 
-    A set-up call is that of a method (`sys.setrecursionlimit(...)`) which neither shows something nor calls `names`.
+    Outside definitions, a demonstration tests or shows something, or uses one of `names`, also by way of the program's
+    own functions or of what another demonstration assigned. Constants and set-up calls are none, nor is what assigns
+    a name that the functions use.
     """
+    statements, asked = list(body), {*names}
+    if all(isinstance(node, _DEFINES) for node in statements):
+        return statements
+    scopes = [node for node in statements if isinstance(node, SCOPES)]
+    users = _users(scopes, asked or _SHOWS)
+    open_ = asked.union(*(_loaded(node) - _bound(node) for node in scopes))
+    found: list[ast.stmt] = []
+    gone: set[str] = set()
+    for node in statements:
+        own = set() if isinstance(node, SCOPES) else {*assigned_in(node)}
+        is_lacking = not isinstance(node, SCOPES) and not gone.isdisjoint(_loaded(node) - own)
+        if is_lacking or not _is_kept(node, asked, users, open_):
+            gone |= own
+        else:
+            gone -= own
+            found.append(node)
+    return found
+
+
+def _users(functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], names: set[str]) -> set[str]:
+    """Return names, and the functions of a program that use one of them, directly or by way of others."""
+    words = {node.name: _words(node) for node in functions}
+    while more := {name for name in words if not words[name].isdisjoint(names)} - names:
+        names = names | more
+    return names
+
+
+def _words(node: ast.AST) -> set[str]:
+    return {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)}
+
+
+def _is_kept(node: ast.stmt, names: set[str], users: set[str], open_: set[str]) -> bool:
     if isinstance(node, (ast.If, ast.Try)):
-        guard = isinstance(node, ast.If) and "__name__" in _loaded(node.test)
-        return not guard and all(is_kept(part, names) for part in node.body)
-    if isinstance(node, ast.AnnAssign):
-        return node.value is not None
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        words = {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)}
-        return words.isdisjoint(_SHOWS) and words.isdisjoint(names)
-    return isinstance(node, _KEPT)
+        return not is_guard(node) and all(_is_kept(part, names, users, open_) for part in node.body)
+    if isinstance(node, _DEFINES):
+        return True
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+        is_used = bool(names) and not called.isdisjoint(names | {"input"}) and open_.isdisjoint(assigned_in(node))
+        return node.value is not None and not is_used
+    if isinstance(node, _SAYS_NOTHING) or (isinstance(node, ast.Expr) and not _has_calls([node])):
+        return False
+    return _words(node).isdisjoint(_SHOWS | users)
+
+
+def is_guard(node: ast.stmt) -> bool:
+    """Return whether a statement is run only in the main module."""
+    return isinstance(node, ast.If) and "__name__" in _loaded(node.test)
 
 
 # --- a reply that continues the signature -----------------------------------------------------------------------
@@ -335,15 +376,14 @@ def _continued(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
         copies = last_run(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)
         for head, body in [*filter(None, copies), (wanted.signature, segment.text)]:
             if (whole := _whole(head, body, wanted.names, budget)) is not None:
-                tree = ast.parse(whole)
-                return unparsed(node for node in tree.body if is_kept(node, wanted.names)) or whole
+                return unparsed(kept(ast.parse(whole).body, wanted.names)) or whole
     return None
 
 
 def _method(text: str, signature: str) -> tuple[str, str] | None:
     """Return the class of a signature that ends with a method, and a text from its own first line of that method on."""
     last = re.search(r"^[ \t]+def (\w+) ?\(self\b(?!.*^[ \t]*def )", signature, re.MULTILINE | re.DOTALL)
-    own = re.search(rf"^[ \t]*def {last[1]} ?\(", text, re.MULTILINE) if last else None
+    own = re.search(rf"^[ \t]*def {last[1]} ?\(self\b", text, re.MULTILINE) if last else None
     return (signature[: last.start()], text[own.start() :]) if last and own else None
 
 

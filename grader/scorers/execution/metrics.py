@@ -239,7 +239,7 @@ GLOSSARY: Mapping[str, str] = {
     "outputs": "What the program printed or returned for the inputs is compared with the expected outputs.",
     "likeness": "The answers are compared with those of the reference solution.",
     "execution": "The result of executing the program with the tests.",
-    "recovered": "The program passes once it keeps code that the official assembly drops.",
+    "recovered": "The program passes with code that the official assembly drops, or without its own demonstrations.",
     "pylint": "The linter rejected the program before it was executed.",
     "infrastructure": "The sandbox failed; this says nothing about the sample.",
     "missing": "The prediction file has no answer to this task.",

@@ -19,6 +19,7 @@ SIGNATURE = 'def total(xs):\n    """Return the sum."""\n'
 WHOLE = "def total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n"
 BODY = "    t = 0\n    for x in xs:\n        t += x\n    return t\n"
 STRIPPED = BODY.lstrip()
+PREPARES = "TABLE = []\ndef build():\n    TABLE.append(0)\nbuild()\ndef total(xs):\n    return sum(xs) + TABLE[0]\n"
 STUB = "def total(xs):\n    pass\n"
 IMPORT, HELPER = "import functools\n", "def add(a, b):\n    return a + b\n"
 USES = "def total(xs):\n    return functools.reduce(add, xs, 0)\n"
@@ -109,6 +110,13 @@ REPLIES = {
     "JSON with real line ends": f'{{"code": "{WHOLE}"}}',
     "indented lines after a sentence": f"Here it is:\n\n{marked(WHOLE, '    ')}\nDone.",
     "a lambda": block("total = lambda xs: sum(xs)\n"),
+    "a set-up function": block(PREPARES),
+    "an assertion of its own that fails": block(f"{WHOLE}assert total([1]) == 2\n"),
+    "demonstrations that read": block(f"{WHOLE}xs = input().split()\nfor x in xs:\n    y = int(x)\nz = total(xs)\nw = z + 1\n"),
+    "a function with tests that fail": block(f"{PREPARES}def check():\n    assert total([]) == 1\ndef run():\n    check()\nrun()\n"),
+    "an end of the process": block(f"import os, sys\n{WHOLE}if len(sys.argv):\n    os._exit(0)\nsys.exit(total([]))\n"),
+    "a constant that the function computed": block("def total(xs):\n    return sum(xs) + ZERO if xs else 0\nZERO = total([])\n"),
+    "an attribute of the function": block("def total(xs):\n    return sum(xs) + total.start\ntotal.start = 0\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
 }  # fmt: skip
 
@@ -146,6 +154,7 @@ SCRIPTS = {
     "one line with escaped line ends": LINES.replace("\n", "\\n"),
     "a corrected program": f"{block('n = int(input())' + chr(10) + 'print(n)' + chr(10))}Better:\n{block(LINES)}",
     "names of signs that the program writes": block(f"x = '&lt;'\nassert len(x) == 4\n{LINES}"),
+    "a file to write as the last block": f"{block(LINES)}An example:\n{block('with open(name, mode) as file:' + chr(10) + '    file.write(str(4))' + chr(10))}",
     "a usage example without a fence": f"{block(LINES)}For example, 4 gives\nprint(10)\n",
 }
 
@@ -216,6 +225,12 @@ def test_starter_code_of_a_method_gets_its_body() -> None:
         namespace: dict[str, Any] = {}
         exec(find(reply, WantedProgram(("Solution",), signature, frozenset())) or "", namespace)
         assert namespace["Solution"]().total([1, 2]) == 3
+
+
+def test_a_function_is_not_put_into_the_class_of_the_starter_code() -> None:
+    signature = "class Solution:\n    def total(self, xs: list) -> int:\n"
+    made = assemble(block("def total(xs):\n    return sum(xs)\n"), signature, "livecodebench", ("total",))
+    assert made.recovered is None
 
 
 def test_names_that_the_signature_gives_are_not_taken_from_drafts() -> None:
