@@ -139,8 +139,9 @@ class Likeness:
             is_same = one.how == other.how
             self.same += is_same
             if not is_same:
-                # Where the reference's answer is unknown, the tests do not ask for it.
-                is_unknown = not one.is_given and other.is_given
+                # Where the reference's answer is unknown, or its objects have no such operation, the tests do not ask.
+                lacks = self._calls[number].target[0] == "op" and isinstance(one.value, TypeError)
+                is_unknown = (lacks or not one.is_given) and other.is_given
                 self.differing[number] = [()]
                 self._note(number, "" if is_unknown else _PROBLEMS[other.how])
             return

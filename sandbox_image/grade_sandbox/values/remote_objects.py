@@ -52,7 +52,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "iter": _items, "next": next, "round": round, "copy": copy.copy, "deepcopy": copy.deepcopy,
     "reversed": lambda value: _items(reversed(value)), "callable": callable,
     "enter": lambda value: type(value).__enter__(value),
-    "exit": lambda value: type(value).__exit__(value, None, None, None),
+    "exit": lambda value: bool(type(value).__exit__(value, None, None, None)),
     **{name: getattr(operator, name) for name in COMPARISONS},
 }  # fmt: skip
 """Operator -> the function that carries it out, in the candidate's process."""
@@ -200,7 +200,7 @@ class Opaque:
 
     def __exit__(self, kind: object, *error: object) -> Any:
         # If the tests fail in the block, what the object makes of it does not matter.
-        return bool(_operated("exit", self)) if kind is None else False
+        return _operated("exit", self) if kind is None else False
 
     def __deepcopy__(self, memo: Any) -> Any:
         return _operated("deepcopy", self)
