@@ -42,7 +42,8 @@ def completed(declared: Signature, tests: str, signature: str, solution: str | N
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
     if not any(stubs):
-        stubs = _constructed(tests, open_) or ([_function(open_[0])] if len(open_) == 1 else [])
+        classes = _constructed(tests, open_)
+        stubs = [classes.get(name) or _function(name) for name in open_] if classes or len(open_) == 1 else []
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
 
 
@@ -53,19 +54,19 @@ def _stub(node: ast.stmt) -> str:
     return _function(node.name) if isinstance(node, ast.FunctionDef) else ""
 
 
-def _constructed(tests: str, names: Sequence[str]) -> list[str]:
+def _constructed(tests: str, names: Sequence[str]) -> dict[str, str]:
     """Return stubs of the classes among these names: with a capital letter, and constructed by the tests."""
     nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     owners = [(call.func.value, call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
     assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    stubs = []
+    stubs = {}
     for name in names:
         if name in called and name[0].isupper():
             objects = {_name(target) for target, value in assigned if _constructs(value, name)} - {""}
             methods = [method for owner, method in owners if _constructs(owner, name) or _name(owner) in objects]
-            stubs.append(_class(name, dict.fromkeys(["__init__", *methods])))
+            stubs[name] = _class(name, dict.fromkeys(["__init__", *methods]))
     return stubs
 
 

@@ -18,6 +18,7 @@ TESTS = "assert twice(2) == 4\nassert abs(twice(-1) - isclose(2, 3)) < 3\n"
     [
         pytest.param("", TESTS, "def twice(a):\n    return 2 * a\n", ("twice",), ("twice", "isclose"), id="the reference decides"),
         pytest.param("import math", TESTS, None, (), ("twice", "isclose"), id="several names are in question"),
+        pytest.param("", "assert twice(Node(1)) == 2", None, ("twice",), ("twice", "Node"), id="a class and a function"),
         pytest.param("", "x = 1\nassert twice(x) == math.pi\nimport math", None, ("twice",), ("twice",), id="only one is"),
         pytest.param("", "assert sum(1, 2) == 3", "def sum(a, b):\n    return a + b", ("sum",), ("sum",), id="a built-in name, defined"),
         pytest.param("def twice(a):", TESTS, "def isclose(a):\n    pass", ("twice",), (), id="the signature says it"),
