@@ -44,15 +44,11 @@ def possible_calls(recording: Recording) -> list[CallList]:
 def agreed_calls(recording: Recording) -> CallList | NotJudged:
     """Return a task's calls if no reference solution can choose between the recordings, or why they are not known.
 
-    The two recordings must be equal; one may end early with an exception that the tests raise for a wrong answer.
-    `if solution(x) != expected: raise ValueError` is an assertion in other words. Every program gets all the calls;
-    when its tests judge, they may end before the last one.
+    One recording must be the beginning of the other: a wrong answer ends a loop or an `and`, or raises an exception.
+    Every program gets all the calls; when its tests judge, they may end before the last one.
     """
-    both, longer = (recording.truthy, recording.falsy), _longer(recording)
-    failed_early = any(one.calls is None and one.begun is not None for one in both)
-    if longer is not None and (failed_early or recording.truthy.calls == recording.falsy.calls):
-        return longer
-    return NotJudged(why=recording.truthy.refused or recording.falsy.refused or DIFFERENT)
+    longer = _longer(recording)
+    return longer or NotJudged(why=recording.truthy.refused or recording.falsy.refused or DIFFERENT)
 
 
 def _longer(recording: Recording) -> CallList | None:
