@@ -45,7 +45,7 @@ def test_a_task_whose_reference_or_tests_need_it_is_unscored_and_named(tmp_path:
 @pytest.mark.bubblewrap
 def test_what_a_program_does_itself_is_told_apart_from_its_tests(tmp_path: Path) -> None:
     programs = [
-        f"n = int(input())\n{PROGRAM}",
+        "def f(x):\n    return int(input())\n",
         "def f(x):\n    assert x > 5\n    return x\n",
         "def f(x):\n    return 2\n",
     ]
