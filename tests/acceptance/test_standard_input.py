@@ -169,14 +169,14 @@ def test_a_checker_that_raises_on_the_expected_output_leaves_samples_unscored(tm
 
 def test_an_output_that_ends_its_checker_is_wrong_and_one_that_ends_it_always_is_unscored(tmp_path: Path) -> None:
     declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
-    evaluates = "def check(input, output, expected):\n    return eval(output) == int(input)"
+    sometimes = "import os\ndef check(input, output, expected):\n    return output.strip() == '4' or os._exit(0)"
     always = "def check(input, output, expected):\n    import os\n    os._exit(0)"
     rows = [
         {"id": name, "text": "Print the number.", "inputs": ["4"], "outputs": ["4"], "check": check}
-        for name, check in (("evaluates", evaluates), ("always", always))
+        for name, check in (("sometimes", sometimes), ("always", always))
     ]
-    programs = ["print(input())", "print('__import__(\"os\")._exit(0)')"]
-    done, samples = graded(tmp_path, rows, {"evaluates": programs, "always": programs[:1]}, declaration=declaration)
+    programs = ["print(input())", "print(5)"]
+    done, samples = graded(tmp_path, rows, {"sometimes": programs, "always": programs[:1]}, declaration=declaration)
     assert [s["careful"]["outcome"] for s in samples] == ["passed", "failed", "unscored"], done.stderr
     why = "input 1 of 1: comparing it with the expected answer did not finish"
     assert (samples[1]["careful"]["detail"], samples[1]["careful"]["credit"]) == (why, 0)

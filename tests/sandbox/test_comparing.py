@@ -258,6 +258,20 @@ def test_a_checker_accepts_other_right_outputs_and_one_that_raises_has_found_a_w
     assert checked("1", checker="import none\ndef check(*given): return True")["failed"][0] == 0
 
 
+@pytest.mark.parametrize(
+    ("judgement", "right", "weak"),
+    [
+        ("not abs(float(output) - float(expected)) > 1e-6", "0.2500001", "nan"),
+        ("all(map(str.__eq__, output.split(), expected.split()))", "0.25", ""),
+        ("eval(output) == eval(expected)", "0.25", "expected.__class__(0.25)"),
+    ],
+)
+def test_a_checker_is_believed_if_it_rejects_outputs_that_say_nothing(judgement: str, right: str, weak: str) -> None:
+    checker = f"def check(given, output, expected):\n    return {judgement}\n"
+    found = checked(right, weak, expected="0.25", checker=checker)["verdicts"]
+    assert [careful for _, careful, _ in found] == [True, False]
+
+
 def test_a_checker_that_returns_no_truth_value_gives_no_verdict_unless_it_accepts_what_is_expected() -> None:
     """Otherwise assertions alone would reject every right answer, and words would accept every wrong one."""
     asserts = "def check(given, output, expected):\n    assert output == expected\n"

@@ -5,6 +5,8 @@ No candidate runs here. An answer may be a bomb: so this runs in a fork with lim
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 import sys
 
@@ -98,6 +100,10 @@ def _raised(node: list[Any]) -> Raised:
     return Raised(f"{name}: {text}" if text else str(name))
 
 
+TOO_WEAK = "the checker also accepts an empty output or NaN there, so it does not decide this answer"
+_is_near = comparisons.rule("float:1e-6")
+
+
 class CheckerError(Exception):
     """Raised if a checker gives no verdict on an answer."""
 
@@ -109,6 +115,7 @@ class Comparison:
         self._pairs, self._is_function = spec["pairs"], bool(spec["function"])
         self._order, self._finds_order = varying.FORMS.get(spec.get("order", "")), spec.get("finds_order", False)
         self._by_tokens = not self._is_function and comparisons.rule(spec["rules"][0])("1\n2", "1 2")
+        self._has_checker = bool(spec.get("checker"))
         self._judge = _judge(spec)
 
     def made(self) -> dict[str, Any]:
@@ -131,6 +138,8 @@ class Comparison:
             wrong = {reading for reading in open_ if not rights[reading]}
             if wrong:
                 shown[str(number)] = differences.texts(*values, by_tokens=self._by_tokens)
+                if self._has_checker and "given" in pair:
+                    shown[str(number)]["why"] = TOO_WEAK if rights[0] else differences.rejected(pair["given"])
             open_ -= wrong
         return {"verdicts": verdicts, "shown": shown, **(varying.variation(runs) if self._finds_order else {})}
 
@@ -186,11 +195,13 @@ def _arguments(call: str) -> list[Any]:
 def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
     """Return the function that asks a checker.
 
+    It is believed about an output that is not the expected one only if it rejects an empty one and NaN there.
     One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). To return
     anything but True or False counts as raising: a checker of assertions alone returns None for every right answer.
     """
     sys.stdin = sys.stdout = process.Streams()
-    space: dict[str, Any] = {"__name__": "checker"}
+    # An output is data: code in it could accept itself.
+    space: dict[str, Any] = {"__name__": "checker", "eval": lambda text, *_: ast.literal_eval(text), "exec": None}
 
     def says(pair: Pair, expected: str, given: str) -> bool:
         answer = space["check"](pair["input"], given, expected)
@@ -205,9 +216,12 @@ def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
             is_right = says(pair, expected, given)
         except BaseException as error:
             is_right = False
-            if not _accepts(lambda: says(pair, expected, expected)):
+            if not _accepts(functools.partial(says, pair, expected, expected)):
                 raise CheckerError(f"{type(error).__name__}: {error}") from None
-        return is_right, is_right
+        if not is_right or _is_near(expected, given):
+            return is_right, is_right
+        controls = (one for one in ("", re.sub(r"\S+", "nan", given)) if not _is_near(expected, one))
+        return True, not any(_accepts(functools.partial(says, pair, expected, one)) for one in controls)
 
     return check
 

@@ -57,6 +57,11 @@ def _words(expected: Any, given: Any, first: str, second: str, by_tokens: bool) 
     return f"{where} is {_short(parts[1][number - 1])}, expected {_short(parts[0][number - 1])}"
 
 
+def rejected(text: str) -> str:
+    """Return why an answer is wrong of which only a checker says this."""
+    return f"the checker rejects the answer {_short(printable(text))}"
+
+
 def _short(text: str) -> str:
     text = text.strip()
     return f"`{text[:100]}{'...' if len(text) > 100 else ''}`"

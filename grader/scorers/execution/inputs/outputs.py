@@ -151,9 +151,6 @@ def _reading(cases: Cases, outputs: Sequence[Output], right: Sequence[bool], sho
     output, found = outputs[number], shown.get(number, _UNKNOWN)
     outcome = Outcome.FAILED if output.outcome is Outcome.PASSED else output.outcome
     why = output.why or found.why
-    if not output.why and cases.checker and number in shown:
-        text = found.returned.strip()
-        why = f"the checker rejects the answer `{text[:100]}{'...' if len(text) > 100 else ''}`"
     return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(outputs)}: {why}", rule=RULE)
 
 
