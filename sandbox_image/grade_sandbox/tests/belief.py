@@ -16,7 +16,7 @@ from grade_sandbox.tests.likeness import Doubt, Likeness, as_doubt
 from grade_sandbox.tests.sameness import exact
 from grade_sandbox.tests.tried import Change, Replayed, as_they_are, exchanged, with_changes
 from grade_sandbox.tests.views import view
-from grade_sandbox.values.messages import RETURNED, Call
+from grade_sandbox.values.messages import RAISED, RETURNED, Call
 from grade_sandbox.values.messages import texts as messages
 from grade_sandbox.values.wire import MalformedError, UnconfirmedError
 
@@ -42,7 +42,7 @@ _NOT_COMPARABLE = (
     MalformedError, UnconfirmedError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
     RecursionError,
 )  # fmt: skip
-TOO_WEAK = "the tests also pass with answers such as None, an empty list or the argument, so they do not decide them"
+TOO_WEAK = "the tests also pass with answers such as None, [], an exception or the argument, so they do not decide them"
 
 
 def examined(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
@@ -131,6 +131,7 @@ class _Alone:
         """What comparisons of objects with different arguments return."""
         self._said: set[bool] = set()
         """Whether answers say something, one or another."""
+        self._has_raised = False
 
     def doubt(self) -> str:
         """Return why the pass is not believed; empty if it is."""
@@ -139,7 +140,8 @@ class _Alone:
                 return f"{shown.call(self._tests.reader, number)} gave {shown.value(answer.value)}, and {problem}"
         if self._equal == {True}:
             return "objects that were constructed with different arguments are all equal"
-        if self._said == {False} and _accepts_any(self._tests, expectations.vacuous(self._texts, self._given)):
+        may_be_vacuous = self._said == {False} or self._has_raised
+        if may_be_vacuous and _accepts_any(self._tests, expectations.vacuous(self._texts, self._given)):
             return TOO_WEAK
         own = as_they_are(self._texts)
         nothing = [Change(n, RETURNED, (), None) for n, answer in enumerate(self._answers) if answer.how == RETURNED]
@@ -159,6 +161,7 @@ class _Alone:
             self._rewritten[number] = Replayed(self._texts[number + 1], has_copies=True)
         if answer.how != RETURNED or number in self._tests.opaque:
             self._said.add(answer.how != RETURNED)
+            self._has_raised |= answer.how == RAISED
             return ""
         is_compared, places, problem = self._expected.places(number, answer.value)
         self._doubts += map(as_doubt, places)

@@ -56,7 +56,7 @@ def _of_value(seen: View, other: View) -> list[Any]:
         return [*(text for text in texts if text not in (seen.value, other.value)), None]
     if seen.family in CONTAINERS and seen.parts and other.parts:
         return [_emptied(seen), None]
-    return [False, None] if seen.family == OBJECT else [None]
+    return [False, [], None] if seen.family == OBJECT else [None]
 
 
 def _numbers(seen: View, other: View) -> Iterator[Any]:

@@ -85,12 +85,16 @@ class Expectations:
                 self._of.setdefault(number, {}).setdefault(json.dumps(expression), []).append(value)
 
     def places(self, number: int, answer: Any) -> tuple[bool, list[Place], str]:
-        """Return whether a call's answer is compared with something; where it differs; how it differs in kind."""
+        """Return whether a call's answer is compared with something; where it differs; how it differs in kind.
+
+        An answer with fewer items than are compared differs as a whole: a loop over it may end before the others.
+        """
         places: list[Place] = []
         found = False
         for text, alternatives in self._of.get(number, {}).items():
-            part, way = _resolved(answer, json.loads(text))
+            part, way = _resolved(answer, expression := json.loads(text))
             if way is None:
+                places += loose(number, answer, self._reads) if expression[0] == "nth" else []
                 continue
             found = True
             differing = [self._compared(number, one, part, way) for one in alternatives]
@@ -189,7 +193,7 @@ def says_nothing(answer: Any, given: Sequence[Any]) -> bool:
 
 
 def vacuous(texts: Sequence[str], given: Sequence[Sequence[Any]]) -> list[Tried]:
-    """Return the messages of programs that give the same empty answer, or their argument, to every call.
+    """Return the messages of programs that give the same empty answer, an exception, or their argument to every call.
 
     Objects of a class that the program must write are kept: without them, the tests could not go on.
     """
@@ -198,7 +202,7 @@ def vacuous(texts: Sequence[str], given: Sequence[Sequence[Any]]) -> list[Tried]
     return [[Replayed(texts[0]), *map(_vacuous, itertools.count(), texts[1:], one)] for one in answers]
 
 
-_VACUOUS: tuple[Callable[[], Any], ...] = (lambda: None, int, bool, str, list, dict, tuple, set)
+_VACUOUS: tuple[Callable[[], Any], ...] = (lambda: None, int, bool, str, list, dict, tuple, set, BufferError)
 """Make answers that say nothing; besides these, there is the call's own argument."""
 
 
