@@ -30,7 +30,8 @@ def same(found: list[Any], wanted: list[Any]) -> bool:
 CONTROLS: list[tuple[Any, Any, list[Any]]] = [
     (3, 4, [math.nan, 1e200, 0, -3, None]), (3, -3, [math.nan, 1e200, 0, None]), (0, 4, [math.nan, 1e200, None]),
     (2.5, 1, [math.nan, 1e200, 0, -2.5, None]), (math.nan, 1, [1e200, 0, None]), (True, False, [False, None]),
-    (True, 3, [False, None]), (3, True, [False]), ([1], True, [False]), ([], False, [True]),
+    (True, 3, [math.nan, 1e200, 0, -1, None]), (3, True, [math.nan, 1e200, 0, -3, None]), ("a", True, [False]),
+    ([1], True, [False]), ([], False, [True]),
     ("a", "b", ["", controls.UNRELATED, None]), ("", "b", [controls.UNRELATED, None]),
     (b"a", b"b", [b"", controls.UNRELATED.encode(), None]), (b"", b"b", [controls.UNRELATED.encode(), None]),
     (None, 3, [True]), (3, None, [math.nan, 1e200, 0, -3]), ([1, 2], [2, 1], [[], None]), ([1], [], [None]),

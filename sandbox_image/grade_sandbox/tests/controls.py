@@ -38,7 +38,9 @@ def of(seen: View, other: View) -> list[Any]:
     """Return the controls for a place where two values differ; `seen` is the one that will be replaced."""
     if seen.family == other.family == ERROR:
         return [] if is_related(seen, other) else [BufferError(*seen.it.args)]
-    if NONE not in {seen.family, other.family} and (is_truth(seen) or is_truth(other)):
+    families, truths = {seen.family, other.family}, (is_truth(seen), is_truth(other))
+    # `True` in place of a number like 5 is tried as a number, not as a truth value.
+    if NONE not in families and any(truths) and (all(truths) or families != {NUMBER}):
         if is_truth(seen):
             return [not truth(seen), *([None] if truth(seen) else [])]
         if truth(seen) == truth(other):
