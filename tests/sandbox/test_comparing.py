@@ -101,6 +101,13 @@ def test_what_is_near_is_right(expected: Any, given: Any, right: tuple[bool, boo
     assert both(expected, given) == right
 
 
+@pytest.mark.parametrize(
+    ("expected", "given", "right"), [(2e-9, 0.0, False), (2e-9, 2.000001e-9, True), (0.0, 2e-9, True)]
+)
+def test_a_small_number_is_near_those_of_its_size(expected: float, given: float, right: bool) -> None:
+    assert comparisons.near_values(expected, given) is right
+
+
 def test_what_evalplus_compares_as_sets_is_right_in_both_readings() -> None:
     assert both([1, 2], (2, 1, 1), function="similar_elements", is_mbpp=True) == (True, True)
 

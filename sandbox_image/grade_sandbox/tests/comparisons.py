@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Any, Any], bool]
 
-NEAR = 1e-6
+NEAR, ABSOLUTE = 1e-6, 1e-12
 
 
 def rule(name: str) -> Rule:
@@ -142,7 +142,10 @@ def near_values_of_kind(expected: Any, given: Any) -> Any:
 def _are_near(expected: Any, given: Any, sequences: tuple[type, ...]) -> bool:
     expected, given = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, given))
     if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
-        return math.isclose(expected, given, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(expected) and math.isnan(given))
+        # Otherwise zero would be near every small number.
+        absolute = ABSOLUTE if expected else NEAR
+        is_close = math.isclose(expected, given, rel_tol=NEAR, abs_tol=absolute)
+        return is_close or (math.isnan(expected) and math.isnan(given))
     of_kind = type(expected) is type(given) and isinstance(expected, (list, tuple, deque))
     if of_kind or (isinstance(expected, sequences) and isinstance(given, sequences)):
         pairs = zip(expected, given, strict=True)
