@@ -20,6 +20,8 @@ LIKE = {
     "another choice": (("a", "b"), "c", ""),
     "another number": ((1, 2), 3.5, float("nan")),
     "a number in a part": (([1, 5], [1, 6]), [1, 7], [2, 7]),
+    "a number that is much larger": ((1, 2), 4, 1e300),
+    "fewer items than all runs have": (([1, 5], [2, 6]), [3, 4], [1]),
     "no truth for a number": ((2, 3), 4, True),
     "another kind": (([1], [2]), [3], "3"),
     "nothing": ((["a"], ["b"]), ["c"], []),

@@ -11,6 +11,7 @@ import re
 from collections import deque
 
 from grade_sandbox.tests.comparisons import near_values
+from grade_sandbox.tests.kinds import LARGEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,9 +92,11 @@ def _is_like(runs: list[Any], given: Any, form: Form | None = None) -> bool:
         return False
     if (found := order_of([runs])) is not None:
         return is_same_in(found, runs[0], given)
-    parts = [_parts(one) for one in (*runs, given)]
+    own, *parts = [_parts(one) for one in (given, *runs)]
     if None not in parts and len({tuple(part) for part in parts if part is not None}) == 1:
-        return all(_is_like([part[key] for part in parts[:-1]], parts[-1][key]) for key in parts[0])  # type: ignore[index,union-attr]
+        # All runs have these parts, so the answer must have them, too.
+        has_all = own is not None and own.keys() == parts[0].keys()  # type: ignore[union-attr]
+        return has_all and all(_is_like([part[key] for part in parts], own[key]) for key in own)  # type: ignore[index,union-attr]
     return any(_is_of_kind(one, given) for one in runs)
 
 
@@ -115,9 +118,10 @@ def _parts(value: Any) -> dict[Any, Any] | None:
 def _is_of_kind(expected: Any, given: Any) -> bool:
     """Whether both are numbers, texts, sequences, mappings, or of one other type.
 
-    A given value may be empty only if the expected one is, and a given number has to be finite.
+    A given value may be empty only if the expected one is, and a given number has to be finite and not much larger.
     """
     if isinstance(expected, bool) or not isinstance(expected, (int, float)):
         kind = next((kind for kind in (str, _SEQUENCES, dict) if isinstance(expected, kind)), type(expected))
         return isinstance(given, kind) and (not hasattr(given, "__len__") or bool(given) or not expected)
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given)
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given)
+    return is_number and abs(given) <= LARGEST * max(1, abs(expected))
