@@ -31,6 +31,8 @@ class EvalPlus:
         self._is_mbpp, self._is_root = is_mbpp, function == "find_zero" and not is_mbpp
         self._is_broadcast = False
         """Whether the last answer is right only because NumPy compares values of different shapes."""
+        self._accepts_anything = is_mbpp and function in {"are_equivalent", "sum_div"}
+        """Whether EvalPlus accepts a constant from every program."""
 
     def rights(self, arguments: Sequence[Any], expected: Any, given: Any) -> tuple[bool, bool]:
         """Return whether an answer is right: officially, and carefully.
@@ -42,7 +44,8 @@ class EvalPlus:
             official = bool(self._compare(arguments, expected, given))
         except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
             official = False
-        return official, (official and not self._is_broadcast) or near_values_of_kind(expected, given)
+        is_believed = official and not (self._is_broadcast or self._accepts_anything)
+        return official, is_believed or near_values_of_kind(expected, given)
 
     def _compare(self, arguments: Sequence[Any], expected: Any, given: Any) -> bool:
         if self._function in _NOT_NONE and self._is_mbpp:
