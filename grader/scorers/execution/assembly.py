@@ -9,18 +9,16 @@ from typing import TypeAlias
 
 import msgspec
 
-from grader.scorers.execution.careful_program import (
-    WantedProgram,
-    assigned_in,
-    find,
-    has_code,
-    is_guard,
-    kept,
-    says_nothing,
-    unparsed,
-)
+from grader.scorers.execution.careful_program import WantedProgram, find, has_code
 from grader.scorers.execution.extraction import NOTHING, Rules, defined, extract, extract_plain, parse, tree_of
 from grader.scorers.execution.reply_forms import unframed
+from grader.scorers.execution.statements import (
+    assigned_in,
+    is_main_guard,
+    says_nothing,
+    unparsed,
+    without_demonstrations,
+)
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
@@ -49,13 +47,13 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     completion: str
     """The program is `head(signature, completion)` and the tests."""
-    recovered: str | None
-    """The careful completion, if the official one lost code; else None."""
-    lost: str
-    """Description of the code that the official completion lost."""
+    recovered: str | None = None
+    """The careful completion, if it is another one."""
+    difference: str = ""
+    """What the careful completion does otherwise: words behind "the program"."""
     rebinds: bool = False
-    """Whether the official completion is not the program at all: the lost code is the program, or changes the meaning
-    of a name that was kept. Then the program is only the text as written."""
+    """Whether the official completion is not the program at all: the code that it drops is the program, or changes the
+    meaning of a name that it keeps, or it runs demonstrations. Then only the careful completion is the program."""
     is_missing: bool = False
     """Whether the reply has no program at all."""
 
@@ -122,19 +120,19 @@ def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[s
     if found is None:
         return _without_program(prediction, completion)
     if not _is_same(found, content, tree, names):
-        return Program(completion=completion, recovered=found, lost=_NOT_FOUND, rebinds=True)
+        return Program(completion=completion, recovered=found, difference=_NOT_FOUND, rebinds=True)
     if tree is None or (as_written and not (names and _demonstrates(tree, names))):
-        return Program(completion=completion, recovered=None, lost="")
+        return Program(completion=completion)
     if as_written:
-        return Program(completion=completion, recovered=found, lost=_DEMONSTRATIONS, rebinds=True)
-    recovered, lost = _dropped(tree, completion, names)
+        return Program(completion=completion, recovered=found, difference=_DEMONSTRATIONS, rebinds=True)
+    recovered, difference = _dropped(tree, completion, names)
     rebinds = recovered is not None and _rebinds(tree, names)
-    return Program(completion=completion, recovered=recovered, lost=lost, rebinds=rebinds)
+    return Program(completion=completion, recovered=recovered, difference=difference, rebinds=rebinds)
 
 
 _EMPTY = ast.Module(body=[], type_ignores=[])
-_NOT_FOUND = "the code of the answer, which the official extraction does not find"
-_DEMONSTRATIONS = "no tests and demonstrations of its own"
+_NOT_FOUND = "keeps the code of the answer, which the official extraction does not find"
+_DEMONSTRATIONS = "does not run tests and demonstrations of its own"
 
 
 def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str, ...]) -> bool:
@@ -145,22 +143,23 @@ def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str
         return False  # it must be first
     if found.strip() == content.strip() or not names:
         return found.strip() == content.strip()
-    return unparsed(kept(tree.body, names)) == unparsed(kept((tree_of(found) or _EMPTY).body, names))
+    own, other = (without_demonstrations(one.body, names) for one in (tree, tree_of(found) or _EMPTY))
+    return unparsed(own) == unparsed(other)
 
 
 def _demonstrates(tree: ast.Module, names: tuple[str, ...]) -> bool:
     """Whether a program has more to run than its definitions, constants and set-up calls."""
-    rest = kept(tree.body, names)
-    return not all(node in rest or is_guard(node) or says_nothing(node) for node in tree.body)
+    rest = {*without_demonstrations(tree.body, names)}
+    return not all(node in rest or is_main_guard(node) or says_nothing(node) for node in tree.body)
 
 
 def _without_program(prediction: str, completion: str) -> Program:
     """Return what runs officially. Code that is not Python is still the answer, and nothing at all is none."""
     if not has_code(prediction):
-        return Program(completion=completion, recovered=None, lost="", is_missing=True)
+        return Program(completion=completion, is_missing=True)
     is_lost = not completion.strip() or completion == NOTHING
     code = unframed(prediction).strip()
-    return Program(completion=completion, recovered=code if is_lost else None, lost=_NOT_FOUND, rebinds=is_lost)
+    return Program(completion=completion, recovered=code if is_lost else None, difference=_NOT_FOUND, rebinds=is_lost)
 
 
 def head(signature_text: str, completion: str) -> str:
@@ -220,13 +219,13 @@ def official_completion(content: str, tree: ast.Module | None) -> str:
 
 
 def _dropped(tree: ast.Module, completion: str, names: tuple[str, ...]) -> tuple[str | None, str]:
-    """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
+    """Return the completion with what the official one drops (None: it drops nothing), and the difference in words."""
     dropped = _unofficial(tree, names)
     if not dropped:
         return None, ""
-    statements = unparsed(kept(tree.body, names))
+    statements = unparsed(without_demonstrations(tree.body, names))
     assigned = ", ".join(dict.fromkeys(name for node in dropped for name in assigned_in(node))) or "statements"
-    return (statements, f"top-level {assigned}") if statements != completion else (None, "")
+    return (statements, f"keeps top-level {assigned}") if statements != completion else (None, "")
 
 
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
@@ -238,4 +237,4 @@ def _rebinds(tree: ast.Module, names: tuple[str, ...]) -> bool:
 
 
 def _unofficial(tree: ast.Module, names: tuple[str, ...]) -> list[ast.stmt]:
-    return [node for node in kept(tree.body, names) if not isinstance(node, _SHOWN)]
+    return [node for node in without_demonstrations(tree.body, names) if not isinstance(node, _SHOWN)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
 import re
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.scorers.execution.extraction import MAX_SOURCE, SCOPES, is_script, outside_functions, returns, tree_of
 from grader.scorers.execution.regions import Budget, last_run, runs
 from grader.scorers.execution.reply_forms import forms, on_own_lines, unframed
+from grader.scorers.execution.statements import (
+    IMPORTS,
+    assigned_in,
+    bound_in,
+    bound_outside,
+    has_calls,
+    loaded_in,
+    says_nothing,
+    unparsed,
+    without_demonstrations,
+    words_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -155,8 +166,8 @@ def prose(tree: ast.Module) -> set[ast.stmt]:
     found: set[ast.stmt] = set()
     for node in tree.body:
         if isinstance(node, (ast.Expr, ast.AnnAssign)) and not any(isinstance(n, ast.Call) for n in ast.walk(node)):
-            known = _bound(tree) | _BUILTINS if known is None else known
-            if not _loaded(node) <= known:
+            known = bound_in(tree) | _BUILTINS if known is None else known
+            if not loaded_in(node) <= known:
                 found.add(node)
     return found
 
@@ -164,42 +175,7 @@ def prose(tree: ast.Module) -> set[ast.stmt]:
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
 
 
-def _loaded(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def _bound(tree: ast.AST) -> set[str]:
-    """Return every name that is bound somewhere in a program."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, SCOPES):
-            found.add(node.name)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).split(".")[0])
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            found.add(node.name)
-    return found
-
-
-def unparsed(nodes: Iterable[ast.stmt]) -> str | None:
-    """Return statements as text; None if they are nested too deeply."""
-    with contextlib.suppress(RecursionError, MemoryError, ValueError):
-        return "\n".join(map(ast.unparse, nodes))
-    return None
-
-
 # --- choosing a piece, and adding what it needs -----------------------------------------------------------------
-
-
-def says_nothing(statement: ast.stmt) -> bool:
-    """Return whether a statement does nothing: `pass`, an import, or a constant such as a docstring."""
-    if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
-        return True
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def is_real(node: ast.AST) -> bool:
@@ -228,18 +204,13 @@ def _definitions(tree: ast.Module, *, with_methods: bool = False) -> dict[str, a
     return found
 
 
-def assigned_in(node: ast.stmt) -> list[str]:
-    """Return the names that a statement assigns."""
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-
-
 def _definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Callable[[ast.AST], bool]) -> str | None:
     """Return the last piece that defines one of the names, with what it needs of the others."""
     for number in reversed(range(len(pieces))):
         found = _definitions(pieces[number].tree, with_methods=not wanted.signature.strip())
         if any(name in found and fits(found[name]) for name in wanted.names) and not returns(pieces[number].tree):
             whole = _with_others(pieces, number, {*wanted.names}, wanted.given)
-            rest, source = kept(whole, wanted.names), pieces[number].source
+            rest, source = without_demonstrations(whole, wanted.names), pieces[number].source
             return source if len(rest) == len(pieces[number].tree.body) else unparsed(rest) or source
     return None
 
@@ -256,20 +227,17 @@ def _script(pieces: Sequence[_Piece]) -> str | None:
     return found
 
 
-_READS, _OPENS = {"input", "stdin", "fileinput"}, re.compile(r"\bopen\((?:0|'/dev/stdin')")
+_READS = {"input", "stdin", "fileinput"}
+_OPENS_INPUT = re.compile(r"\bopen\((?:0|'/dev/stdin')")
 
 
 def _done(body: Sequence[ast.stmt]) -> int:
     """Return how much statements do: 0 nothing, 1 only their functions call something, 2 a call runs, 3 and reads."""
-    if not _has_calls(body):
+    if not has_calls(body):
         return 0
-    runs_something = _has_calls(part for part in body if not isinstance(part, SCOPES))
-    reads = any(not _words(part).isdisjoint(_READS) for part in body) or _OPENS.search(unparsed(body) or "") is not None
-    return 1 + runs_something * (1 + reads)
-
-
-def _has_calls(nodes: Iterable[ast.AST]) -> bool:
-    return any(isinstance(part, ast.Call) for node in nodes for part in ast.walk(node))
+    runs_something = has_calls(part for part in body if not isinstance(part, SCOPES))
+    reads = any(not words_in(part).isdisjoint(_READS) for part in body) or _OPENS_INPUT.search(unparsed(body) or "")
+    return 1 + runs_something * (1 + bool(reads))
 
 
 def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: frozenset[str]) -> list[ast.stmt]:
@@ -280,91 +248,21 @@ def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: f
     others = [*range(main - 1, -1, -1), *range(main + 1, len(pieces))]
     while others:
         whole = ast.Module([node for part in parts.values() for node in part], type_ignores=[])
-        has = _bound(whole)
-        missing = (needed | _loaded(whole)) - has - given - _BUILTINS
-        giver = next((n for n in others if missing & _bound_outside(pieces[n].tree.body)), None)
+        has = bound_in(whole)
+        missing = (needed | loaded_in(whole)) - has - given - _BUILTINS
+        giver = next((n for n in others if missing & bound_outside(pieces[n].tree.body)), None)
         if giver is None:
             break
         others.remove(giver)
         parts[giver] = [
             node
-            for node in kept(pieces[giver].tree.body, needed)
-            if isinstance(node, _IMPORTS) or has.isdisjoint(_bound_outside([node]))
+            for node in without_demonstrations(pieces[giver].tree.body, needed)
+            if isinstance(node, IMPORTS) or has.isdisjoint(bound_outside([node]))
         ]
     own = parts.pop(main)
     future = {node: None for node in own if isinstance(node, ast.ImportFrom) and node.module == "__future__"}
     before = [node for number in sorted(parts) for node in parts[number]]
     return [*future, *before, *(node for node in own if node not in future)] if before else own
-
-
-_IMPORTS = (ast.Import, ast.ImportFrom)
-_DEFINES = (*_IMPORTS, *SCOPES)
-
-
-def _bound_outside(nodes: Iterable[ast.stmt]) -> set[str]:
-    """Return the names that statements bind outside functions and classes."""
-    return {name for node in nodes for name in ((node.name,) if isinstance(node, SCOPES) else _bound(node))}
-
-
-_SHOWS = {"print", "input", "main", "exit", "_exit", "quit", "write", "show", "unittest", "doctest", "pytest"}
-_SAYS_NOTHING = (ast.Assert, ast.Raise, ast.Return, ast.Pass)
-
-
-def kept(body: Iterable[ast.stmt], names: Iterable[str] = ()) -> list[ast.stmt]:
-    """Return the statements of a program without its demonstrations and main guards.
-
-    Outside definitions, a demonstration tests or shows something, or uses one of `names`, also by way of the program's
-    own functions or of what another demonstration assigned. Constants and set-up calls are none, nor is what assigns
-    a name that the functions use.
-    """
-    statements, asked = list(body), {*names}
-    if all(isinstance(node, _DEFINES) for node in statements):
-        return statements
-    scopes = [node for node in statements if isinstance(node, SCOPES)]
-    users = _users(scopes, asked or _SHOWS)
-    open_ = asked.union(*(_loaded(node) - _bound(node) for node in scopes))
-    found: list[ast.stmt] = []
-    gone: set[str] = set()
-    for node in statements:
-        own = set() if isinstance(node, SCOPES) else {*assigned_in(node)}
-        is_lacking = not isinstance(node, SCOPES) and not gone.isdisjoint(_loaded(node) - own)
-        if is_lacking or not _is_kept(node, asked, users, open_):
-            gone |= own
-        else:
-            gone -= own
-            found.append(node)
-    return found
-
-
-def _users(functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], names: set[str]) -> set[str]:
-    """Return names, and the functions of a program that use one of them, directly or by way of others."""
-    words = {node.name: _words(node) for node in functions}
-    while more := {name for name in words if not words[name].isdisjoint(names)} - names:
-        names = names | more
-    return names
-
-
-def _words(node: ast.AST) -> set[str]:
-    return {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)}
-
-
-def _is_kept(node: ast.stmt, names: set[str], users: set[str], open_: set[str]) -> bool:
-    if isinstance(node, (ast.If, ast.Try)):
-        return not is_guard(node) and all(_is_kept(part, names, users, open_) for part in node.body)
-    if isinstance(node, _DEFINES):
-        return True
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
-        is_used = bool(names) and not called.isdisjoint(names | {"input"}) and open_.isdisjoint(assigned_in(node))
-        return node.value is not None and not is_used
-    if isinstance(node, _SAYS_NOTHING) or (isinstance(node, ast.Expr) and not _has_calls([node])):
-        return False
-    return _words(node).isdisjoint(_SHOWS | users)
-
-
-def is_guard(node: ast.stmt) -> bool:
-    """Return whether a statement is run only in the main module."""
-    return isinstance(node, ast.If) and "__name__" in _loaded(node.test)
 
 
 # --- a reply that continues the signature -----------------------------------------------------------------------
@@ -376,7 +274,7 @@ def _continued(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
         copies = last_run(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)
         for head, body in [*filter(None, copies), (wanted.signature, segment.text)]:
             if (whole := _whole(head, body, wanted.names, budget)) is not None:
-                return unparsed(kept(ast.parse(whole).body, wanted.names)) or whole
+                return unparsed(without_demonstrations(ast.parse(whole).body, wanted.names)) or whole
     return None
 
 

@@ -174,7 +174,7 @@ class ProgramScorer:
             task, number = self._tasks[request.qid], numbers.get(request.qid, 0)
             numbers[request.qid] = number + 1
             if request.verbatim:
-                program = Program(completion=request.text, recovered=None, lost="")
+                program = Program(completion=request.text)
             else:
                 program = assemble(request.text, task.signature_text, self._protocol.assembly, task.tested)
             yield jobs.Attempt(task=task, sample=number, program=program)

@@ -96,7 +96,7 @@ def careful_reading(
     if whole is not None and (attempt.program.rebinds or not _unfinished_at_start(whole)):
         # One text is one program, never the better of two: if the text as written can run, it is the program.
         if whole.judgement is not None and whole.judgement.confirmed and not passes:
-            detail = f"passes once the program keeps {attempt.program.lost}"
+            detail = f"passes once the program {attempt.program.difference}"
             return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
         own = whole
     if official is not None and not passes:

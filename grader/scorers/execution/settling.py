@@ -11,7 +11,7 @@ import msgspec
 from grader import resources
 from grader.predictions import reasoning
 from grader.sandbox.answer import Executed, understand
-from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms
+from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms, statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 KEYS_AT_A_TIME = 8
 """Maximum number of cached results in memory."""
-ASSEMBLING = assembly, careful_program, extraction, reasoning, regions, reply_forms
+ASSEMBLING = assembly, careful_program, extraction, reasoning, regions, reply_forms, statements
 """The modules that decide what `assemble` returns."""
 _ASSEMBLY = resources.digest_of(*(module.__name__ for module in ASSEMBLING))
 """Read at once: the files may change while this process runs."""

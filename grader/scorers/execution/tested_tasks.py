@@ -154,7 +154,7 @@ class TestedTasks:
 
     def _official_job(self, qid: str) -> Job:
         task = self._tasks[qid]
-        program = Program(completion=task.reference or "", recovered=None, lost="")
+        program = Program(completion=task.reference or "")
         attempt = jobs.Attempt(task=task, sample=0, program=program)
         return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
 

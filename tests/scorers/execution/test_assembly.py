@@ -137,19 +137,19 @@ USES_N = "def solution(a):\n    return N * a"
 
 
 @pytest.mark.parametrize(
-    ("code", "recovered", "lost"),
+    ("code", "recovered", "difference"),
     [
-        pytest.param(f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "top-level N", id="a constant"),
-        pytest.param(f"A, B = 1, 2\nfor i in range(3):\n    A += i\n{USES_N}", f"A, B = (1, 2)\nfor i in range(3):\n    A += i\n{USES_N}", "top-level A, B, i", id="a table that is computed"),
-        pytest.param(f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "top-level N", id="demonstrations are not kept"),
-        pytest.param(f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "top-level N", id="a main guard is not kept"),
-        pytest.param("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "top-level statements", id="an async function"),
+        pytest.param(f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "keeps top-level N", id="a constant"),
+        pytest.param(f"A, B = 1, 2\nfor i in range(3):\n    A += i\n{USES_N}", f"A, B = (1, 2)\nfor i in range(3):\n    A += i\n{USES_N}", "keeps top-level A, B, i", id="a table that is computed"),
+        pytest.param(f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "keeps top-level N", id="demonstrations are not kept"),
+        pytest.param(f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "keeps top-level N", id="a main guard is not kept"),
+        pytest.param("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "keeps top-level statements", id="an async function"),
         pytest.param("def solution(a):\n    return a", None, "", id="nothing is lost"),
     ],
 )  # fmt: skip
-def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, lost: str) -> None:
+def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, difference: str) -> None:
     made = assemble(fenced(code), SIGNATURE, "humaneval-v-v2")
-    assert (made.recovered, made.lost) == (recovered, lost)
+    assert (made.recovered, made.difference) == (recovered, difference)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: s
 def test_a_solution_that_the_official_extraction_does_not_find_is_found(prediction: str) -> None:
     made = assemble(prediction, SIGNATURE, "humaneval-v-v2")
     assert made.recovered == "def solution(a):\n    return a"
-    assert made.lost == "the code of the answer, which the official extraction does not find"
+    assert made.difference == "keeps the code of the answer, which the official extraction does not find"
 
 
 @pytest.mark.parametrize(
