@@ -284,7 +284,7 @@ _AMOUNT_AFTER = Pattern(r"[ \t]?[A-Za-z]{1,8}\.?[ \t]+(?:and[ \t]+)?\d[\d.]*[ \t
 _AMOUNT = Pattern(r"\d ?([A-Za-z]+)\.? (?:and )?$")
 """The first part of an amount with two units, "2 h 30 min"."""
 _EUROS = Pattern(r"\d{1,3}\.\d{3}(?= ?(?:€|euros?\b|eur\b))|(?<=€)\d{1,3}\.000(?![\d,]| ?[bkm])", 2)
-"""An amount of euros whose point groups digits: in languages that put the sign before it, three zeros are no cents."""
+"""An amount of euros whose point groups digits: `70.000 €`. Behind the sign, it does so only before three zeros."""
 _DECADE = Pattern(r"[12]\d\d0'?s\b")
 
 

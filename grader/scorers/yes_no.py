@@ -67,7 +67,7 @@ _LONGEST_STATEMENT = 1000
 def polarity(reply: str, question: str) -> bool | None:
     """Return whether a lower-case reply agrees with what a question asks; None if it does not say.
 
-    A yes can be a courtesy ("Yes, I looked: there is no dog"): it is none where a statement denies what was asked.
+    A yes does not count if a statement denies what was asked: in "Yes, I looked: there is no dog" it is a courtesy.
     """
     first = _FIRST_WORD.match(reply)
     answers = [*([first] if first else []), *_LATER_WORD.finditer(reply, first.end() if first else 0)]

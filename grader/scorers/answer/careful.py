@@ -90,9 +90,9 @@ def _said(agrees: bool | None) -> str | None:
 
 
 def _text(reply: Reply, question: str) -> str | None:
-    """Return a reply of one line, without what frames it; of several, the only one that is a list or emphasized.
+    """Return a reply of one line, without its courtesies; of several lines, the only one that is a list or emphasized.
 
-    A first line with others behind it can be a heading: it answers if they repeat it, and the question does not.
+    The first of several lines can be a heading. It is the answer if later lines repeat it and the question does not.
     """
     spans = [] if REFUSES.search(reply.low) else reply.sentences
     framed = reply.text[spans[0][0] : spans[-1][1]] if spans else reply.text.strip()
@@ -151,7 +151,7 @@ def _number_of(reply: Reply, question: str, after: int | None = None) -> str | N
 
 
 def _without_brackets(content: str) -> str:
-    """Leave out what is in brackets, which explains, if a number is outside."""
+    """Leave out what is in brackets if there is a number outside: brackets explain."""
     outside = _BRACKETS.sub(" ", content)
     return outside if _DIGIT.search(outside) and "=" not in content else content
 
@@ -161,7 +161,7 @@ _DIGIT = Pattern(r"\d")
 
 
 def _of_years(content: str, question: str) -> list[Number]:
-    """Return the numbers of a sentence: years if the question asks for one, else none that only says when it is so."""
+    """Return the numbers of a sentence: its years if the question asks for a year, else all but years that say when."""
     found = [*numbers_in(content)]
     years = [one for one in found if _YEAR.fullmatch(one.text)]
     if _ASKS_YEAR.search(question):

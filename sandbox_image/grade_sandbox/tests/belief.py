@@ -42,7 +42,10 @@ _NOT_COMPARABLE = (
     MalformedError, UnconfirmedError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
     RecursionError,
 )  # fmt: skip
-TOO_WEAK = "the tests also pass with answers such as None, [], an exception or the argument, so they do not decide them"
+TOO_WEAK = (
+    "the tests also pass if every answer is None, for example, or [], an exception or the argument, "
+    "so passing them does not show that the answers are right"
+)
 
 
 def examined(tests: Tests, texts: list[str], again: Sequence[str], *, passed: bool) -> dict[str, Any]:
@@ -131,7 +134,6 @@ class _Alone:
         """What comparisons of objects with different arguments return."""
         self._said: set[bool] = set()
         """Whether answers say something, one or another."""
-        self._has_raised = False
 
     def doubt(self) -> str:
         """Return why the pass is not believed; empty if it is."""
@@ -140,8 +142,10 @@ class _Alone:
                 return f"{shown.call(self._tests.reader, number)} gave {shown.value(answer.value)}, and {problem}"
         if self._equal == {True}:
             return "objects that were constructed with different arguments are all equal"
-        may_be_vacuous = self._said == {False} or self._has_raised
-        if may_be_vacuous and _accepts_any(self._tests, expectations.vacuous(self._texts, self._given)):
+        raises = any(answer.how == RAISED for answer in self._answers)
+        if (raises or self._said == {False}) and _accepts_any(
+            self._tests, expectations.vacuous(self._texts, self._given)
+        ):
             return TOO_WEAK
         own = as_they_are(self._texts)
         nothing = [Change(n, RETURNED, (), None) for n, answer in enumerate(self._answers) if answer.how == RETURNED]
@@ -161,7 +165,6 @@ class _Alone:
             self._rewritten[number] = Replayed(self._texts[number + 1], has_copies=True)
         if answer.how != RETURNED or number in self._tests.opaque:
             self._said.add(answer.how != RETURNED)
-            self._has_raised |= answer.how == RAISED
             return ""
         is_compared, places, problem = self._expected.places(number, answer.value)
         self._doubts += map(as_doubt, places)

@@ -100,7 +100,7 @@ def _raised(node: list[Any]) -> Raised:
     return Raised(f"{name}: {text}" if text else str(name))
 
 
-TOO_WEAK = "the checker also accepts an empty output or NaN there, so it does not decide this answer"
+TOO_WEAK = "the checker also accepts an empty output or NaN here, so it does not show that this answer is right"
 _is_near = comparisons.rule("float:1e-6")
 
 
@@ -195,12 +195,12 @@ def _arguments(call: str) -> list[Any]:
 def _checked(source: str) -> Callable[[Pair, str, str], Rights]:
     """Return the function that asks a checker.
 
-    It is believed about an output that is not the expected one only if it rejects an empty one and NaN there.
+    If it accepts an output that is not the expected one, it is believed only if it rejects an empty output and NaN.
     One that raises on an answer, and accepts the expected output, has found the answer wrong (as on DMOJ). To return
     anything but True or False counts as raising: a checker of assertions alone returns None for every right answer.
     """
     sys.stdin = sys.stdout = process.Streams()
-    # An output is data: code in it could accept itself.
+    # An output must not be run as code, which could accept itself.
     space: dict[str, Any] = {"__name__": "checker", "eval": lambda text, *_: ast.literal_eval(text), "exec": None}
 
     def says(pair: Pair, expected: str, given: str) -> bool:

@@ -142,7 +142,7 @@ def near_values_of_kind(expected: Any, given: Any) -> Any:
 def _are_near(expected: Any, given: Any, sequences: tuple[type, ...]) -> bool:
     expected, given = (value.tolist() if hasattr(value, "tolist") else value for value in (expected, given))
     if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
-        # Otherwise zero would be near every small number.
+        # With an absolute bound, 0 would be near every small number.
         absolute = ABSOLUTE if expected else NEAR
         is_close = math.isclose(expected, given, rel_tol=NEAR, abs_tol=absolute)
         return is_close or (math.isnan(expected) and math.isnan(given))

@@ -58,7 +58,7 @@ def _words(expected: Any, given: Any, first: str, second: str, by_tokens: bool) 
 
 
 def rejected(text: str) -> str:
-    """Return why an answer is wrong of which only a checker says this."""
+    """Return the reason for an answer that a checker rejects."""
     return f"the checker rejects the answer {_short(printable(text))}"
 
 

@@ -87,7 +87,7 @@ class Expectations:
     def places(self, number: int, answer: Any) -> tuple[bool, list[Place], str]:
         """Return whether a call's answer is compared with something; where it differs; how it differs in kind.
 
-        An answer with fewer items than are compared differs as a whole: a loop over it may end before the others.
+        An answer with fewer items than the tests compare differs as a whole: a loop over it may end too early.
         """
         places: list[Place] = []
         found = False

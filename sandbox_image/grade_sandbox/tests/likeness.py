@@ -139,7 +139,7 @@ class Likeness:
             is_same = one.how == other.how
             self.same += is_same
             if not is_same:
-                # Where the reference's answer is unknown, or its objects have no such operation, the tests do not ask.
+                # What the reference cannot answer, the tests do not ask: it is unknown, or an operation that it lacks.
                 lacks = self._calls[number].target[0] == "op" and isinstance(one.value, TypeError)
                 is_unknown = (lacks or not one.is_given) and other.is_given
                 self.differing[number] = [()]

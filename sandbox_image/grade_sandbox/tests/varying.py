@@ -94,7 +94,6 @@ def _is_like(runs: list[Any], given: Any, form: Form | None = None) -> bool:
         return is_same_in(found, runs[0], given)
     own, *parts = [_parts(one) for one in (given, *runs)]
     if None not in parts and len({tuple(part) for part in parts if part is not None}) == 1:
-        # All runs have these parts, so the answer must have them, too.
         has_all = own is not None and own.keys() == parts[0].keys()  # type: ignore[union-attr]
         return has_all and all(_is_like([part[key] for part in parts], own[key]) for key in own)  # type: ignore[index,union-attr]
     return any(_is_of_kind(one, given) for one in runs)

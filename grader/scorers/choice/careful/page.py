@@ -13,6 +13,7 @@ from grader.scorers.place_wordings import CONFIRMS, FINAL, INITIAL, REFUSES, UNR
 from grader.scorers.yes_no import polarity
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from grader.scorers.choice.careful.labels import Label
@@ -34,7 +35,7 @@ _NOTHING = "no declared answer, no box or tag, no line and no closing sentence w
 _PART = Pattern(r"\W*(?:[a-h]|i{1,3})\)")
 _PARTS = Pattern(r"(?<!\w)\(?(?:[b-h]|ii+)\)")
 _LABELLED = Pattern(r"(?<!\w)[a-z][^\w\s]\W{0,5}$")
-"""A letter with its mark: what follows is an option of the question, repeated."""
+"""A letter with its mark: behind it stands an option of the question, which the reply repeats."""
 _CAPITAL = Pattern(r"\b[A-Z]\b")
 _OPTION = Pattern(r"(?:option|choice)\b[\s.:*(]*")
 _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
@@ -379,11 +380,8 @@ class Page:
         label = self._label_at(start)
         if label is not None:
             bracket = self.shown[label.start] in "(["
-            marked = (
-                self.shown[label.end : label.end + 3].lstrip(" ")[:1] in tuple(".,:;)-(\n")
-                or bracket
-                or label.stop >= end
-            )
+            behind = self.shown[label.end : label.end + 3].lstrip(" ")[:1]
+            marked = behind in tuple(".,:;)-(\n") or bracket or label.stop >= end
             others = {k for one in self.labels if label.stop <= one.start < end for k in one.letters}
             listed = others - label.letters and self.shown[label.end : label.end + 1] == ":"
             bad = self._role_of(label) in ("denied", "doubted", "item")
@@ -400,12 +398,7 @@ class Page:
 
     def sentence(self) -> ChoiceReading:
         """Return the option of the closing sentence, or the only one that a short reply asserts."""
-        unlabelled = (
-            m
-            for m in say.NONE_FITS.finditer(self.low)
-            if not _LABELLED.search(self.low, max(0, m.start() - 8), m.start())
-        )
-        at = next(unlabelled, None)
+        at = self._none_fits()
         none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)] if at else []
         if at is not None and len(none) == 1 and (self._is_short or "\n" not in self.low[at.end() :].strip()):
             return read_as(none[0], "option_text", at.span())
@@ -419,6 +412,11 @@ class Page:
         if refusal is not None and not self.reply.sentences:
             return no_answer("refusal", refusal.span(), "says that it has no answer")
         return no_answer("nothing_read", None, _NOTHING)
+
+    def _none_fits(self) -> re.Match[str] | None:
+        """Return where the reply says that no option fits; not in a repeated list of the options."""
+        found = say.NONE_FITS.finditer(self.low)
+        return next((m for m in found if not _LABELLED.search(self.low, max(0, m.start() - 8), m.start())), None)
 
     @property
     def _may_assert(self) -> bool:

@@ -188,7 +188,7 @@ DOUBTED_BEFORE = Pattern(
 )
 """Only considers what follows, or compares with it: "if it were", "at first I thought", "it could be", "than"."""
 BUT = Pattern(r"\b(?:but|however|aber|mais|pero|ma|mas|но)\b")
-"""Ends a doubt."""
+"""Words that end a doubt."""
 DOUBTED_AFTER = Pattern(
     rf"\s*,?\s*(?:if|unless)\b|\s+(?:or\s+)?(?:maybe|perhaps)\b|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
 )
@@ -218,7 +218,7 @@ RECONSIDERED = Pattern(
 )
 """A change of mind between two declarations."""
 REASON = Pattern(r"[^.!?\n]*\b(?:because|since|as|weil|da|car|parce|porque|perché)\b[^.!?\n]*|[^.!?\n]*因为[^.!?\n]*")
-"""The text between an answer and what its reason names."""
+"""The text between an answer and an option that only its reason names."""
 ONLY_FINAL = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*$")
 """Only says that an answer follows."""
 WITHDRAWN = Pattern(
