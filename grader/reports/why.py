@@ -87,12 +87,12 @@ def causes(report: Report) -> dict[str, int]:
 def why_unscored(report: Report) -> str:
     """Return the causes in one line: `not judged 12, infrastructure failed 1`; a single cause has no number.
 
-    If the readings have different numbers of unscored samples, these follow: `not judged (official 7, careful 12)`.
+    If the readings have different numbers of unscored samples, these follow: `not judged; official 7, careful 12`.
     """
     found = causes(report)
     listed = next(iter(found)) if len(found) == 1 else ", ".join(f"{cause} {number}" for cause, number in found.items())
     lost = report.unscored_by_reading
-    return listed if lost.official == lost.careful else f"{listed} (official {lost.official}, careful {lost.careful})"
+    return listed if lost.official == lost.careful else f"{listed}; official {lost.official}, careful {lost.careful}"
 
 
 def bounds_in_words(metric: Metric) -> str:

@@ -42,7 +42,7 @@ def test_the_terminal_shows_the_bounds_as_values_and_the_cause() -> None:
     row = next(line for line in said.splitlines() if line.split()[:1] == ["mr_score"])
     assert row.split()[1:7] == ["15.2", "to", "44.2", "31.0", "to", "76.3"]
     assert (
-        "12 of 25 samples unscored\nWhy: not judged (official 7, careful 12). Excluded from mr_score, acc_step and "
+        "12 of 25 samples unscored\nWhy: not judged; official 7, careful 12. Excluded from mr_score, acc_step and "
         "acc_reason (ranges), counted neither" in said
     )
     assert "infrastructure" not in said
@@ -62,7 +62,7 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
     if name == "x.md":
         assert "| `mr_score` | 15.2 to 44.2 | **31.0 to 76.3** |  | 12 |" in made
         assert (
-            "Why: not judged (official 7, careful 12). Excluded from `mr_score`, `acc_step` and `acc_reason` (" in made
+            "Why: not judged; official 7, careful 12. Excluded from `mr_score`, `acc_step` and `acc_reason` (" in made
         )
     assert "xcluded from all metrics" not in made
 
@@ -72,7 +72,7 @@ def test_the_interval_of_the_careful_value_is_never_that_of_the_official_one() -
     said = on_terminal(lost(), width=120)
     (row,) = (line.split() for line in said.splitlines() if line.split()[:1] == ["accuracy"])
     assert row == ["accuracy", "0.0", "–", "1"]
-    assert "Why: the model's server failed (official 0, careful 1). Excluded from accuracy" in said
+    assert "Why: the model's server failed; official 0, careful 1. Excluded from accuracy" in said
     assert "| `accuracy` | 0.0 | – |  | 1 |" in as_file("x.md", lost()).decode()
 
 

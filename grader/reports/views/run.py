@@ -314,7 +314,7 @@ def _difference(scorer: AnyScorer, sample: SampleResult) -> list[Cell]:
     why = [cut(" ".join(readings_differ(scorer, sample).split()), LONGEST_REASON)]
     if (first := sample.other_call(sample.careful)) is not None:
         call, returned, expected = (
-            cut(text, LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
+            cut(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
         )
         why.append(f"{call} returned {returned}, expected {expected}")
     return [Cell(text=text) for text in (name, *said, "; ".join(filter(None, why)))]
