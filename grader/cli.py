@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
-from grader.commands import checking, infer, look, machine, many_runs, results
+from grader.commands import infer, look, machine, many_runs, results
 from grader.commands.console import end_of, say
 from grader.commands.instead import instead_of
 from grader.commands.machine import selftest_command
@@ -139,8 +139,6 @@ for _command in (
     results.compare_command,
     many_runs.leaderboard_command,
     results.report_command,
-    checking.bundle_command,
-    checking.verify_command,
     look.list_command,
     look.show_command,
     look.check_command,

@@ -36,12 +36,6 @@ class GateNotMetError(GradeError):
     exit_code = 1
 
 
-class ChangedBundleError(GradeError):
-    """A bundle is not as it was when it was made."""
-
-    exit_code = 1
-
-
 class InfrastructureError(GradeError):
     """Nothing trustworthy could be graded: no sandbox, no image, no judge."""
 

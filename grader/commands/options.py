@@ -120,10 +120,9 @@ _PROTOCOL = click.option("--protocol", metavar="P", help="Version of the officia
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
              show_default=True, help="Where untrusted code runs.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
-_WORKERS = click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
-             help="Programs that run at a time (default: one per core); requests to a judge (default: 8).")
 _LIMITS = group(
-    _WORKERS,
+    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
+                 help="Programs that run at a time (default: one per core); requests to a judge (default: 8)."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsed(_size),
@@ -174,9 +173,6 @@ sandbox_options = group(
                  help="Run programs here, or on the Ray cluster of RAY_ADDRESS."),
 )
 """Execution on one or many machines, and pass@k."""
-
-machine_options = group(_SANDBOX, _RUNTIME, _WORKERS)
-"""Execution with the limits of an earlier run."""
 
 BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
              help="The benchmark's folder, if it is not a built-in benchmark.")

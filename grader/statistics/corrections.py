@@ -1,4 +1,4 @@
-"""Many comparisons at once: corrected p values, groups that do not differ, the lead of the best, bounds of counts."""
+"""Many comparisons at once: corrected p values, groups that do not differ, the lead of the best."""
 
 from __future__ import annotations
 
@@ -73,35 +73,3 @@ def letters(number: int) -> list[str]:
 def _letters(at: int) -> str:
     left, last = divmod(at, len(LETTERS))
     return (_letters(left - 1) if left else "") + LETTERS[last]
-
-
-CONFIDENCE = 0.95
-
-
-def most_of(left: int, changed: int, checked: int) -> int:
-    """Return the 95 % upper bound of how many of `left` are changed, if `changed` of `checked` are.
-
-    The checked ones are drawn without replacement from all. The bound is exact: with more changed ones among all, so
-    few among the drawn have a chance below 5 % (hypergeometric; Buonaccorsi, The American Statistician 41, 1987).
-    """
-    low, high = 0, left
-    while low < high:
-        middle = (low + high + 1) // 2
-        chance = _at_most(changed, changed + middle, left - middle + checked - changed, checked)
-        low, high = (middle, high) if chance > 1 - CONFIDENCE else (low, middle - 1)
-    return low
-
-
-def _at_most(changed: int, of_changed: int, of_others: int, drawn: int) -> float:
-    """Return the probability that at most so many of the drawn ones are changed ones."""
-    fewest = max(0, drawn - of_others)
-    ways = (
-        _log_ways(of_changed, seen) + _log_ways(of_others, drawn - seen)
-        for seen in range(fewest, min(changed, of_changed, drawn) + 1)
-    )
-    every = _log_ways(of_changed + of_others, drawn)
-    return math.fsum(math.exp(way - every) for way in ways)
-
-
-def _log_ways(of: int, drawn: int) -> float:
-    return math.lgamma(of + 1) - math.lgamma(drawn + 1) - math.lgamma(of - drawn + 1)

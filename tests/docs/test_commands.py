@@ -20,8 +20,6 @@ from tests.models.server import ModelServer, say
 
 COMMANDS = [command for path in DOCUMENTS for command in commands_of(path)]
 ELSEWHERE = {
-    "grade bundle": "tests/regrading/test_bundle.py",
-    "grade verify": "tests/regrading/test_bundle.py",
     "grade selftest": "tests/test_selftest.py",
     "grade serve": "tests/serving/test_serve.py",
     "grade predictions.json --executor ray": "tests/executors/test_ray.py",
