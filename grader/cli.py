@@ -16,7 +16,6 @@ from click_default_group import DefaultCommandFormatter, DefaultGroup
 from grader import resources
 from grader.commands import infer, look, machine, many_runs, results
 from grader.commands.console import end_of, say
-from grader.commands.instead import instead_of
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
 from grader.commands.serve import serve_command
@@ -46,7 +45,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(error.format_message())
         return 2
     except click.ClickException as error:
-        message = _message(error)
+        message = error.format_message() + _more(error)
         say(message if error.exit_code != 2 else f"error: {message}")
         return 2
     except InterruptedRunError as error:
@@ -60,7 +59,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
         return 0
     except SystemExit:
-        # click exits this way when the reader of the output has gone, and after a completion.
+        # click exits this way when the reader of the output has gone, and after a shell's completion.
         return 0
     except OSError as error:
         is_removed = error.errno == errno.ENOENT and error.filename is None
@@ -149,7 +148,6 @@ for _command in (
     serve_command,
     machine.image_group,
     machine.cache_command,
-    machine.completion_command,
 ):
     main.add_command(_command)
 
@@ -252,23 +250,13 @@ def _is_folder(benchmark: str, beside: Path) -> bool:
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 
 
-def _message(error: click.ClickException) -> str:
-    """Return the message of an error, and what to do about it."""
-    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        grading = [name for option in option_names(run_command).values() for name in option.opts]
-        if advice := instead_of(error.ctx.info_name or "", error.option_name, grading=grading):
-            return f"{error.message} {advice}"
-    return error.format_message() + _more(error)
-
-
 def _more(error: click.ClickException) -> str:
     """Return the source of a bad value, if it is not the command line, or what a missing option is for."""
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""
     if isinstance(error, click.MissingParameter):
         meaning = f" {error.param.help}" if isinstance(error.param, click.Option) else ""
-        gap = "\n" if "\n" in error.format_message() else " "
-        return f"{meaning}{gap}See `{error.ctx.command_path} --help`."
+        return f"{meaning} See `{error.ctx.command_path} --help`."
     source = error.ctx.get_parameter_source(error.param.name or "")
     if source is click.core.ParameterSource.ENVIRONMENT:
         return f" (from the environment: {error.param.envvar})"

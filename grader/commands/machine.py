@@ -1,4 +1,4 @@
-"""`grade fetch`, `doctor`, `image`, `cache`, `selftest`, `completion`: data, sandboxes and caches of this machine."""
+"""`grade fetch`, `doctor`, `image`, `cache`, `selftest`: data, sandboxes and caches of this machine."""
 
 from __future__ import annotations
 
@@ -119,23 +119,6 @@ def cache_command(clear: str | None) -> None:
 def _megabytes(path: Path) -> str:
     size = path.stat().st_size if path.exists() else 0
     return f"{size / 1e6:.1f} MB"
-
-
-@click.command("completion", short_help="Print the completion script for a shell.")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion_command(shell: str) -> None:
-    """Print the completion script for SHELL.
-
-    \b
-    To use it in bash:
-    eval "$(grade completion bash)"
-    """  # noqa: D301 - click's mark of lines that stay as they are is this character
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    root = click.get_current_context().find_root().command
-    click.echo(kind(root, {}, "grade", "_GRADE_COMPLETE").source())
 
 
 EXIT_CODES = "Exit codes: 0 = every outcome is as expected; 2 = bad input; 3 = an outcome differs, or no sandbox works."

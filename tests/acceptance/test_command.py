@@ -115,7 +115,6 @@ def test_nowhere_to_run_code_is_exit_3_and_says_how_to_get_a_sandbox(sample, mon
     ("words", "message"),
     [
         (["--judge-model", "x", "-b", "humaneval-v"], "--judge-model: the benchmark humaneval-v (-b) does not use it"),
-        (["--weight", "step=1"], "No such option '--weight'. It is a setting of the scorer: --set reason=0.5."),
         (["--set", "step=1"], "has no settings."),
     ],
 )

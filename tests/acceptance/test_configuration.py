@@ -111,7 +111,7 @@ def test_the_version_is_no_setting(project, monkeypatch):
 def test_a_table_that_is_wrong_is_no_hindrance_to_what_reads_none(project):
     path, _ = project
     (path.parent / "grade.toml").write_text("[\n")
-    for words in (["run", "--help"], ["--version"], ["list"], ["completion", "bash"]):
+    for words in (["run", "--help"], ["--version"], ["list"]):
         assert grade(*words, cwd=path.parent).returncode == 0
     assert grade("check", path, cwd=path.parent).returncode == 2
 
@@ -141,14 +141,6 @@ def test_no_two_options_share_an_environment_variable():
     names = [option.envvar for found in options.values() for option in found]
     assert None not in names
     assert len(names) == len(set(names))
-
-
-def test_completion_prints_what_the_shell_sources_or_names_the_shells():
-    said = grade("completion", "fish")
-    assert (said.returncode, "_GRADE_COMPLETE" in said.stdout) == (0, True)
-    said = grade("completion")
-    assert said.returncode == 2
-    assert said.stderr.splitlines()[1:] == ["  bash,", "  zsh,", "  fish", "See `grade completion --help`."]
 
 
 def test_the_shell_completes_commands_and_options():

@@ -193,11 +193,6 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["--judge-model", "j"],
-            "No such option '--judge-model'. It is an option of grading: set it in the config file",
-        ),
-        (["--attempts", "3"], "No such option '--attempts'. --retry-time says how long"),
         (["--mode", "v2c"], "--mode v2c: not a mode of vstar; it has no modes."),
         (["--coder-model", "c"], "--coder-model needs --mode v2t2c"),
         (["--extra-body", '{"n": 2}'], "n cannot be set here"),
