@@ -205,6 +205,8 @@ SHAPES: dict[str, Run] = {
     "nested parentheses": lambda length: "(" * (length // 2) + "A" + ")" * (length // 2),
     "nested boxes": lambda length: "\\boxed{" * (length // 8) + "}" * (length // 8),
     "a far letter": lambda length: "answer" + " " * length + "B",
+    "tildes and a backtick": lambda length: "~" * length + "`",
+    "a fence and empty lines": lambda length: "```\nx\n" + "\n" * length + "x\n```",
     "a far full stop": lambda length: "red" + " " * length + ".",
     "a long word": lambda length: "B\n" + "x" * length,
 }
