@@ -37,7 +37,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     Every request and reply is logged in <stem>_requests.jsonl, and the prediction file beside it is built from this
     log. The key is read from OPENAI_API_KEY (another variable with --api-key-env).
     """
-    infer_options.check(given)
+    infer_options.check(context, given)
     run_options = infer_options.parsed(given)
     from grader.inference import session
 
@@ -82,7 +82,8 @@ def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
     before = f" ({look.before}{more} already have a reply)" if look.before else ""
     abbreviated = "; its images are abbreviated" if look.image_tokens else ""
     first = f" The first one is above{abbreviated}." if look.first is not None else ""
-    say(f"{counted(look.requests, 'request')} to {run_options.model.name}{before}.{first}")
+    to = f" to {run_options.model.name}" if run_options.model.name else ""
+    say(f"{counted(look.requests, 'request')}{to}{before}.{first}")
     if not look.requests:
         return
     images = f", {look.image_tokens:,} of them for images" if look.image_tokens else ""

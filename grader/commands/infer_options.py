@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,12 +60,12 @@ def _json_object(_context: click.Context, _parameter: click.Parameter, value: st
 
 # fmt: off
 model_options = options.group(
-    click.option("--model", required=True, metavar="M", help="The model's name on its server."),
+    click.option("--model", metavar="M", help="The model's name on its server."),
     click.option("--base-url", metavar="U",
                  help="URL of an OpenAI-compatible server, such as http://localhost:8000/v1 (default: OpenAI's)."),
     click.option("--api-key-env", default=KEY_VARIABLE, show_default=True, metavar="NAME",
                  help="Environment variable that holds the server's API key."),
-    click.option("-o", "--output", type=options.PATH, required=True, metavar="PREDICTIONS",
+    click.option("-o", "--output", type=options.PATH, metavar="PREDICTIONS",
                  help="The prediction file to write (.json or .jsonl)."),
     click.option("--coder-model", metavar="M", help="HumanEval-V, --mode v2t2c: use another model to write the code."),
 )
@@ -112,7 +113,8 @@ run_options = options.group(
                  help="Stop when this prediction file has cost N tokens in total."),
     click.option("--accept-empty", is_flag=True, help="Accept an empty reply as the model's answer."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),
-    click.option("--dry-run", is_flag=True, help="Send nothing; show what would be sent."),
+    click.option("--dry-run", is_flag=True,
+                 help="Send nothing; show what would be sent. Neither --model nor -o is needed."),
     click.option("--grade", is_flag=True,
                  help="Then grade the predictions, with the options of the config file."),
 )
@@ -120,8 +122,11 @@ run_options = options.group(
 # fmt: on
 
 
-def check(given: dict[str, Any]) -> None:
-    """Raise UsageError for options that cannot be combined."""
+def check(context: click.Context, given: dict[str, Any]) -> None:
+    """Raise UsageError for options that cannot be combined, MissingParameter for those that requests need."""
+    for option in () if given["dry_run"] else context.command.params:
+        if option.name in {"model", "output"} and given[option.name] is None:
+            raise click.MissingParameter(ctx=context, param=option)
     if given["coder_model"] is not None and given["mode"] != "v2t2c":
         raise UsageError("--coder-model needs --mode v2t2c: only this mode has a second model that writes the code.")
 
@@ -135,9 +140,14 @@ def parsed(given: dict[str, Any]) -> InferOptions:
         return ModelAt(name=name, base_url=given["base_url"], key_variable=given["api_key_env"])
 
     taken = InferOptions.__struct_fields__
-    plain = {name: value for name, value in given.items() if name in taken and name not in {"model", "coder", "seed"}}
+    others = {"model", "output", "fresh", "coder", "seed"}
+    plain = {name: value for name, value in given.items() if name in taken and name not in others}
+    # A dry run without both names has no earlier replies, and reads and writes no file.
+    is_new = given["model"] is None or given["output"] is None
     return InferOptions(
-        model=at(given["model"]),
+        model=at(given["model"] or ""),
+        output=given["output"] or Path("predictions.json"),
+        fresh=given["fresh"] or is_new,
         coder=None if given["coder_model"] is None else at(given["coder_model"]),
         seed=0 if given["seed"] is _unset() else given["seed"],
         patience=Patience(seconds=given["retry_time"]),

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import options
-from grader.commands.output_files import put
 from grader.errors import GradeError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.benchmark import Benchmark
-    from grader.models.messages import Image
     from grader.options import Options
     from grader.reports.material import Material
     from grader.results import Report, SampleResult
@@ -74,9 +72,6 @@ def _splits_and_protocols(declared: Benchmark) -> tuple[str, str]:
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 @click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
 @click.option("--protocol", metavar="P", help="Version of the official scorer.")
-@click.option("--as-asked", is_flag=True, help="Show the first request that `grade infer` sends, instead of the data.")
-@click.option("--mode", default="", metavar="MODE", help="With --as-asked: HumanEval-V's v2c, v2c-cot, v2t2c or t2c.")
-@click.option("--image", type=options.PATH, metavar="FILE", help="Also write the image that a model is sent to FILE.")
 @click.option("--results", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help="Show a graded sample of this results file instead of the data.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(0), metavar="N", help="With --results: the sample (default: 0).")
@@ -84,16 +79,11 @@ def show_command(
     benchmark: str | None,
     qid: str | None,
     *,
-    as_asked: bool,
-    mode: str,
-    image: Path | None,
     results: Path | None,
     sample: int | None,
     **given: Any,
 ) -> None:
     """Show the data of a task; without a QID, show the benchmark's settings and the ids of its tasks.
-
-    With --as-asked, show the task as a model sees it: the prompt, and the type and size of its image.
 
     With --results, show a sample: what was asked, both verdicts and why, what its calls returned, its output
     and its program.
@@ -121,9 +111,6 @@ def show_command(
         for line in describe(run_options):
             click.echo(fitted(clean(line), sys.stdout))
         return
-    if as_asked or image is not None:
-        _show_asked(run_options, qid, mode, image)
-        return
     for name, text in (
         show(run_options, qid) if results is None else _sample_in_words(run_options, qid, sample or 0, results)
     ):
@@ -132,38 +119,6 @@ def show_command(
             click.echo("\n".join([f"{clean(name)}:", *map(clean, text.splitlines()), ""]))
         else:
             click.echo(fitted(clean(f"{name}: {text}"), sys.stdout))
-
-
-def _show_asked(run_options: Options, qid: str, mode: str, file: Path | None) -> None:
-    """Show the first request that `grade infer` sends for a task, and write its image. Raises GradeError."""
-    from grader.inference import session
-    from grader.inference.options import InferOptions, ModelAt
-    from grader.models.messages import images, plain_text
-    from grader.reports.text import clean
-
-    wanted = InferOptions(
-        model=ModelAt(name="model"),
-        output=Path("predictions.json"),
-        benchmark=run_options.benchmark,
-        split=run_options.split,
-        protocol=run_options.protocol,
-        data=run_options.data,
-        ids=(qid,),
-        mode=mode,
-    )
-    steps = next(each for each in session.prepare(wanted).selected if each.qid == qid).steps
-    messages = steps[0].build({})
-    for line in plain_text(messages).splitlines():
-        click.echo(clean(line))
-    if len(steps) > 1:
-        click.echo(f"\nThis is the first of {len(steps)} requests ({steps[0].stage}).")
-    shown = images(messages)
-    if not shown:
-        click.echo("\nNo image is sent.")
-        return
-    click.echo(f"\nimage: {described(shown[0])}")
-    for written in () if file is None else put(str(file), shown[0].data):
-        click.echo(f"Wrote {written}")
 
 
 def _table() -> dict[str, Any]:
@@ -229,14 +184,6 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
         for name, value in tasks[qid].row.items()
         if name != declared.columns.image and value not in (None, "")
     ]
-
-
-def described(image: Image) -> str:
-    """Return an image's type and size in one line."""
-    from grader.models.messages import facts
-
-    known = facts(image)
-    return f"{known.media_type}, {known.width} x {known.height} pixels, {known.bytes:,} bytes, SHA-256 {known.sha256}"
 
 
 # --- a graded sample ------------------------------------------------------------------------------------------------

@@ -62,8 +62,8 @@ def _first(plan: Plan, left: Sequence[tuple[Conversation, list[Step]]]) -> dict[
     if not left:
         return None
     step = left[0][1][0]
-    body = {"model": plan.models[step.role], "messages": wire(step.build(_Placeholder()), short=True)}
-    return body | step.settings.fields()
+    model = {"model": name} if (name := plan.models[step.role]) else {}
+    return {**model, "messages": wire(step.build(_Placeholder()), short=True), **step.settings.fields()}
 
 
 def _estimate(left: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:

@@ -174,6 +174,18 @@ def test_a_key_from_another_variable_is_used(monkeypatch: pytest.MonkeyPatch) ->
     assert server.asked[0].headers["authorization"] == "Bearer sk-other-0123456789"
 
 
+def test_a_dry_run_needs_neither_a_model_nor_a_file_which_requests_need(tmp_path: Path) -> None:
+    said = grade("infer", *VSTAR, "--id", "0", "--dry-run", cwd=tmp_path)
+    body = json.loads(said.stdout)
+    assert "model" not in body
+    assert body["messages"][0]["content"][1]["text"].startswith("What is the color of the kite?\nA. red\n")
+    assert said.stderr.startswith("1 request. The first one is above; its images are abbreviated.\n")
+    for given, missing in ((["--model", "m"], "'-o' / '--output'"), (["-o", "m.json"], "'--model'")):
+        done = grade("infer", *VSTAR, *given, cwd=tmp_path)
+        assert (done.returncode, f"Missing option {missing}" in done.stderr) == (2, True), done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
         said = infer(server, "--dry-run", "-n", 2)
