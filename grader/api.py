@@ -63,7 +63,6 @@ _PATH = re.compile(r" \$(?:\.qid)?:")
 _ELSEWHERE = {
     "id": "it is `ids` here, a list",
     "no_cache": "it is `cache=False`",
-    "set": "it is `settings` here: {name: value}",
     "fail_under": "gates are the command's; look at report.metric(name, reading).value",
     "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
     "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",

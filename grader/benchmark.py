@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
@@ -108,6 +109,10 @@ class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
 
 
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The settings of one scorer, which adds its own fields. Runs with different settings are not compared."""
+
+
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A declaration, read from benchmark.toml."""
 
@@ -128,6 +133,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     id_pattern: str = ""
     """A regular expression for the ids, used only to suggest the benchmark to users who forgot to name it."""
     inference: Inference = Inference()
+    settings: Settings = Settings()
+    """The scorer's own settings. Those that are not the scorer's defaults are recorded in the results."""
     also_named: dict[str, str] = {}
     """Column -> another name of it in copies of the data."""
     abbreviations: dict[str, str] = {}
@@ -143,6 +150,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if chosen not in self.splits:
             raise UsageError(f"{self.id} has no split {chosen!r}; it has {', '.join(self.splits)}.")
         return chosen, self.splits[chosen]
+
+    def beside(self, name: str) -> Path | None:
+        """Return the path of a file beside the benchmark.toml; None without a name."""
+        return Path(self.folder) / name if name else None
 
     def image_column(self, protocol: str) -> str | None:
         """Return the name of the column with the images in the data of a protocol."""

@@ -28,7 +28,7 @@ from grader.results import Part, Provenance, Report, count_unscored
 from grader.results.destination import results_path, stem_in
 from grader.results.file import encode_report, read_report
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import HasOwnData, HasOwnFile, HasSettings, HasUnits, RunsPrograms
+from grader.scorers.capabilities import HasOptions, HasOwnData, HasOwnFile, HasUnits, RunsPrograms
 from grader.scorers.interface import AnyRun, Earlier, Run
 from grader.scorers.lookalikes import hinting
 from grader.scorers.means import METHOD
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from grader.results.destination import Destination
     from grader.scorers.interface import Scored
 
-NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
+NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
 
 
@@ -136,11 +136,6 @@ def check(source: str | Path, options: Options) -> list[str]:
     return [summary, *file.warnings, *opened.notes, *RunsPrograms.of(scorer).outside_careful(opened.run)]
 
 
-def prepare(file: PredictionFile, options: Options) -> Opened:
-    """Return a prediction file with its benchmark's data and the tasks to grade; raises a GradeError."""
-    return _open(file, options, *declared_by(options), Silent())
-
-
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     """Return a benchmark and its tasks, with all columns except the image; raises a GradeError."""
     declared, scorer = declared_by(options)
@@ -159,23 +154,9 @@ def declared_by(options: Options) -> tuple[Benchmark, AnyScorer]:
 def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
     """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
     for name in NOT_EVERY_SCORERS:
-        if getattr(options, name) and name not in HasSettings.of(scorer).options:
+        if getattr(options, name) and name not in HasOptions.of(scorer).options:
             spelled = "-k" if name == "k" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
-
-
-def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:
-    """Return the scorer's own settings; raises UsageError."""
-    kind = HasSettings.of(scorer).settings
-    known = kind.__struct_fields__
-    for name in options.settings:
-        if name not in known:
-            has = f"no such setting; it has {', '.join(known)}" if known else "no settings"
-            raise UsageError(f"--set {name}: the scorer {declared.scoring} has {has}.")
-    try:
-        return msgspec.convert(options.settings, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"--set: {error}") from None
 
 
 def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer, observer: Observer) -> Opened:
@@ -206,7 +187,6 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         predictions=predictions,
         file=file,
         options=options,
-        settings=settings_of(options, declared, scorer),
         observer=observer,
         oddities=outcomes.find(tasks, predictions, file),
     )
@@ -272,7 +252,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,
-        settings=dict(run.options.settings),
+        settings=msgspec.to_builtins(run.benchmark.settings),
         inference=run.file.inference,
     )
     report = Report(
@@ -299,7 +279,7 @@ def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) 
     number = sum(sample.careful.rule_name in scorer.words.unread for sample in samples)
     if not number:
         return []
-    advised = not has_judge and "judge_model" in HasSettings.of(scorer).options
+    advised = not has_judge and "judge_model" in HasOptions.of(scorer).options
     advice = " A judge model can read prose. Name one with `--judge-model`." if advised else ""
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
@@ -356,7 +336,7 @@ def _rescore(
         _check_data(path, options, declared, scorer, report)
     if destination is not None:
         destination.begin(target, path.name, judged=True)
-    scored = HasSettings.of(scorer).rescore(
+    scored = HasOptions.of(scorer).rescore(
         Earlier(
             benchmark=declared,
             split=split,
@@ -365,7 +345,6 @@ def _rescore(
             stem=stem,
             report=report,
             options=options,
-            settings=settings_of(options, declared, scorer),
         )
     )
     if report is None:
@@ -380,6 +359,8 @@ def _rescore(
             provenance=made,
         )
         _check_unchanged(path, report)
+    made = msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings))
+    report = msgspec.structs.replace(report, provenance=made)
     notes = report.notes if scored.notes is None else scored.notes
     return Graded(report=_with(report, scored, scorer, declared, notes), stem=target)
 

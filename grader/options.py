@@ -47,9 +47,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     judge_model: str | None = None
     judge_base_url: str | None = None
     judge_replies: Path | None = None
-    judge_prompt: Path | None = None
-    settings: dict[str, str] = {}
-    """The scorer's own settings: name -> value."""
     output_dir: Path | None = None
     """The folder for written files; None: beside the predictions."""
 
@@ -85,7 +82,7 @@ def parse_size(text: str) -> int:
 def from_arguments(arguments: dict[str, Any]) -> Options:
     """Return the options of a call; sizes and paths can be texts, tuples can be lists. Raises UsageError."""
     given = dict(arguments)
-    for name in ("data", "judge_replies", "judge_prompt", "output_dir"):
+    for name in ("data", "judge_replies", "output_dir"):
         if given.get(name) is not None:
             if not isinstance(given[name], str | Path):
                 raise UsageError(f"grade(): {name}: expected a path, not {given[name]!r}")

@@ -75,13 +75,6 @@ def _finite(_context: click.Context, _parameter: click.Parameter, value: float |
     return value
 
 
-def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    pairs = [part.partition("=") for part in value]
-    if any(not name or not sign for name, sign, _ in pairs):
-        raise click.BadParameter("write it like tolerance=0.01")
-    return {name: setting for name, _, setting in pairs}
-
-
 def metric_line(text: str) -> Any:
     """Parse `METRIC=V`, for `parsed`."""
     from grader.decisions.thresholds import parse_fail_under
@@ -182,10 +175,6 @@ judge_options = group(
     click.option("--judge-base-url", metavar="U", help="URL of the judge's OpenAI-compatible server."),
     click.option("--judge-replies", type=PATH, metavar="FILE",
                  help="Recorded judge replies ({qid: text}), instead of a judge."),
-    click.option("--judge-prompt", type=PATH, metavar="FILE",
-                 help="A template that replaces the built-in judge prompt."),
-    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-                 help="A setting of the scorer: Mr-Ben's weights are mcc, step and reason; repeatable."),
 )
 """The judge."""
 

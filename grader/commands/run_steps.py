@@ -84,7 +84,7 @@ def check_files(predictions: str, wanted: Wanted) -> None:
     options, baseline = wanted.options, wanted.baseline
     stem = stem_in(options.output_dir, None if predictions == "-" else Path(predictions))
     own = [] if stem is None else [own_path(stem, options)]
-    inputs = [Path(predictions), *own, baseline, options.data, options.judge_replies, options.judge_prompt]
+    inputs = [Path(predictions), *own, baseline, options.data, options.judge_replies]
     output_files.check_places(wanted.outputs, inputs)
     if (
         not options.is_partial

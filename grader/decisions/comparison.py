@@ -142,7 +142,6 @@ def check_comparable(before: Report, after: Report) -> AnyScorer:
         )
     check_judges(before, after)
     scorer = scorer_of(after)
-    Compares.of(scorer).check_comparable(before, after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")

@@ -78,9 +78,6 @@ def _judge_version(report: Report) -> str:
 def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
     yield "judge of programs, version", _judge_version(before), _judge_version(after)
     yield "grade's version", before.provenance.grade, after.provenance.grade
-    ours, theirs = before.provenance.settings, after.provenance.settings
-    for name in sorted(ours.keys() | theirs.keys()):
-        yield f"setting {name}", ours.get(name, "not given"), theirs.get(name, "not given")
     parts = [f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)]
     yield "part of the benchmark", parts[0], parts[1]
 

@@ -133,7 +133,7 @@ def error_reason_prompt(
 
 
 def load_template(path: Path, kind: PromptKind) -> str:
-    """Read a `--judge-prompt` file. Raises `InputError` with all unknown and missing placeholders."""
+    """Read a file with a template for the judge. Raises `InputError` with all unknown and missing placeholders."""
     text = prompt.load_template(path)
     problems = _template_problems(text, kind)
     if problems:

@@ -34,10 +34,17 @@ class JudgeSession(msgspec.Struct, kw_only=True):
 
 @contextlib.contextmanager
 def judge_session(
-    options: Options, observer: Observer, kind: PromptKind, replies: Mapping[str, str] | None = None
+    options: Options,
+    observer: Observer,
+    kind: PromptKind,
+    prompt: Path | None = None,
+    replies: Mapping[str, str] | None = None,
 ) -> Iterator[JudgeSession]:
-    """Yield the judge of a run; `replies` came with the predictions. Raises UsageError, InputError."""
-    template = _template(options.judge_prompt, kind)
+    """Yield the judge of a run. Raises UsageError, InputError.
+
+    `prompt`: a file with a template that replaces the built-in prompt; `replies` came with the predictions.
+    """
+    template = _template(prompt, kind)
     if options.judge_replies is not None and options.judge_model is not None:
         raise UsageError("--judge-replies and --judge-model: give only one of them.")
     if options.judge_replies is not None:

@@ -132,7 +132,6 @@ class Samples:
             predictions={},
             file=NO_FILE,
             options=options,
-            settings=grading.settings_of(options, declared, scorer),
             observer=Silent(),
         )
         self._scorer: SampleScorer = RunsPrograms.of(scorer).sample_scorer(run) or Scoring(scorer, run)

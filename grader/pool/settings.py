@@ -62,9 +62,7 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
     options = from_arguments({"cache": "memory"} | arguments)
     # The grading process has another working directory, so paths must be absolute.
-    paths = {
-        name: path.resolve() for name in ("data", "judge_replies", "judge_prompt") if (path := getattr(options, name))
-    }
+    paths = {name: path.resolve() for name in ("data", "judge_replies") if (path := getattr(options, name))}
     folder = ROWS if options.benchmark == ROWS.name else Path(options.benchmark)
     if folder.is_dir():
         paths["benchmark"] = str(folder.resolve())

@@ -131,8 +131,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     predictions_digest: str | None = None
     """A hash of the graded predictions."""
     intervals: IntervalMethod | None = None
-    settings: dict[str, str] = {}
-    """The values of `--set`."""
+    settings: dict[str, Any] = {}
+    """The settings of the benchmark.toml that are not the scorer's defaults."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
 

@@ -117,15 +117,9 @@ class HasPrompts(Capability):
         return {}
 
 
-class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings of a scorer without settings."""
+class HasOptions(Capability):
+    """Takes options that not every scorer takes."""
 
-
-class HasSettings(Capability):
-    """Takes settings of its own, or options that not every scorer takes."""
-
-    settings: ClassVar[type[msgspec.Struct]] = NoSettings
-    """The scorer's own settings, given with `--set NAME=VALUE`; each field needs a default."""
     options: ClassVar[frozenset[str]] = frozenset()
     """The fields of `Options` that this scorer accepts and not every scorer does."""
 
@@ -203,9 +197,6 @@ class Compares(Capability):
     def of(cls, scorer: object) -> Compares:
         """Return the scorer if it has this capability, else a comparison of the samples' credits."""
         return scorer if isinstance(scorer, Compares) else _ByCredit()
-
-    def check_comparable(self, before: Report, after: Report) -> None:
-        """Raise UsageError if a difference between these two reports would mean nothing."""
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives an observation's value in a metric; None: the metric is not a mean."""

@@ -57,8 +57,6 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     """Task id -> raw outputs; an empty list if a prediction is missing and `--missing wrong` was given."""
     file: PredictionFile
     options: Options
-    settings: msgspec.Struct
-    """The scorer's own settings, of the type `HasSettings.settings`."""
     observer: Observer
     oddities: Oddities = Oddities()
     """Server failures and truncated answers among the predictions; see `grader.scorers.oddities.marked`."""
@@ -110,7 +108,6 @@ class Earlier(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
     """The prediction file's path without suffix. The names of the files beside it begin with it."""
     report: Report | None
     options: Options
-    settings: msgspec.Struct
 
     def existing(self) -> Report:
         """Return the report; raises UsageError if there is none."""

@@ -115,7 +115,6 @@ def test_nowhere_to_run_code_is_exit_3_and_says_how_to_get_a_sandbox(sample, mon
     ("words", "message"),
     [
         (["--judge-model", "x", "-b", "humaneval-v"], "--judge-model: the benchmark humaneval-v (-b) does not use it"),
-        (["--set", "step=1"], "has no settings."),
     ],
 )
 def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):

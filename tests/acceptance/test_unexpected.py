@@ -82,7 +82,6 @@ def test_a_device_is_refused_unread_wherever_a_file_is_named(tmp_path: Path) -> 
         ["/dev/zero", *WORDS, *place],
         [SAMPLE / "predictions.json", *WORDS, *place, "--judge-replies", "/dev/zero"],
         [SAMPLE / "predictions.json", *WORDS, *place, "--baseline", "/dev/zero", "--max-drop", "5"],
-        [SAMPLE / "predictions.json", *WORDS, *place, "--judge-model", "m", "--judge-prompt", "/dev/zero"],
         ["serve", "-b", "vstar", "--token-file", "/dev/zero"],
         ["infer", *WORDS, *server, "--prompt", "/dev/zero"],
     ):

@@ -10,7 +10,6 @@ from grader.errors import InputError, UsageError
 from grader.results import Provenance, Report, write_facts
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import RunFacts
-from grader.scorers.mr_ben.figures import Weights
 from tests.made_runs import choice, circular, figures, mr_ben, report, sample, tasks
 
 
@@ -53,19 +52,6 @@ def test_runs_of_different_things_are_refused(fields: dict[str, Any], message: s
             refuse(before, after)
         stop = "" if message.endswith("samples") else "."
         assert str(caught.value).rstrip(".") + stop == f"These runs cannot be compared: {message}{stop}"
-
-
-def test_mr_scores_of_different_weights_are_refused() -> None:
-    rows = [("s", "q", True, True, True, True)]
-    before = mr_ben(rows)
-    after = msgspec.structs.replace(before, facts=write_facts(RunFacts(weights={"mcc": 1.0})))
-    for refuse in (check_comparable, compare):
-        with pytest.raises(UsageError) as caught:
-            refuse(before, after)
-        assert str(caught.value) == (
-            "These runs cannot be compared: their MR-Scores have different weights "
-            f"({Weights()._asdict()} and {{'mcc': 1.0}})."
-        )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ name = "Sums"
 scoring = "numeric"
 default_split = "test"
 default_protocol = "first-number"
+
+[settings]
 tolerance = 0.5
 
 [columns]
@@ -110,15 +112,18 @@ def test_it_grades_both_readings_overall_and_by_group(grade, tmp_path):
 
 
 def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
-    grade("after.json", "-b", "sums", "--set", "tolerance=0.01")
+    grade("before.json", "-b", "sums")
+    declaration = tmp_path / "sums" / "benchmark.toml"
+    declaration.write_text(DECLARATION.replace("tolerance = 0.5", "tolerance = 0.01"))
+    grade("after.json", "-b", "sums")
     results = tmp_path / "after_results.json"
     assert metric(results, "careful") == pytest.approx(200 / 3)
-    assert json.loads(results.read_text())["provenance"]["settings"] == {"tolerance": "0.01"}
-    grade("before.json", "-b", "sums")
+    assert json.loads(results.read_text())["provenance"]["settings"] == {"tolerance": 0.01}
     refused = grade("compare", "before_results.json", "after_results.json", code=2)
     assert "different settings" in refused.stderr
-    unknown = grade("after.json", "-b", "sums", "--set", "margin=1", code=2)
-    assert "--set margin: the scorer numeric has no such setting; it has tolerance" in unknown.stderr
+    declaration.write_text(DECLARATION.replace("tolerance = 0.5", "margin = 1"))
+    unknown = grade("after.json", "-b", "sums", code=2)
+    assert "unknown field `margin` - at `$.settings`" in unknown.stderr
 
 
 def test_a_gate_decides_on_it_and_two_runs_are_compared(grade, tmp_path):

@@ -10,7 +10,7 @@ from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
-from grader.scorers.capabilities import Compares, HasOwnData, HasPrompts, HasSettings, HasUnits, KnowsMetrics
+from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, HasUnits, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
@@ -48,12 +48,12 @@ Options:
 """  # noqa: W291 - as published
 
 
-class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasSettings, KnowsMetrics, Compares):
+class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasOptions, KnowsMetrics, Compares):
     """Questions with options, read by the rules of an official version and as a careful person would."""
 
     declaration = ChoiceBenchmark
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read",)))
-    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
+    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
 
     # --- data -----------------------------------------------------------------------------------------------------
@@ -148,7 +148,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasS
         for reply in replies:
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]
-        with judge_session(run.options, run.observer, "choice", run.file.judge_replies) as session:
+        wording = declared.beside(declared.judge_prompt)
+        with judge_session(run.options, run.observer, "choice", wording, run.file.judge_replies) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
         if session.judge is None:
             notes += without_judge(replies, version)

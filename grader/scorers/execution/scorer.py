@@ -10,7 +10,7 @@ import msgspec
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
-from grader.scorers.capabilities import Compares, HasOwnFile, HasPrompts, HasSettings, KnowsMetrics, RunsPrograms
+from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPrompts, KnowsMetrics, RunsPrograms
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
@@ -51,7 +51,7 @@ FROM_EXECUTED = "Scored from an executed file: it has no careful verdicts, so ca
 
 
 class Execution(
-    Scorer[ExecutionBenchmark, CodeTask], HasPrompts, HasSettings, HasOwnFile, RunsPrograms, KnowsMetrics, Compares
+    Scorer[ExecutionBenchmark, CodeTask], HasPrompts, HasOptions, HasOwnFile, RunsPrograms, KnowsMetrics, Compares
 ):
     """Builds programs from predictions and runs them in a sandbox."""
 

@@ -11,7 +11,7 @@ from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.predictions.record import counted
 from grader.results import read_facts, write_facts
-from grader.scorers.capabilities import Compares, HasOwnData, HasPrompts, HasSettings, KnowsMetrics
+from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, KnowsMetrics
 from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
@@ -21,7 +21,6 @@ from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.tasks import (
     OWN_WEIGHTS,
     MrBenBenchmark,
-    MrBenSettings,
     MrBenTask,
     tasks_from,
     weight_notes,
@@ -47,14 +46,13 @@ NO_JUDGE = (
 )
 
 
-class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSettings, KnowsMetrics, Compares):
+class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOptions, KnowsMetrics, Compares):
     """A model judges a worked solution: whether it is correct, where its first error is, and why."""
 
     words = Words(glossary=GLOSSARY, outcomes=OUTCOME_NAMES, unread=frozenset(("no verdict",)))
     signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
     declaration = MrBenBenchmark
-    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
-    settings: ClassVar[type[msgspec.Struct]] = MrBenSettings
+    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
@@ -95,10 +93,11 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
         from grader.judge.session import judge_session
         from grader.scorers.mr_ben.samples import ask_judge, read, samples_of, without_failures
 
-        weights = weights_of(run.benchmark, run.settings)
+        weights = weights_of(run.benchmark)
         parser = run.benchmark.protocols[run.protocol].parser
         replies = read(run.tasks, run.predictions, run.oddities, parser)
-        with judge_session(run.options, run.observer, "error_reason", run.file.judge_replies) as session:
+        wording = run.benchmark.beside(run.benchmark.judge_prompt)
+        with judge_session(run.options, run.observer, "error_reason", wording, run.file.judge_replies) as session:
             answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
         samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
@@ -117,16 +116,16 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
                 *([NO_JUDGE] if session.judge is None and needed else []),
                 *session.notes,
                 *_kind_notes(kinds),
-                *weight_notes(run.benchmark, weights),
+                *weight_notes(weights),
             ],
             intervals=figures.METHOD,
             judge=session.provenance,
         )
 
     def rescore(self, earlier: Earlier[MrBenBenchmark]) -> Scored:
-        """Compute the metrics of an earlier run again, with the weights given now."""
+        """Compute the metrics of an earlier run again, with the weights that are declared now."""
         report = earlier.existing()
-        weights = weights_of(earlier.benchmark, earlier.settings)
+        weights = weights_of(earlier.benchmark)
         facts = RunFacts(
             weights=weights._asdict(),
             judged=_facts_of(report).judged,
@@ -137,7 +136,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
         return Scored(
             samples=report.samples,
             facts=write_facts(facts),
-            notes=[*kept, *weight_notes(earlier.benchmark, weights)],
+            notes=[*kept, *weight_notes(weights)],
             intervals=figures.METHOD,
         )
 
@@ -146,14 +145,6 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasSett
         return mr_score.metrics(report.samples, _weights_of(report))
 
     # --- comparisons ----------------------------------------------------------------------------------------------
-
-    def check_comparable(self, before: Report, after: Report) -> None:
-        """Reject MR-Scores with different weights."""
-        first, second = _facts_of(before).weights, _facts_of(after).weights
-        if first != second:
-            raise UsageError(
-                f"These runs cannot be compared: their MR-Scores have different weights ({first} and {second})."
-            )
 
     def is_compared(self, name: str, report: Report) -> bool:
         """Whether a metric is a part of MR-Score: the parse success rate is only reported."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import asdict
 
-from grader.benchmark import Benchmark, Columns, Protocol
+from grader.benchmark import Benchmark, Columns, Protocol, Settings
 from grader.data import download
 from grader.data.tables import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+PUBLISHED = Weights()
+
+
 class MrBenColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names of the data's columns."""
 
@@ -40,6 +43,23 @@ class MrBenProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=T
     """How a response is cut and its fields are read."""
 
 
+class MrBenSettings(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The weights of MR-Score's parts; the defaults are the published ones."""
+
+    mcc: float = PUBLISHED.mcc
+    step: float = PUBLISHED.step
+    reason: float = PUBLISHED.reason
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for weights that give no score."""
+        weights = asdict(self)
+        senseless = [name for name, weight in weights.items() if not 0 <= weight < math.inf]
+        if senseless:
+            raise ValueError(f"{senseless[0]} = {weights[senseless[0]]:g}: a weight must be 0 or more")
+        if not any(weights.values()):
+            raise ValueError("one of MR-Score's weights must be more than 0")
+
+
 class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark with one file per subject, scored by MR-Score."""
 
@@ -47,44 +67,29 @@ class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields
     protocols: Mapping[str, MrBenProtocol]
     subjects: list[str] = []
     """Names of the files, without suffix; each has one subject."""
-    weights: dict[str, float] = {}
-    """Weights of MR-Score's parts."""
-
-
-class MrBenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Weights of MR-Score's parts (`--set reason=0.5`); None: the declared one."""
-
-    mcc: float | None = None
-    step: float | None = None
-    reason: float | None = None
+    settings: MrBenSettings = MrBenSettings()
+    judge_prompt: str = ""
+    """A file beside the benchmark.toml with a template that replaces the built-in prompt of the judge."""
 
 
 OWN_WEIGHTS = "MR-Score has weights of your own"
 
 
-def weight_notes(declared: MrBenBenchmark, weights: Weights) -> Iterator[str]:
-    """Yield a note that MR-Score is not the published one, if other weights were given."""
-    if weights == Weights(**declared.weights):
+def weight_notes(weights: Weights) -> Iterator[str]:
+    """Yield a note that MR-Score is not the published one, if the declaration has other weights."""
+    if weights == PUBLISHED:
         return
-    words = ", ".join(f"{name} {weight:g}" for name, weight in weights._asdict().items())
-    usual = ", ".join(f"{name} {weight:g}" for name, weight in Weights(**declared.weights)._asdict().items())
+    words, usual = (
+        ", ".join(f"{name} {weight:g}" for name, weight in each._asdict().items()) for each in (weights, PUBLISHED)
+    )
     total = math.fsum(weights)
     scale = "" if math.isclose(total, 1) else f" They add up to {total:g}, so its highest value is {100 * total:g}."
-    yield f"{OWN_WEIGHTS} in both readings: {words} (the benchmark's are {usual}).{scale}"
+    yield f"{OWN_WEIGHTS} in both readings: {words} (the published ones are {usual}).{scale}"
 
 
-def weights_of(declared: MrBenBenchmark, settings: msgspec.Struct) -> Weights:
-    """Return MR-Score's weights: the declared ones, replaced by those given."""
-    given = declared.weights | {name: set_ for name, set_ in asdict(settings).items() if set_ is not None}
-    strangers = given.keys() - set(Weights._fields)
-    if strangers:
-        raise UsageError(f"weights: {sorted(strangers)[0]}: the parts of MR-Score are {', '.join(Weights._fields)}.")
-    senseless = [name for name, weight in given.items() if not 0 <= weight < math.inf]
-    if senseless:
-        raise UsageError(f"--set {senseless[0]}={given[senseless[0]]:g}: a weight must be 0 or more.")
-    if not any(given.values()):
-        raise UsageError("--set: one of MR-Score's weights must be more than 0.")
-    return Weights(**given)
+def weights_of(declared: MrBenBenchmark) -> Weights:
+    """Return the declared weights of MR-Score."""
+    return Weights(**asdict(declared.settings))
 
 
 SUBJECT = "subject"

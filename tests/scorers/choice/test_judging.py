@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import InputError
 from grader.results import READINGS, JudgeProvenance, Outcome
 from tests.conftest import ROOT
 from tests.models.server import ModelServer, say
@@ -81,6 +82,20 @@ def test_a_chinese_question_is_asked_about_in_chinese(tmp_path: Path) -> None:
     assert "什么颜色" in server.asked[0].prompt
     assert "A. 红色\nB. 蓝色" in server.asked[0].prompt
     assert "选项" in server.asked[0].prompt
+
+
+def test_a_declared_template_replaces_the_wording(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A")])
+    path = predictions(tmp_path, {"1": "like a tomato"})
+    declaration = (ROOT / "benchmarks" / "mmbench" / "benchmark.toml").read_text()
+    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "prompt.txt"\n{declaration}')
+    (tmp_path / "prompt.txt").write_text("{question}|{options}")
+    with pytest.raises(InputError, match=r"prompt\.txt: the placeholder \{answer\} is missing"):
+        run(path, data, str(tmp_path))
+    (tmp_path / "prompt.txt").write_text("{question}|{options}|{answer}")
+    with ModelServer.playing(say("A")) as server:
+        run(path, data, str(tmp_path), judge_model="m", judge_base_url=server.url)
+    assert server.asked[0].prompt.startswith("Which?|A. red\nB. blue|-----")
 
 
 def test_a_judge_that_cannot_be_read_is_asked_three_times_and_then_the_pass_is_unscored(tmp_path: Path) -> None:

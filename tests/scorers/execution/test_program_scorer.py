@@ -16,7 +16,6 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
-from grader.scorers.capabilities import NoSettings
 from grader.scorers.execution import program_scorer
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import Run
@@ -82,7 +81,6 @@ def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[program_
         predictions={},
         file=NO_FILE,
         options=Options(),
-        settings=NoSettings(),
         observer=Silent(),
     )
     with program_scorer.ProgramScorer(run) as made:

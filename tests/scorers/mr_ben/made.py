@@ -60,9 +60,9 @@ def replies(place: Path, texts: dict[str, str]) -> Path:
     return path
 
 
-def run(path: Path, data: Path | None, **options: Any) -> Report:
+def run(path: Path, data: Path | None, *, benchmark: str = "mr-ben", **options: Any) -> Report:
     """Grade, write, and return the report as it was written."""
-    graded = grade(path, Options(benchmark="mr-ben", data=data, **options), Silent())
+    graded = grade(path, Options(benchmark=benchmark, data=data, **options), Silent())
     report = decode_report(graded.write()[-1].read_bytes())
     assert report == graded.report
     return report

@@ -10,6 +10,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
+from tests.conftest import ROOT
 from tests.models.server import ModelServer, fail, say
 from tests.scorers.mr_ben.made import (
     MATH,
@@ -100,10 +101,12 @@ def test_a_persons_verdict_in_one_word_holds_in_both_readings(tmp_path: Path, wo
     assert report.unscored == 0
 
 
-def test_a_template_replaces_the_wording(tmp_path: Path) -> None:
+def test_a_declared_template_replaces_the_wording(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
-    template = tmp_path / "prompt.txt"
-    template.write_text("{question}|{solution}|{first_error_step}|{error_reason}|{answer}")
+    declaration = (ROOT / "benchmarks" / "mr-ben" / "benchmark.toml").read_text()
+    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "prompt.txt"\n{declaration}')
+    (tmp_path / "prompt.txt").write_text("{question}|{solution}|{first_error_step}|{error_reason}|{answer}")
+    path = predictions(tmp_path, RIGHT)
     with ModelServer.playing(say(YES)) as server:
-        run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url, judge_prompt=template)
+        run(path, data, benchmark=str(tmp_path), judge_model="m", judge_base_url=server.url)
     assert server.asked[0].prompt.startswith("What is q2?|Step 1: one\nStep 2: two|2|two is not it|-----")

@@ -123,7 +123,7 @@ def test_a_private_benchmark_declares_its_own_weights_and_subjects(tmp_path: Pat
     folder(tmp_path / "mine", cooking=MATH)
     (place / "benchmark.toml").write_text(
         'id = "mine"\nname = "Mine"\nscoring = "mr_score"\ndefault_split = "all"\ndefault_protocol = "p"\n'
-        'subjects = ["cooking"]\n[columns]\nid = "Question_UUID"\n[weights]\nmcc = 0\nstep = 1\nreason = 0\n'
+        'subjects = ["cooking"]\n[columns]\nid = "Question_UUID"\n[settings]\nmcc = 0\nstep = 1\nreason = 0\n'
         '[splits.all]\ndata = "."\n[protocols.p]\n'
     )
     report = grade(predictions(tmp_path, RIGHT), Options(benchmark=str(place)), Silent()).report

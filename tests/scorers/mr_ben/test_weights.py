@@ -1,4 +1,4 @@
-"""MR-Score's weights: declared, given, and refused."""
+"""MR-Score's weights: declared, recorded, and refused; and the published prompts."""
 
 import hashlib
 from pathlib import Path
@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from grader.decisions.comparison import compare
 from grader.errors import InputError, UsageError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.scorers import declarations
 from grader.scorers.mr_ben.prompts import chosen, prompt
+from tests.conftest import ROOT
 from tests.scorers.mr_ben.made import (
     MATH,
     NO,
@@ -24,29 +27,58 @@ from tests.scorers.mr_ben.made import (
 )
 
 
-def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) -> None:
+def weighted(folder: Path, weights: str) -> str:
+    """Write a declaration like Mr-Ben's with other weights, and return its folder."""
+    folder.mkdir(exist_ok=True)
+    declaration = (ROOT / "benchmarks" / "mr-ben" / "benchmark.toml").read_text()
+    (folder / "benchmark.toml").write_text(f"{declaration}\n[settings]\n{weights}\n")
+    return str(folder)
+
+
+def test_weights_come_from_the_declaration_and_are_recorded(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
     path, judged = predictions(tmp_path, RIGHT), replies(tmp_path, {"q2/m": NO})
-    report = run(path, data, judge_replies=judged)
-    assert facts_of_run(report).weights == {"mcc": 0.2, "step": 0.3, "reason": 0.5}
-    report = run(path, data, judge_replies=judged, settings={"mcc": "0", "step": "1"})
+    published = run(path, data, judge_replies=judged)
+    assert facts_of_run(published).weights == {"mcc": 0.2, "step": 0.3, "reason": 0.5}
+    assert published.provenance.settings == {}
+    own = weighted(tmp_path / "own", "mcc = 0\nstep = 1")
+    report = run(path, data, judge_replies=judged, benchmark=own)
     assert facts_of_run(report).weights == {"mcc": 0, "step": 1, "reason": 0.5}
+    assert report.provenance.settings == {"mcc": 0, "step": 1}
     assert figures(report, "official")["mr_score"] == 50
-    options = Options(benchmark="mr-ben", data=data, score_only=True, settings={"reason": "0"})
-    again = grade(path, options, Silent()).report
+    with pytest.raises(UsageError, match="their scorer had different settings"):
+        compare(published, report)
+
+
+def test_an_earlier_run_is_scored_again_with_the_weights_of_now(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    path = predictions(tmp_path, RIGHT)
+    run(path, data, judge_replies=replies(tmp_path, {"q2/m": NO}))
+    own = weighted(tmp_path / "own", "reason = 0")
+    again = grade(path, Options(benchmark=own, data=data, score_only=True), Silent()).report
     assert facts_of_run(again).weights == {"mcc": 0.2, "step": 0.3, "reason": 0}
+    assert again.provenance.settings == {"reason": 0}
     (said,) = [note for note in again.notes if "weights" in note]
     assert said.endswith(
-        "(the benchmark's are mcc 0.2, step 0.3, reason 0.5). They add up to 0.5, so its highest value is 50."
+        "(the published ones are mcc 0.2, step 0.3, reason 0.5). They add up to 0.5, so its highest value is 50."
     )
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
     assert not [note for note in again.notes if "weights" in note]
-    with pytest.raises(UsageError, match="must be more than 0"):
-        run(path, data, judge_replies=judged, settings={"mcc": "0", "step": "0", "reason": "0"})
-    with pytest.raises(UsageError, match="--set steps: the scorer mr_score has no such setting; it has mcc"):
-        run(path, data, judge_replies=judged, settings={"steps": "1"})
-    with pytest.raises(UsageError, match="--set step=nan: a weight must be 0 or more"):
-        run(path, data, judge_replies=judged, settings={"step": "nan"})
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("mcc = 0\nstep = 0\nreason = 0", "one of MR-Score's weights must be more than 0 - at `$.settings`"),
+        ("step = nan", "step = nan: a weight must be 0 or more - at `$.settings`"),
+        ("steps = 1", "Object contains unknown field `steps` - at `$.settings`; did you mean `step`?"),
+        ('step = "1"', "Expected `float`, got `str` - at `$.settings.step`"),
+    ],
+)
+def test_weights_that_make_no_score_are_refused(tmp_path: Path, weights: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        declarations.load(weighted(tmp_path / "own", weights))
+    assert caught.value.problems == [f"{tmp_path}/own/benchmark.toml: {message}"]
 
 
 SHOWN = {"Options": "A: x", "Model_Solution_Steps": ["Step 1: a", "", "Step 2: b"]}

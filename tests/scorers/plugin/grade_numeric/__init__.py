@@ -6,13 +6,12 @@ Official is a naive scorer, which takes the first number of a reply. Careful tak
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.benchmark import Benchmark, Columns
+from grader.benchmark import Benchmark, Columns, Settings
 from grader.results import Metric, Outcome, Reading, SampleResult, read_facts, write_facts
-from grader.scorers.capabilities import HasSettings
 from grader.scorers.interface import Marks, Run, Scored, Scorer, Summary, TableBlock, missing_reading
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked
@@ -34,25 +33,24 @@ class NumericColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=T
     working: str | None = None
 
 
+class NumericSettings(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[settings]` of a benchmark.toml."""
+
+    tolerance: float = 0.0
+    """An answer may be off by this much."""
+
+
 class NumericBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark whose answers are numbers."""
 
     columns: NumericColumns
-    tolerance: float = 0.0
-    """An answer may be off by this much."""
+    settings: NumericSettings = NumericSettings()
 
 
 class NumericTask(Task, frozen=True, kw_only=True):
     """A question with a number for an answer."""
 
     target: float
-
-
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Given with `--set NAME=VALUE`."""
-
-    tolerance: float | None = None
-    """Instead of the declared one."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,11 +61,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """How far off the careful answer is."""
 
 
-class Numeric(Scorer[NumericBenchmark, NumericTask], HasSettings):
+class Numeric(Scorer[NumericBenchmark, NumericTask]):
     """Reads a number and compares it with the right one."""
 
     declaration = NumericBenchmark
-    settings: ClassVar[type[msgspec.Struct]] = Settings
 
     def tasks(self, declared: NumericBenchmark, split: str, rows: Rows) -> dict[str, NumericTask]:
         """Turn rows into tasks."""
@@ -75,10 +72,7 @@ class Numeric(Scorer[NumericBenchmark, NumericTask], HasSettings):
 
     def score(self, run: Run[NumericBenchmark, NumericTask]) -> Scored:
         """Read a number from every reply, both ways."""
-        asked = run.settings
-        tolerance = run.benchmark.tolerance
-        if isinstance(asked, Settings) and asked.tolerance is not None:
-            tolerance = asked.tolerance
+        tolerance = run.benchmark.settings.tolerance
         samples = [_sample(*reply, tolerance) for reply in run.replies()]
         return Scored(samples=marked(samples, run.oddities))
 
