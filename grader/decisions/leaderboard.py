@@ -1,4 +1,4 @@
-"""A leaderboard of runs of one or several benchmarks: their values, and which differences are significant.
+"""A leaderboard of runs of one or several benchmarks: their values, and the ranks that the differences allow.
 
 Every pair of runs of a benchmark is compared with a paired test. The p values are corrected for the number of
 comparisons (Holm): the probability that a ranking reports a difference that does not exist is at most 5 %.
@@ -6,13 +6,16 @@ comparisons (Holm): the probability that a ranking reports a difference that doe
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions.comparison import RunName, check_comparable, fields_shown, told_apart
+from grader.decisions import published
+from grader.decisions.comparison import RunName, check_comparable, told_apart
 from grader.decisions.made_differently import differences, in_words, judge_of
+from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
@@ -20,56 +23,25 @@ from grader.scorers import declarations
 from grader.scorers.capabilities import Compares
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
-from grader.statistics.corrections import groups_of, holm, letters
-from grader.statistics.paired import LEVEL, TestName
+from grader.statistics.corrections import holm
+from grader.statistics.paired import LEVEL, Difference, TestName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.scorers.registry import AnyScorer
-
 MOST_RUNS = 60
-"""Maximum number of runs of one benchmark: every pair of them is compared, in every category."""
-
-
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs of a board, compared in one metric."""
-
-    a: int
-    """Index of the run on the board, from 0."""
-    b: int
-    change: float
-    """B minus A over the items scored in both, in points."""
-    ci95: tuple[float, float]
-    p_value: float
-    corrected: float
-    """The p value, corrected for all comparisons of the family."""
-    test: TestName
-    n: int
-    """Number of paired observations."""
-
-    @property
-    def is_different(self) -> bool:
-        """Whether the difference is significant."""
-        return self.corrected < LEVEL
+"""Maximum number of runs of one benchmark: every pair of them is compared."""
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in one reading, for all runs of a board."""
+    """The values of a board's runs in one reading, and their ranks."""
 
-    metric: str
-    reading: ReadingName
-    group: str | None = None
-    """None: the whole benchmark, else `field=value`."""
     values: list[Metric | None]
     """One value per run, in the board's order; None: the run does not have the metric."""
-    ranks: list[tuple[int, int] | None] = []
+    ranks: list[tuple[int, int] | None]
     """Best and worst possible rank of each run; None: not compared."""
-    groups: list[list[int]] = []
-    """Groups of runs that do not differ significantly, as indexes, best group first; groups may overlap."""
-    letters: list[str] = []
-    """The groups of each run, as letters: `a` is the first group."""
-    pairs: list[Pair] = []
+    tests: list[TestName] = []
+    """The tests of the comparisons."""
     comparisons: int = 0
     """Number of comparisons for which the p values are corrected; 0: the metric is not tested."""
 
@@ -85,32 +57,16 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     part: Part | None = None
     judge: str = ""
     metric: str
-    """The benchmark's first metric, which orders the runs."""
+    """The benchmark's first metric."""
     runs: list[RunName]
-    rankings: list[Ranking]
-    """Overall metrics first, then the first metric by category."""
+    rankings: dict[ReadingName, Ranking]
+    published: list[PublishedModel] = []
+    """The published models that were asked for; the ranks of the official reading count them."""
     notes: list[str] = []
-
-    def ranking(self, metric: str, reading: ReadingName, group: str | None = None) -> Ranking | None:
-        """Return the named ranking, or None."""
-        for row in self.rankings:
-            if (row.metric, row.reading, row.group) == (metric, reading, group):
-                return row
-        return None
 
     def place(self, model: str) -> int | None:
         """Return the index of a run, by its name in tables; None: it is not on this board."""
         return next((at for at, run in enumerate(self.runs) if run.short == model), None)
-
-    @property
-    def groups(self) -> list[str]:
-        """The categories, as `field=value`."""
-        return list(dict.fromkeys(row.group for row in self.rankings if row.group is not None))
-
-    @property
-    def metrics(self) -> list[str]:
-        """The overall metrics."""
-        return list(dict.fromkeys(row.metric for row in self.rankings if row.group is None))
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,8 +88,11 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
 Run = tuple[RunName, Report]
 
 
-def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Leaderboard:
-    """Rank runs. Runs that cannot be compared with the others get a separate board. Raises UsageError."""
+def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful", with_published: bool = False) -> Leaderboard:
+    """Rank runs. Runs that cannot be compared with the others get a separate board. Raises UsageError.
+
+    `with_published`: rank them among the published models of their benchmarks, too.
+    """
     boards: list[list[Run]] = []
     reasons: dict[int, str] = {}
     for run in _named_apart(runs):
@@ -143,7 +102,10 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Lea
             boards.append([run])
         else:
             boards[place].append(run)
-    compared = [_board(members, reading, reasons.get(at, "")) for at, members in enumerate(boards)]
+    compared = [
+        _board(members, reading, reasons.get(at, ""), with_published=with_published)
+        for at, members in enumerate(boards)
+    ]
     return Leaderboard(reading=reading, boards=compared)
 
 
@@ -176,13 +138,15 @@ def _check_same(first: Report, report: Report) -> None:
         raise UsageError("These runs cannot be compared: they are of different parts of the benchmark.")
 
 
-def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
+def _board(members: list[Run], reading: ReadingName, reason: str, *, with_published: bool) -> Board:
     if len(members) > MOST_RUNS:
         raise UsageError(f"{len(members)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
     metric = next((row.name for _, report in members for row in report.metrics), "")
     ordered = sorted(members, key=lambda run: _sort_key(run[1], metric, reading))
-    reports = [report for _, report in ordered]
+    names, reports = told_apart([name for name, _ in ordered]), [report for _, report in ordered]
     first = reports[0]
+    models, notes = _published(names, reports, metric) if with_published else ([], [])
+    others: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}
     return Board(
         benchmark=first.benchmark,
         title=declarations.name_of(first),
@@ -191,9 +155,10 @@ def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
         part=first.part,
         judge=judge_of(first),
         metric=metric,
-        runs=told_apart([name for name, _ in ordered]),
-        rankings=list(_rankings(reports, scorer_of(first), metric)),
-        notes=[*([reason] if reason else []), *_notes(ordered)],
+        runs=names,
+        rankings={name: _ranking(reports, metric, name, others[name]) for name in READINGS},
+        published=models,
+        notes=[*([reason] if reason else []), *_notes(ordered), *notes],
     )
 
 
@@ -203,89 +168,67 @@ def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, 
     return value is None, -(value or 0.0)
 
 
+def _published(names: list[RunName], reports: list[Report], metric: str) -> tuple[list[PublishedModel], list[str]]:
+    """Return the published models to show among runs, and notes. The runs of a board are of the same tasks."""
+    benchmark = declarations.name_of(reports[0])
+    known = published.load(reports[0].benchmark)
+    if known is None:
+        return [], [f"No published values of {benchmark} are known."]
+    if why := published.why_not(reports[0], known):
+        return [], [f"The published models of {benchmark} are not shown: {why}."]
+    notes = [f"Published: {known.source}."]
+    for name, report in zip(names, reports, strict=True):
+        notes += published.notes(name.short, report, metric, known)
+    return published.models(reports, metric, known), notes
+
+
 # --- rankings -----------------------------------------------------------------------------------------------------
 
 
-def _rankings(reports: list[Report], scorer: AnyScorer, headline: str) -> Iterator[Ranking]:
-    names = dict.fromkeys(m.name for report in reports for m in report.metrics if m.group is None)
-    for name in names:
-        for reading in READINGS:
-            yield from _family(reports, scorer, name, reading, [None])
-    shown = set.union(*map(fields_shown, reports))
-    groups = [m.group for report in reports for m in report.metrics if m.name == headline and m.group is not None]
-    for field in dict.fromkeys(group.partition("=")[0] for group in groups):
-        labels: list[str | None] = list(dict.fromkeys(g for g in groups if g.partition("=")[0] == field))
-        for reading in READINGS if field in shown else ():
-            yield from _family(reports, scorer, headline, reading, labels)
+def _ranking(reports: list[Report], metric: str, reading: ReadingName, others: list[PublishedModel]) -> Ranking:
+    values = [report.metric(metric, reading) for report in reports]
+    moves = dict(_moves(reports, metric, reading))
+    corrected = holm([move.p_value for move in moves.values()])
+    ahead = [
+        (b, a) if move.value > 0 else (a, b)
+        for ((a, b), move), p_value in zip(moves.items(), corrected, strict=True)
+        if p_value < LEVEL
+    ]
+    compared = {at for pair in moves for at in pair}
+    if others:
+        compared |= {at for at, value in enumerate(values) if value is not None and value.value is not None}
+    ranks = [
+        _rank(at, ahead, len(compared), values[at], others) if at in compared else None for at in range(len(values))
+    ]
+    tests = list(dict.fromkeys(move.test for move in moves.values()))
+    return Ranking(values=values, ranks=ranks, tests=tests, comparisons=len(moves))
 
 
-def _family(
-    reports: list[Report], scorer: AnyScorer, metric: str, reading: ReadingName, groups: list[str | None]
-) -> Iterator[Ranking]:
-    """Yield one ranking per group; the p values of all groups are corrected together."""
-    pairs_of = {group: list(_pairs(reports, scorer, metric, reading, group)) for group in groups}
-    every = [pair for pairs in pairs_of.values() for pair in pairs]
-    corrected = iter(holm([pair.p_value for pair in every]))
-    for group, pairs in pairs_of.items():
-        named = [msgspec.structs.replace(pair, corrected=next(corrected)) for pair in pairs]
-        values = [report.metric(metric, reading, group) for report in reports]
-        blank = Ranking(metric=metric, reading=reading, group=group, values=values, comparisons=len(every))
-        yield _ranked(blank, named)
-
-
-def _pairs(
-    reports: list[Report], scorer: AnyScorer, metric: str, reading: ReadingName, group: str | None
-) -> Iterator[Pair]:
-    if not Compares.of(scorer).is_compared(metric, reports[0]):
+def _moves(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
+    """Yield the change from one run to another, for each pair of runs that can be compared."""
+    compares = Compares.of(scorer_of(reports[0]))
+    if not compares.is_compared(metric, reports[0]):
         return
     for a, b in combinations(range(len(reports)), 2):
-        values = [report.metric(metric, reading, group) for report in (reports[a], reports[b])]
+        values = [report.metric(metric, reading) for report in (reports[a], reports[b])]
         if any(value is None or value.value is None for value in values):
             continue
-        try:
+        with suppress(NothingPairedError):
             first, second = Side(reports[a], reading), Side(reports[b], reading)
-            moved = Compares.of(scorer).compare(first, second, metric, group).difference
-        except NothingPairedError:
-            continue
-        yield Pair(
-            a=a,
-            b=b,
-            change=moved.value,
-            ci95=moved.ci95,
-            p_value=moved.p_value,
-            corrected=moved.p_value,
-            test=moved.test,
-            n=moved.n,
-        )
+            yield (a, b), compares.compare(first, second, metric, None).difference
 
 
-def _ranked(blank: Ranking, pairs: list[Pair]) -> Ranking:
-    """Return a ranking with the groups and ranks that follow from its pairs."""
-    places = range(len(blank.values))
-    compared = sorted({at for pair in pairs for at in (pair.a, pair.b)}, key=lambda at: _by_value(blank.values[at]))
-    groups = groups_of(compared, [(pair.a, pair.b) for pair in pairs if pair.is_different])
-    named = list(zip(letters(len(groups)), groups, strict=True))
-    return msgspec.structs.replace(
-        blank,
-        pairs=pairs,
-        ranks=[_rank(at, pairs, len(compared)) if at in compared else None for at in places],
-        groups=groups,
-        letters=["".join(name for name, group in named if at in group) for at in places],
-    )
+def _rank(
+    run: int, ahead: list[tuple[int, int]], runs: int, value: Metric | None, others: list[PublishedModel]
+) -> tuple[int, int]:
+    """Return the best and the worst rank that agree with all significant differences between runs.
 
-
-def _by_value(metric: Metric | None) -> float:
-    return -metric.number if metric is not None else 0.0
-
-
-def _rank(run: int, pairs: list[Pair], runs: int) -> tuple[int, int]:
-    """Return the best and the worst rank that agree with all significant differences."""
-    changes = [
-        pair.change if pair.b == run else -pair.change
-        for pair in pairs
-        if pair.is_different and run in (pair.a, pair.b)
-    ]
-    return 1 + sum(change < 0 for change in changes), runs - sum(change > 0 for change in changes)
+    Published values have no intervals: they are ahead or behind if they are outside the interval of the run.
+    """
+    low, high = (value.ci95 if value is not None else None) or (0.0, 100.0)
+    best = 1 + sum(second == run for _, second in ahead) + sum(other.value > high for other in others)
+    behind = sum(first == run for first, _ in ahead) + sum(other.value < low for other in others)
+    return best, runs + len(others) - behind
 
 
 # --- notes --------------------------------------------------------------------------------------------------------

@@ -39,10 +39,6 @@ class Cell:
     """One cell of a table. All texts may be untrusted."""
 
     text: str = ""
-    letters: str = ""
-    """The groups of a value, which stand beside it."""
-    reading: ReadingName = "careful"
-    """The reading of the letters."""
     below: str = ""
     """A second line on pages."""
     title: str = ""

@@ -1,16 +1,13 @@
-"""Many comparisons at once: corrected p values, groups that do not differ, the lead of the best."""
+"""Many comparisons at once: corrected p values."""
 
 from __future__ import annotations
 
 import math
-from itertools import count, islice
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+    from collections.abc import Sequence
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -45,31 +42,3 @@ def shares_differ(first: tuple[int, int], second: tuple[int, int], *, tests: int
     deviation = math.sqrt(pooled * (1 - pooled) * (1 / first[1] + 1 / second[1]))
     difference = abs(first[0] / first[1] - second[0] / second[1])
     return difference > deviation * NormalDist().inv_cdf(1 - 0.025 / tests)
-
-
-def groups_of(members: Sequence[int], different: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the maximal groups without a pair of different members, in the order of the members.
-
-    This is the compact letter display (Piepho, Journal of Computational and Graphical Statistics 13, 2004, 456-466):
-    two members share a group if and only if they are not different.
-    """
-    found: list[frozenset[int]] = [frozenset(members)] if members else []
-    for one, other in different:
-        parts: list[frozenset[int]] = []
-        for group in found:
-            parts += [group - {one}, group - {other}] if one in group and other in group else [group]
-        unique = dict.fromkeys(parts)
-        found = [part for part in unique if not any(part < wider for wider in unique)]
-    place = {member: at for at, member in enumerate(members)}
-    ordered = [sorted(group, key=place.__getitem__) for group in found]
-    return sorted(ordered, key=lambda group: [place[member] for member in group])
-
-
-def letters(number: int) -> list[str]:
-    """Return the names of `number` groups: a, b, ..., z, aa, ab, ..."""
-    return list(islice((_letters(at) for at in count()), number))
-
-
-def _letters(at: int) -> str:
-    left, last = divmod(at, len(LETTERS))
-    return (_letters(left - 1) if left else "") + LETTERS[last]

@@ -36,7 +36,7 @@ def test_models_are_ranked_and_every_format_is_written(runs, tmp_path):
     assert json.loads(said.stdout)["reading"] == "official"
     (board,) = json.loads(outputs[0].read_text())["boards"]
     assert {run.get("name") or run["model"] for run in board["runs"]} == {"My model", "always A"}
-    assert board["rankings"][0]["comparisons"] == 1
+    assert board["rankings"]["official"]["comparisons"] == 1
 
 
 def test_wrong_use_says_what_to_do(runs, tmp_path):
@@ -45,6 +45,7 @@ def test_wrong_use_says_what_to_do(runs, tmp_path):
         ([first, first], "is given twice"),
         ([first, tmp_path], "is a folder; name the `_results.json` in it"),
         ([f"A={tmp_path / 'gone.json'}"], "does not exist"),
+        ([first, "--published", "--reading", "careful"], "--published needs --reading official"),
     ):
         said = grade("leaderboard", *words)
         assert (said.returncode, message in said.stderr) == (2, True)

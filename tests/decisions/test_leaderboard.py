@@ -1,4 +1,4 @@
-"""Several runs of one benchmark or of many: their order, the groups, and which runs are never put together."""
+"""Several runs of one benchmark or of many: their order, their ranks, and which runs are never put together."""
 
 from typing import Any
 
@@ -34,31 +34,26 @@ def questions(right: int, n: int = 200, *, official: int | None = None, **fields
 def test_runs_are_ordered_by_the_careful_reading_and_both_are_there() -> None:
     (made,) = board(low=questions(100, official=150), high=questions(150, official=90)).boards
     assert [run.short for run in made.runs] == ["high", "low"]
-    values = {one.reading: [v.number for v in one.values if v] for one in made.rankings if one.group is None}
+    values = {name: [v.number for v in one.values if v] for name, one in made.rankings.items()}
     assert values == {"official": [45, 75], "careful": [75, 50]}
     runs = [(RunName(name="low"), questions(100, official=150)), (RunName(name="high"), questions(150, official=90))]
     assert [run.short for run in leaderboard(runs, reading="official").boards[0].runs] == ["low", "high"]
 
 
-def test_ranks_and_letters_follow_the_tests_not_the_values() -> None:
+def test_ranks_follow_the_tests_not_the_values() -> None:
     (made,) = board(a=questions(150), b=questions(148), c=questions(142), d=questions(90)).boards
-    careful = made.ranking("accuracy", "careful")
-    # 150 and 142 differ in 8 questions, all one way: p = 0.0078, times 4 comparisons that are left.
-    assert careful.letters == ["a", "ab", "b", "c"]
+    careful = made.rankings["careful"]
+    # 150 and 142 differ in 8 questions, all one way: p = 0.0078, times 3 comparisons that are left.
     assert careful.ranks == [(1, 2), (1, 3), (2, 3), (4, 4)]
-    assert careful.groups == [[0, 1], [1, 2], [3]]
-    assert careful.comparisons == 6
-    pair = next(pair for pair in careful.pairs if (pair.a, pair.b) == (0, 2))
-    assert (pair.change, pair.n, pair.test) == (-4, 200, "exact McNemar")
-    assert pair.p_value == pytest.approx(2 * 0.5**8)
-    assert pair.corrected == pytest.approx(3 * pair.p_value)
+    assert (careful.comparisons, careful.tests) == (6, ["exact McNemar"])
 
 
-def test_all_categories_of_a_field_are_corrected_together() -> None:
-    (made,) = board(a=questions(150), b=questions(120), c=questions(90)).boards
-    assert made.groups == ["category=x", "category=y"]
-    assert [r.comparisons for r in made.rankings if r.group is not None] == [6, 6, 6, 6]
-    assert [r.comparisons for r in made.rankings if r.group is None] == [3, 3]
+def test_p_values_are_corrected_for_all_pairs() -> None:
+    """A difference of 7 questions has p = 0.0156, which is significant alone, and not as one of six."""
+    (made,) = board(a=questions(150), b=questions(143)).boards
+    assert made.rankings["careful"].ranks == [(1, 1), (2, 2)]
+    (made,) = board(a=questions(150), b=questions(143), c=questions(143), d=questions(143)).boards
+    assert made.rankings["careful"].ranks == [(1, 4), (1, 4), (1, 4), (1, 4)]
 
 
 def test_runs_of_other_benchmarks_protocols_data_judges_or_parts_get_boards_of_their_own() -> None:
@@ -91,7 +86,7 @@ def test_a_run_without_a_value_is_last_and_has_no_rank() -> None:
     empty = questions(150)
     none = [msgspec.structs.replace(metric, value=None, ci95=None) for metric in empty.metrics]
     (made,) = board(judged=questions(100), unjudged=msgspec.structs.replace(empty, metrics=none)).boards
-    careful = made.ranking("accuracy", "careful")
+    careful = made.rankings["careful"]
     assert [run.short for run in made.runs] == ["judged", "unjudged"]
     assert careful.ranks == [None, None]
     assert careful.comparisons == 0

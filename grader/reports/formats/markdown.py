@@ -127,8 +127,7 @@ def _cell(cell: Cell, column: Column) -> Markup:
     if column.kind == "sentence":
         return _sentence(cell.text, LONGEST)
     text = code(cell.text) if column.kind == "name" or _UNSAFE.search(cell.text) else _plain(cell.text)
-    shown = Markup("**{}**").format(text) if cell.tone == "strong" and column.kind != "name" and text else text
-    return Markup("{} <sup>{}</sup>").format(shown, cell.letters) if cell.letters else shown
+    return Markup("**{}**").format(text) if cell.tone == "strong" and column.kind != "name" and text else text
 
 
 def _plain(text: str) -> Markup:

@@ -126,7 +126,7 @@ def _least(column: Column, cells: Sequence[Cell], longest: int = LEAST_NAME) -> 
 
 
 def _text(cell: Cell) -> str:
-    text = clean(f"{cell.text} {cell.letters}".rstrip())
+    text = clean(cell.text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

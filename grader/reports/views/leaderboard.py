@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.predictions.record import counted
-from grader.reports import published
 from grader.reports.document import (
-    EVERYWHERE,
     NOTHING,
     PAGES,
     TEXTS,
@@ -18,38 +16,26 @@ from grader.reports.document import (
     Table,
     interval,
     notes_below,
-    p_value,
     page_of,
     signed,
     value,
 )
 from grader.reports.why import about_readings
-from grader.results import READINGS, change, grouped, observations
-from grader.scorers import declarations
-from grader.statistics.corrections import letters
+from grader.results import READINGS, change, observations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from grader.decisions.comparison import RunName
-    from grader.decisions.leaderboard import Board, Leaderboard, Pair, Ranking
-    from grader.results import ReadingName, Report
+    from grader.decisions.leaderboard import Board, Leaderboard
+    from grader.decisions.published import PublishedModel
+    from grader.results import Metric, ReadingName
 
-MOST_ACROSS = 6
-"""Maximum number of categories as columns; with more categories, the runs are the columns."""
-MOST_IN_MATRIX = 12
-"""Maximum number of runs in the matrix of comparisons."""
 _MODEL = Column(name="model", kind="name")
 
 
-def document(
-    leaderboard: Leaderboard, folder: Path | None = None, among: Sequence[tuple[RunName, Report]] = ()
-) -> Document:
-    """Return all boards. `folder`: that of the page, from which names link to the pages of their runs.
-
-    `among`: the runs to show among the published models of their benchmarks.
-    """
+def document(leaderboard: Leaderboard, folder: Path | None = None) -> Document:
+    """Return all boards. `folder`: that of the page, from which names link to the pages of their runs."""
     overview = (
         [Section(title="Models by benchmarks", parts=[_overview(leaderboard)])] if len(leaderboard.boards) > 1 else []
     )
@@ -61,46 +47,24 @@ def document(
             f"ordered by the {leaderboard.reading} reading",
         ],
         lead=about_readings(board.benchmark for board in leaderboard.boards),
-        sections=[
-            *overview,
-            *(_board(board, leaderboard, folder) for board in leaderboard.boards),
-            *_among_published(among),
-        ],
-        records=lambda: (
-            row for board in leaderboard.boards for ranking in board.rankings for row in _records(board, ranking)
-        ),
+        sections=[*overview, *(_board(board, leaderboard, folder) for board in leaderboard.boards)],
+        records=lambda: (row for board in leaderboard.boards for row in _records(board)),
         data=lambda: leaderboard,
     )
 
 
 def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Section:
-    order = board.ranking(board.metric, leaderboard.reading)
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
     judge = f" · {board.judge}" if board.judge in _own_facts(board, leaderboard.boards) else ""
-    cards = [*_groups(board, order), *_matrix(board, order), *_others(board), *_categories(board, leaderboard)]
     return Section(
         title=f"{board.title} · {board.split} · {board.protocol}{part}{judge}: {board.metric.replace('_', ' ')}",
         parts=[
-            _ranked(board, leaderboard, order, folder),
-            *_method(leaderboard, order),
+            _ranked(board, leaderboard.reading, folder),
+            *_method(leaderboard, board),
             *board.notes,
             *_signs(board),
-            *cards,
         ],
     )
-
-
-def _among_published(runs: Sequence[tuple[RunName, Report]]) -> Iterator[Section]:
-    for benchmark, members in grouped(runs, lambda run: run[1].benchmark).items():
-        known = published.load(benchmark)
-        if known is None:
-            yield Section(title=f"Published models of {benchmark}", parts=["No published values are known here."])
-            continue
-        named = [(name.short, report, published.why_not(report, known)) for name, report in members]
-        compared = [(name, report) for name, report, why in named if not why]
-        apart = [f"{name} is not among the published models: {why}." for name, _, why in named if why]
-        made = [published.table(compared, known)] if compared else []
-        yield Section(title=f"Published models of {declarations.name_of(members[0][1])}", parts=[*made, *apart])
 
 
 def _overview(leaderboard: Leaderboard) -> Table:
@@ -108,7 +72,7 @@ def _overview(leaderboard: Leaderboard) -> Table:
     for model in leaderboard.models():
         rows.append([Cell(text=model)])
         for board in leaderboard.boards:
-            rows[-1] += [_cell(board, board.ranking(board.metric, reading), board.place(model)) for reading in READINGS]
+            rows[-1] += [_cell(board, reading, board.place(model)) for reading in READINGS]
     heads = [Column(name=f"{name}, {reading}") for name in _names(leaderboard.boards) for reading in READINGS]
     return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
 
@@ -134,13 +98,13 @@ def _facts(board: Board) -> list[str]:
     return [board.split, board.protocol, part, board.judge]
 
 
-def _ranked(board: Board, leaderboard: Leaderboard, order: Ranking | None, folder: Path | None) -> Table:
+def _ranked(board: Board, order: ReadingName, folder: Path | None) -> Table:
     columns = [
         Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
         _MODEL,
         Column(name="", kind="drawn", where=PAGES),
         *(Column(name=reading) for reading in READINGS),
-        Column(name=f"95 % interval ({leaderboard.reading})", where=TEXTS),
+        Column(name=f"95 % interval ({order})", where=TEXTS),
         Column(
             name="careful \N{MINUS SIGN} official",
             where=PAGES,
@@ -148,25 +112,41 @@ def _ranked(board: Board, leaderboard: Leaderboard, order: Ranking | None, folde
         ),
         Column(name="n", title="Number of items (official and careful, if they differ)"),
     ]
-    rows = [_run(board, order, at, folder) for at in range(len(board.runs))]
-    return Table(title="Runs", columns=columns, rows=rows)
+    values = board.rankings[order].values
+    rows = [(_number(values[at]), _run(board, order, at, folder)) for at in range(len(board.runs))]
+    rows += [(model.value, _published(model)) for model in board.published]
+    return Table(title="Runs", columns=columns, rows=[cells for _, cells in sorted(rows, key=lambda row: -row[0])])
 
 
-def _run(board: Board, order: Ranking | None, at: int, folder: Path | None) -> list[Cell]:
+def _number(metric: Metric | None) -> float:
+    """Return the value that orders a run; a run without a value is last."""
+    return -1.0 if metric is None or metric.value is None else metric.value
+
+
+def _run(board: Board, order: ReadingName, at: int, folder: Path | None) -> list[Cell]:
     run = board.runs[at]
-    both = {reading: board.ranking(board.metric, reading) for reading in READINGS}
-    metrics = {reading: ranking.values[at] if ranking else None for reading, ranking in both.items()}
-    shown = order.values[at] if order else None
+    metrics = {reading: board.rankings[reading].values[at] for reading in READINGS}
     moved = change(*metrics.values())
     text = NOTHING if moved is None else signed(moved)
     return [
-        Cell(text=_rank(order.ranks[at] if order else None)),
+        Cell(text=_rank(board.rankings[order].ranks[at])),
         Cell(text=run.short, title=run.results, link=page_of(run.results, folder)),
         Cell(metrics=metrics),
-        *(_cell(board, ranking, at) for ranking in both.values()),
-        Cell(text=interval(shown)),
+        *(_cell(board, reading, at) for reading in READINGS),
+        Cell(text=interval(metrics[order])),
         Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "strong"),
         Cell(text=observations(*metrics.values())),
+    ]
+
+
+def _published(model: PublishedModel) -> list[Cell]:
+    nothing = Cell(text=NOTHING)
+    return [
+        nothing,
+        Cell(text=f"{model.model}, {model.mode}", title="published"),
+        Cell(),
+        Cell(text=f"{model.value:.1f}"),
+        *([nothing] * 4),
     ]
 
 
@@ -176,31 +156,34 @@ def _rank(ranks: tuple[int, int] | None) -> str:
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
-def _cell(board: Board, ranking: Ranking | None, at: int | None) -> Cell:
-    if ranking is None or at is None:
+def _cell(board: Board, reading: ReadingName, at: int | None) -> Cell:
+    if at is None:
         return Cell(text=NOTHING)
-    metric = ranking.values[at]
-    text = value(metric, board.runs[at].official_notes)
-    return Cell(text=text, letters=ranking.letters[at], reading=ranking.reading, below=interval(metric))
+    metric = board.rankings[reading].values[at]
+    return Cell(text=value(metric, board.runs[at].official_notes), below=interval(metric))
 
 
-def _method(leaderboard: Leaderboard, ranking: Ranking | None) -> list[str]:
+def _method(leaderboard: Leaderboard, board: Board) -> list[str]:
     """Return how the runs were compared and ranked."""
-    if ranking is None or not ranking.comparisons:
-        return []
-    names = dict.fromkeys(pair.test for pair in ranking.pairs)
-    tests = " or ".join(name for name in names if name != "no difference to test") or "no item differs"
-    return [
-        "Runs that share a letter in a column do not differ significantly. Every pair of runs is compared with a "
-        f"paired test by item ({tests}). P values are corrected for {counted(ranking.comparisons, 'comparison')} "
-        f"({leaderboard.correction}, level {100 * leaderboard.level:g} %). The rank is the best and the worst rank "
-        "that these tests allow."
-    ]
+    ranking, said = board.rankings[leaderboard.reading], []
+    if ranking.comparisons:
+        names = [name for name in ranking.tests if name != "no difference to test"]
+        said.append(
+            f"Every pair of runs is compared with a paired test by item ({' or '.join(names) or 'no item differs'}). "
+            f"P values are corrected for {counted(ranking.comparisons, 'comparison')} ({leaderboard.correction}, level "
+            f"{100 * leaderboard.level:g} %). The rank is the best and the worst rank that these tests allow."
+        )
+    if board.published:
+        said.append(
+            "Published values have no interval: the rank of a run counts those above its own 95 % interval as ahead, "
+            "and those below it as behind."
+        )
+    return said
 
 
 def _signs(board: Board) -> list[str]:
     """Return what the signs beside values mean."""
-    starred = any("*" in value(metric) for ranking in board.rankings for metric in ranking.values)
+    starred = any("*" in value(metric) for ranking in board.rankings.values() for metric in ranking.values)
     notes = notes_below((run.short, run.official_notes) for run in board.runs)
     return [
         *(["* Unscored samples are excluded. n is that of official and of careful if they differ."] if starred else []),
@@ -208,96 +191,13 @@ def _signs(board: Board) -> list[str]:
     ]
 
 
-def _groups(board: Board, order: Ranking | None) -> Iterator[Table]:
-    """Yield the table of groups whose runs do not differ significantly."""
-    if order is None or not order.groups:
-        return
-    rows = [
-        [Cell(letters=letter, reading=order.reading), Cell(text=", ".join(board.runs[at].short for at in group))]
-        for letter, group in zip(letters(len(order.groups)), order.groups, strict=True)
-    ]
-    columns = [Column(name="letter", kind="word"), Column(name="models", kind="name")]
-    title = f"Models that do not differ significantly, {order.reading}"
-    yield Table(title=title, columns=columns, rows=rows, is_card=True, where=PAGES)
-
-
-def _matrix(board: Board, order: Ranking | None) -> Iterator[Table]:
-    """Yield the table of differences between each run (row) and each other run (column)."""
-    if order is None or not 2 <= len(board.runs) <= MOST_IN_MATRIX:
-        return
-    moves = {}
-    for pair in order.pairs:
-        moves[pair.b, pair.a] = _move(pair, 1)
-        moves[pair.a, pair.b] = _move(pair, -1)
-    names = [run.short for run in board.runs]
-    yield Table(
-        title=f"Pairs of models, {order.reading}",
-        columns=[_MODEL, *(Column(name=name) for name in names)],
-        rows=[
-            [Cell(text=name), *(moves.get((row, column), Cell(text="·", tone="faint")) for column in range(len(names)))]
-            for row, name in enumerate(names)
-        ],
-        note="The row's value minus the column's, in points, with the corrected p value below. Significant differences "
-        "are bold.",
-        is_card=True,
-        where=PAGES,
+def _records(board: Board) -> Iterator[dict[str, object]]:
+    rows = (
+        (reading, ranking.comparisons, *row)
+        for reading, ranking in board.rankings.items()
+        for row in zip(board.runs, ranking.values, ranking.ranks, strict=True)
     )
-
-
-def _move(pair: Pair, sign: int) -> Cell:
-    low, high = sorted(sign * end for end in pair.ci95)
-    return Cell(
-        text=signed(sign * pair.change),
-        below=f"p {p_value(pair.corrected)}",
-        title=f"95 % interval {signed(low)} to {signed(high)}",
-        tone="strong" if pair.is_different else "",
-    )
-
-
-def _others(board: Board) -> Iterator[Table]:
-    names = [name for name in board.metrics if name != board.metric]
-    if not names:
-        return
-    every_ranking = (board.ranking(name, reading) for name in names for reading in READINGS)
-    rankings = [ranking for ranking in every_ranking if ranking is not None and any(ranking.values)]
-    heads = [Column(name=f"{ranking.metric.replace('_', ' ')}, {ranking.reading}") for ranking in rankings]
-    rows = [
-        [Cell(text=run.short), *(_cell(board, ranking, at) for ranking in rankings)]
-        for at, run in enumerate(board.runs)
-    ]
-    yield Table(title="Other metrics", columns=[_MODEL, *heads], rows=rows, is_card=True)
-
-
-def _categories(board: Board, leaderboard: Leaderboard) -> Iterator[Table]:
-    for field, groups in grouped(board.groups, lambda group: group.partition("=")[0]).items():
-        for reading in (leaderboard.reading, *(reading for reading in READINGS if reading != leaderboard.reading)):
-            yield _category(board, reading, field, groups, is_first=reading == leaderboard.reading)
-
-
-def _category(board: Board, reading: ReadingName, field: str, groups: list[str], *, is_first: bool) -> Table:
-    """Return the values by category; with many categories, these are the rows."""
-    rankings = [board.ranking(board.metric, reading, group) for group in groups]
-    labels = [group.partition("=")[2].replace("_", " ") for group in groups]
-    names = [run.short for run in board.runs]
-    cells = [[_cell(board, ranking, at) for ranking in rankings] for at in range(len(names))]
-    number = next((ranking.comparisons for ranking in rankings if ranking), 0)
-    corner, heads, left = "model", labels, names
-    if is_turned := len(groups) > MOST_ACROSS:
-        corner, heads, left = field.replace("_", " "), names, labels
-        cells = [list(column) for column in zip(*cells, strict=True)]
-    return Table(
-        title=f"By {field.replace('_', ' ')}, {reading}",
-        columns=[Column(name=corner, kind="name"), *(Column(name=head) for head in heads)],
-        rows=[[Cell(text=name), *row] for name, row in zip(left, cells, strict=True)],
-        note=f"Letters: corrected for {counted(number, 'comparison')}." if number else "",
-        is_list=is_turned,
-        is_card=True,
-        where=EVERYWHERE if is_first else PAGES,
-    )
-
-
-def _records(board: Board, ranking: Ranking) -> Iterator[dict[str, object]]:
-    for run, metric, ranks, groups in zip(board.runs, ranking.values, ranking.ranks, ranking.letters, strict=True):
+    for reading, comparisons, run, metric, ranks in rows:
         if metric is None:
             continue
         low, high = metric.ci95 or (None, None)
@@ -308,15 +208,13 @@ def _records(board: Board, ranking: Ranking) -> Iterator[dict[str, object]]:
             "protocol": board.protocol,
             "model": run.short,
             "results": run.results,
-            "metric": ranking.metric,
-            "reading": ranking.reading,
-            "group": ranking.group,
+            "metric": board.metric,
+            "reading": reading,
             "value": metric.value,
             "ci95_low": low,
             "ci95_high": high,
             "n": metric.n,
             "rank_best": best,
             "rank_worst": worst,
-            "letters": groups,
-            "comparisons": ranking.comparisons,
+            "comparisons": comparisons,
         }

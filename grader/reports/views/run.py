@@ -10,7 +10,7 @@ import msgspec
 
 from grader.decisions import readings
 from grader.predictions.record import all_of, counted
-from grader.reports import provenance, published
+from grader.reports import provenance
 from grader.reports.document import (
     FILES,
     NOTHING,
@@ -335,8 +335,6 @@ def _cards(run: Findings) -> Iterator[Table]:
     if run.report.samples:
         yield _outcomes(run.report, run.scorer)
     yield from map(_block, run.summary.tables)
-    if (among := published.beside(run.report)) is not None:
-        yield among
 
 
 def _block(block: TableBlock) -> Table:

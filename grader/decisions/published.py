@@ -1,0 +1,88 @@
+"""The published models of a benchmark, which a leaderboard shows among its runs.
+
+The facts are in the benchmark's `published.json`: values of the official reading, without intervals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import resources
+from grader.predictions.record import counted
+from grader.results import by_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.results import Report
+
+
+class PublishedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A published value of a benchmark's first metric."""
+
+    model: str
+    mode: str
+    """The published name of its prompt mode."""
+    value: float
+    """In percent."""
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The published values of a benchmark."""
+
+    source: str
+    protocol: str
+    tasks: int
+    samples: dict[str, int]
+    """Metric -> number of samples of a task from which it was computed."""
+    modes: dict[str, str]
+    """Prompt mode -> its published name."""
+    models: dict[str, dict[str, dict[str, float]]]
+    """Model -> prompt mode -> metric -> value."""
+
+
+def load(benchmark: str) -> Published | None:
+    """Return the published values of a bundled benchmark; None if there are none."""
+    path = resources.folder("benchmarks") / benchmark / "published.json"
+    if benchmark not in resources.bundled_benchmarks() or not path.is_file():
+        return None
+    return msgspec.json.decode(path.read_bytes(), type=Published)
+
+
+def why_not(report: Report, known: Published) -> str:
+    """Return why a run cannot be compared with the published values; empty if it can be."""
+    if report.protocol != known.protocol:
+        return f"the published values are of protocol {known.protocol}, this run is of {report.protocol}"
+    tasks = len(by_task(report.samples))
+    return "" if tasks == known.tasks else f"the published values are of {known.tasks} tasks, this run has {tasks}"
+
+
+def models(reports: Iterable[Report], metric: str, known: Published) -> list[PublishedModel]:
+    """Return the published models in the prompt modes of these runs, the best first."""
+    modes = dict.fromkeys(_mode(report, known) for report in reports)
+    found = [
+        PublishedModel(model=name, mode=known.modes[mode], value=values[mode][metric])
+        for name, values in known.models.items()
+        for mode in modes
+        if metric in values.get(mode, {})
+    ]
+    return sorted(found, key=lambda model: -model.value)
+
+
+def notes(name: str, report: Report, metric: str, known: Published) -> Iterator[str]:
+    """Yield the settings of a run that differ from the published ones, or are not known."""
+    if report.provenance.inference.get("mode") not in known.modes:
+        yield f"{name}: its file does not say the prompt mode; it is shown among {known.modes[_mode(report, known)]}."
+    most = max(len(members) for members in by_task(report.samples).values())
+    samples = known.samples.get(metric, most)
+    if most != samples:
+        wanted = counted(samples, "sample")
+        yield f"{name}: {metric} is from {counted(most, 'sample')} of a task, the published one from {wanted}."
+
+
+def _mode(report: Report, known: Published) -> str:
+    """Return the prompt mode of a run; if its file does not say it, the mode with the most published models."""
+    mode = report.provenance.inference.get("mode")
+    return mode if mode in known.modes else max(known.modes, key=lambda m: sum(m in of for of in known.models.values()))
