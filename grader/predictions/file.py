@@ -83,6 +83,8 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How each prediction ended; None if no record has this information."""
     filters: list[str] | None = None
     """The harness' filter that made each prediction; None if the record does not say."""
+    continued: list[bool] | None = None
+    """Whether each prediction is code that continues the task's prompt (EvalPlus' `completion`); None: none does."""
     where: str = ""
     """Position of its first record, for example `preds.json:12`."""
 

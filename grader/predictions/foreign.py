@@ -197,10 +197,10 @@ _CODE_FIELDS = ("solution", "completion")
 
 
 def convert_evalplus(row: Row) -> PredictionRecord | list[Flaw]:
-    """Return the record of one sample: `solution` is a whole program, `completion` the code after the prompt.
+    """Return the record of one sample: `solution` is a whole program, `completion` the code after the task's prompt.
 
-    Both are code, not a model's text about it. So the text is put into a code block, where every reading looks for
-    code, unless it already has one.
+    EvalPlus runs both as they are (0.3.1, `evaluate.py` 220 to 227). The program is put into a code block here; only
+    the scorer knows the prompt of a completion.
     """
     name = next((name for name in _CODE_FIELDS if name in row), None)
     if name is None or "task_id" not in row:
@@ -214,7 +214,10 @@ def convert_evalplus(row: Row) -> PredictionRecord | list[Flaw]:
         flaws.append(Flaw(path=(name,), message=f"expected a string, found {kind(code)}"))
     if flaws or qid is None or not isinstance(code, str):
         return flaws
-    return PredictionRecord(qid=qid, predictions=[fenced(code)], fields=_without(row, "task_id", *_CODE_FIELDS))
+    fields = _without(row, "task_id", *_CODE_FIELDS)
+    if name == "completion":
+        return PredictionRecord(qid=qid, predictions=[code], continued=[True], fields=fields)
+    return PredictionRecord(qid=qid, predictions=[fenced(code)], fields=fields)
 
 
 # Mr-Ben

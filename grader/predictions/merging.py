@@ -117,7 +117,12 @@ def _joined(records: list[PredictionRecord]) -> PredictionRecord:
     filters = None
     if all(record.filters is not None for record in records):
         filters = list(chain.from_iterable(record.filters or () for record in records))
-    return msgspec.structs.replace(first, predictions=texts, prompts=prompts, endings=ended, filters=filters)
+    continued = None
+    if any(record.continued for record in records):
+        continued = list(chain.from_iterable(r.continued or [False] * len(r.predictions) for r in records))
+    return msgspec.structs.replace(
+        first, predictions=texts, prompts=prompts, endings=ended, filters=filters, continued=continued
+    )
 
 
 def _repeats(records: list[PredictionRecord]) -> bool:

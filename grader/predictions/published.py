@@ -13,6 +13,7 @@ The rows have the question, the options and the gold answer as well; see `grader
 
 from __future__ import annotations
 
+import re
 from itertools import count
 from typing import TYPE_CHECKING, Literal
 
@@ -108,11 +109,9 @@ def _convert_several(row: Row, name: PublishedFormat) -> PredictionRecord | list
 
 
 def fenced(code: str) -> str:
-    """Return code in a code block, where every reading looks for it, unless it already has one."""
-    return code if _FENCE in code else f"{_FENCE}python\n{code}\n{_FENCE}"
-
-
-_FENCE = "```"
+    """Return code in a code block, where every reading looks for it. Its fence is longer than any in the code."""
+    fence = "`" * (1 + max(map(len, re.findall("`{3,}+", code)), default=2))
+    return f"{fence}python\n{code}\n{fence}"
 
 
 def _convert(row: Row, name: PublishedFormat) -> PredictionRecord | list[Flaw]:

@@ -71,6 +71,25 @@ def test_humaneval_written_like_humaneval_v_gives_the_metrics_worked_out_by_hand
             assert row["value"] == pytest.approx(value)
 
 
+PLUS = {
+    "task_id": "HumanEval/0", "entry_point": "total", "canonical_solution": "    return scaled(sum(values))\n", "atol": 0,
+    "prompt": 'from typing import List\n\n\ndef scaled(x):\n    return 2 * x\n\n\ndef total(values: List[int]) -> int:\n    """Sum."""\n',
+    "base_input": [[[1, 2]]], "plus_input": [[[3, 4]]],
+}  # fmt: skip
+
+
+def test_completions_of_evalplus_follow_the_prompt_and_solutions_run_as_they_are(tmp_path):
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(PLUS))
+    whole = "def total(values: List[int]) -> int:\n    return scaled(sum(values))\n"
+    rows = [{"completion": whole}, {"completion": PLUS["canonical_solution"]}, {"solution": whole}]
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(json.dumps({"task_id": "HumanEval/0", **row}) + "\n" for row in rows))
+    done = grade(path, "-b", "humaneval-plus", "--data", tmp_path / "tasks.jsonl", *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    for reading in ("official", "careful"):
+        assert outcomes(path, reading) == {"HumanEval/0": ["passed", "passed", "error"]}
+
+
 @pytest.fixture
 def own(tmp_path):
     """Write a benchmark and predictions of somebody's own."""

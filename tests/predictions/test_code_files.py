@@ -19,7 +19,7 @@ FENCED = "```python\nx = 1\n```"
     [
         ([{"question_id": "abc_1", "output_list": ["So: x", "y"], "code_list": ["x", ""]}], "livecodebench", {"abc_1": ["So: x", "y"]}),
         ([{"question_id": "abc_1", "code_list": ["x = 1"]}], "livecodebench", {"abc_1": [FENCED]}),
-        ([["x = 1", FENCED], ["x = 1"]], "bigcode", {"0": [FENCED, FENCED], "1": [FENCED]}),
+        ([["x = 1", FENCED], ["x = 1"]], "bigcode", {"0": [FENCED, f"````python\n{FENCED}\n````"], "1": [FENCED]}),
         ({"0": {"origin_prompt": "Q", "prediction": "So: x", "gold": ""}, "1": {"prediction": ["a", "b"]}}, "opencompass", {"0": ["So: x"], "1": ["a", "b"]}),
         # MathVista's scored files have what was made of the response besides.
         ({"1": {"response": "It is 2.", "prediction": "2"}, "2": {"response": "?", "prediction": None}}, "mathvista", {"1": ["It is 2."], "2": ["?"]}),

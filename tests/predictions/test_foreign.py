@@ -245,29 +245,30 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
 # EvalPlus
 
 
-def test_samples_of_evalplus_are_programs_in_a_code_block() -> None:
+def test_samples_of_evalplus_are_programs_or_continue_a_prompt() -> None:
     body, program = "    return 1\n", "def solution(x):\n    return 1\n"
     file = read(
         lines(
             {"task_id": "HumanEval/0", "completion": body},
             {"task_id": "HumanEval/0", "solution": program, "_identifier": "HumanEval/0 (line 2)"},
-            {"task_id": 7, "completion": "Sure:\n```python\nx\n```"},
+            {"task_id": 7, "solution": "Sure:\n```python\nx\n```"},
             {"task_id": "q3", "completion": "ignored", "solution": ""},
         ),
         "samples.jsonl",
     )
     assert answers(file) == {
-        "HumanEval/0": [f"```python\n{body}\n```", f"```python\n{program}\n```"],
-        "7": ["Sure:\n```python\nx\n```"],
+        "HumanEval/0": [body, f"```python\n{program}\n```"],
+        "7": ["````python\nSure:\n```python\nx\n```\n````"],
         "q3": ["```python\n\n```"],
     }
+    assert [record.continued for record in file.records] == [[True, False], None, None]
     assert (file.format, file.merged) == ("evalplus", {"HumanEval/0": 2})
 
 
 @pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
 @pytest.mark.parametrize("code", ["    return x + 1\n", "def solution(x):\n    return x + 1\n"])
 def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: Rules) -> None:
-    file = read(lines({"task_id": "q1", "completion": code}), "samples.jsonl")
+    file = read(lines({"task_id": "q1", "solution": code}), "samples.jsonl")
     program = assemble(file.records[0].predictions[0], "def solution(x):\n", rules)
     assert program.completion.strip() == "def solution(x):\n    return x + 1"
 

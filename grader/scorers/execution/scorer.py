@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
+from grader.predictions.published import fenced
 from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPrompts, KnowsMetrics, RunsPrograms
@@ -142,7 +143,7 @@ class Execution(
         samples_each = _most_samples(run)
         ks = phases.wanted_k(run.options.k, _counts(run), protocol)
         broken = {qid: task.broken for qid, task in run.tasks.items() if task.broken and run.predictions.get(qid)}
-        usable = {qid: texts for qid, texts in run.predictions.items() if qid not in broken}
+        usable = {qid: texts for qid, texts in _whole_texts(run).items() if qid not in broken}
         with phases.executing(run.tasks, usable, protocol, run.options, run.observer) as made:
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
             samples = [*made.samples, *(s for qid in broken for s in _unusable(run.tasks[qid], run.predictions[qid]))]
@@ -291,6 +292,21 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
         f"{OFFICIAL_MARK} Programs ran on Python {sandbox.python}; the official environment of this protocol has "
         f"{official}, so a few official verdicts may differ. To use {official}: {advice}."
     ]
+
+
+def _whole_texts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, list[str]]:
+    """Return the predictions; code that continues a prompt stands behind it, in one code block."""
+    marks = {record.qid: record.continued for record in run.file.records if record.continued is not None}
+    if not marks:
+        return dict(run.predictions)
+    has_prompt = run.benchmark.columns.prompt is not None
+    return {
+        qid: [
+            fenced(run.tasks[qid].signature_text * has_prompt + text) if continues else text
+            for text, continues in zip(texts, marks.get(qid) or [False] * len(texts), strict=True)
+        ]
+        for qid, texts in run.predictions.items()
+    }
 
 
 def _most_samples(run: Run[ExecutionBenchmark, CodeTask]) -> int:
