@@ -167,3 +167,15 @@ def usable_cores() -> int:
     """Return the number of cores that this process may use; if the system does not say, the number of cores."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def free_memory() -> int:
+    """Return the bytes of memory that this process's machine or container has free; 0 if the system does not say."""
+    found = []
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        found.append(int(text.split("MemAvailable:")[1].split()[0]) << 10)
+        group = Path("/sys/fs/cgroup")
+        most, used = (group.joinpath(f"memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
+        found.append(int(most) - int(used))  # not a number: no limit
+    return min(found, default=0)

@@ -1,8 +1,8 @@
 """The supervisor's entry point. It holds the only channel to the grader, and lets other processes run the programs.
 
 Protocol (messages of wire.py on standard input and output): the first message sent is a greeting; then every job gets
-one answer, in order. Before it, a message may say that the job's program is asleep, so that another sandbox can use the
-core. The possible contents of a job are described in jobs.py.
+one answer, in order. Before it, a message may say that the job's program is slow, so that another sandbox may start
+meanwhile. The possible contents of a job are described in jobs.py.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def main() -> NoReturn:
     process.undumpable()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     write = lambda data: os.write(sink, data)  # noqa: E731
-    supervisor = Supervisor(settings, lambda: wire.send_parcel(write, {"asleep": True}))
+    supervisor = Supervisor(settings, lambda: wire.send_parcel(write, {"slow": True}))
     wire.send_parcel(
         write,
         {

@@ -6,13 +6,9 @@ import collections
 import itertools
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
-
 from grader.errors import InfrastructureError
 from grader.executors.messages import Done
-from grader.results import CanaryProvenance
 from grader.sandbox.channel import parcel
-from grader.sandbox.tickets import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +16,7 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.observer import Observer
+    from grader.sandbox.interface import Answer
 
 BATCH = 16
 """Number of jobs in a batch."""
@@ -60,7 +57,6 @@ class NodeHandle:
 
     def __init__(self, name: str, workers: int, actor: Any = None) -> None:
         self.name, self.workers, self.actor = name, workers, actor
-        self.canaries = CanaryProvenance()
         self.done = 0
         """Number of verdicts that it returned."""
         self.lost = ""
@@ -88,8 +84,8 @@ class Dispatcher:
         """The nodes that can get jobs."""
         return [node for node in self.nodes if not node.lost]
 
-    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield one verdict for every job; raises InfrastructureError if no node is left."""
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
+        """Yield the answer to every job, or why there is none; raises InfrastructureError if no node is left."""
         rest = _batches(jobs)
         again: list[_Batch] = []
         calls: dict[Any, tuple[NodeHandle, _Batch]] = {}
@@ -114,7 +110,7 @@ class Dispatcher:
                     again.append(batch)
                 else:
                     for key in batch.keys:
-                        yield Verdict(key=key, answer=None, reason=f"{MOST_LOST} nodes were lost while they ran it")
+                        yield key, f"{MOST_LOST} nodes were lost while they ran it"
 
     def _free(self, calls: dict[Any, tuple[NodeHandle, _Batch]]) -> NodeHandle | None:
         """Return the node with the most room for a batch; None if no node has room."""
@@ -122,20 +118,19 @@ class Dispatcher:
         node = min(self.living, key=lambda node: busy[id(node)] / node.workers, default=None)
         return node if node is not None and busy[id(node)] < BATCHES * node.workers else None
 
-    def _verdicts(self, call: Any, node: NodeHandle, batch: _Batch) -> list[Verdict] | None:
+    def _verdicts(self, call: Any, node: NodeHandle, batch: _Batch) -> list[tuple[str, Answer | str]] | None:
         """Return the verdicts of a batch that has ended; None if its node is lost."""
         try:
             reply = self._wire.result(call)
         except NodeLostError as error:
             reply = Done(failure=str(error))
-        found = {verdict.key: verdict for verdict in reply.verdicts}
+        found = reply.answers
         if found.keys() != {str(place) for place in range(len(batch.keys))}:
             batch.losses += 1
             self._lose(node, reply.failure or "its reply does not match the batch")
             return None
-        node.canaries = reply.canaries
         node.done += len(found)
-        return [msgspec.structs.replace(found[str(place)], key=key) for place, key in enumerate(batch.keys)]
+        return [(key, found[str(place)]) for place, key in enumerate(batch.keys)]
 
     def _lose(self, node: NodeHandle, reason: str) -> None:
         """Stop using a node."""

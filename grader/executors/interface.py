@@ -1,4 +1,4 @@
-"""The interface of executors: an executor takes jobs and yields verdicts. It decides where to run them.
+"""The interface of executors: an executor takes jobs and yields their answers. It decides where to run them.
 
 The scorer decides the order of a run's phases: an executor finishes one `run` before it gets the next.
 """
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from grader.observer import Observer
     from grader.results import SandboxProvenance
-    from grader.sandbox.interface import Limits
-    from grader.sandbox.tickets import Verdict
+    from grader.sandbox.interface import Answer, Limits
     from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
 
 
@@ -52,8 +51,10 @@ class Executor(ABC):
         return verdict_cache.key(job, self._identity, self._limits)
 
     @abstractmethod
-    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
-        """Yield a verdict for every (key, job), in the order in which they finish. Jobs are drawn as they are needed.
+    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[tuple[str, Answer | str]]:
+        """Yield the key of every (key, job) with the job's answer, or with the reason why there is none.
+
+        They come in the order in which they finish. Jobs are drawn as they are needed.
 
         `with_tests`: they run a task's own solution, so they may run in the sandboxes of its tests.
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from grader.options import Options
-from grader.results import CanaryProvenance, SandboxProvenance
-from grader.sandbox.interface import Limits
-from grader.sandbox.tickets import Verdict
+from grader.results import SandboxProvenance
+from grader.sandbox.interface import Answer, Limits
 
 
 class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +41,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Done(msgspec.Struct, frozen=True, kw_only=True):
     """A node's reply to a batch."""
 
-    verdicts: list[Verdict] = []
-    """Their keys are the places of the jobs in the batch."""
-    canaries: CanaryProvenance = CanaryProvenance()
-    """Counts of all canaries of the node so far."""
+    answers: dict[str, Answer | str] = {}
+    """Place of a job in the batch -> its answer, or why there is none."""
     failure: str = ""
     """Why the node can run nothing more; empty if it can."""

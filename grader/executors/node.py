@@ -13,14 +13,12 @@ from grader.errors import GradeError, InfrastructureError
 from grader.executors.messages import Done, NodeFacts
 from grader.observer import Silent
 from grader.sandbox import choice, packages
-from grader.sandbox.canary_check import Canaries
 from grader.sandbox.channel import opened
-from grader.sandbox.pool import Pool
-from grader.sandbox.stream import Stream
+from grader.sandbox.queue import JobQueue
 
 if TYPE_CHECKING:
     from grader.executors.messages import NodeSettings
-    from grader.sandbox.tickets import Verdict
+    from grader.sandbox.interface import Answer
 
 IN_A_POD = (
     "A container of Kubernetes forbids user namespaces by default. Allow the pod's securityContext "
@@ -33,8 +31,8 @@ class Node:
     """The sandboxes of one machine. Call `check` first; then any number of threads may call `run`."""
 
     def __init__(self, asked: NodeSettings) -> None:
-        self._asked, self._canaries = asked, Canaries()
-        self._stream: Stream | None = None
+        self._asked = asked
+        self._queue: JobQueue | None = None
 
     def ready(self) -> bool:
         """Return True, which shows that this process answers."""
@@ -46,9 +44,11 @@ class Node:
         try:
             backend = choice.open_backend(asked.options, asked.limits, Silent(), asked.python)
             workers = min(asked.workers, asked.options.workers or resources.usable_cores())
-            pool = Pool(backend, workers, asked.answer_seconds, canaries=self._canaries)
-            self._stream = Stream(pool, holds=True)
-            python = str(pool.supervisors.get(0).greeting["python"])
+            supervisor = backend.start(0)
+            python = str(supervisor.greeting["python"])
+            supervisor.close()
+            bytes_ = asked.limits.sandbox_bytes
+            self._queue = JobQueue(backend, workers, asked.answer_seconds, program_bytes=bytes_)
         except GradeError as error:
             return f"{error}\n{IN_A_POD}" if backend is not None and backend.name == "bubblewrap" else str(error)
         return NodeFacts(
@@ -62,21 +62,21 @@ class Node:
 
     def begin(self, lint: int = 0) -> None:
         """Start the sandboxes in the background."""
-        if self._stream is not None:
-            self._stream.pool.begin(lint)
+        if self._queue is not None and lint:
+            self._queue.begin("linting", lint)
 
     def run(self, jobs: list[bytes]) -> Done:
         """Run a batch of packed jobs."""
-        assert self._stream is not None
-        verdicts: list[Verdict] = []
+        assert self._queue is not None
+        answers: dict[str, Answer | str] = {}
         failure = ""
         try:
-            verdicts += self._stream.run((str(place), opened(job)) for place, job in enumerate(jobs))
+            answers.update(self._queue.run((str(place), opened(job)) for place, job in enumerate(jobs)))
         except InfrastructureError as error:
-            verdicts, failure = [], str(error)
-        return Done(verdicts=verdicts, canaries=self._canaries.described(), failure=failure)
+            answers, failure = {}, str(error)
+        return Done(answers=answers, failure=failure)
 
     def close(self) -> None:
         """End every sandbox."""
-        if self._stream is not None:
-            self._stream.close()
+        if self._queue is not None:
+            self._queue.close()

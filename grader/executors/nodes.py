@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,11 +12,11 @@ import ray
 from grader.errors import InfrastructureError
 from grader.executors.dispatch import BATCHES, NodeHandle, NodeLostError
 from grader.executors.messages import Done, NodeFacts, NodeSettings
-from grader.results import CanaryProvenance, NodeProvenance
+from grader.results import NodeProvenance
 from grader.sandbox import packages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from grader.observer import Observer
 
@@ -148,16 +147,6 @@ def provenance(node: NodeHandle, facts: NodeFacts) -> NodeProvenance:
     known = msgspec.structs.asdict(facts.sandbox) | msgspec.structs.asdict(facts)
     fields = {field: known[field] for field in NodeProvenance.__struct_fields__ if field in known}
     return NodeProvenance(name=node.name, verdicts=node.done, lost=node.lost, **fields)
-
-
-def canaries(nodes: Iterable[NodeHandle]) -> CanaryProvenance:
-    """Return the sum of the canary counts of all nodes."""
-    counts, misjudged = Counter[str](), Counter[str]()
-    for node in nodes:
-        misjudged.update(node.canaries.misjudged)
-        for field in ("right", "run_again", "unscored"):
-            counts[field] += getattr(node.canaries, field)
-    return CanaryProvenance(misjudged=dict(misjudged), **counts)
 
 
 def end(nodes: Sequence[NodeHandle]) -> None:

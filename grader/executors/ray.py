@@ -17,7 +17,7 @@ from grader.executors.messages import NodeSettings
 from grader.executors.node import Node
 from grader.results import SandboxProvenance
 from grader.sandbox import verdict_cache as verdicts
-from grader.sandbox.pool import ANSWER_SECONDS
+from grader.sandbox.queue import ANSWER_SECONDS
 from grader.sandbox.verdict_cache import VerdictCache
 
 try:
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import NodeProvenance
-    from grader.sandbox.interface import Limits
-    from grader.sandbox.tickets import Verdict
+    from grader.sandbox.interface import Answer, Limits
 
 REACH_SECONDS = 10.0
 NO_NODE = (
@@ -93,8 +92,8 @@ class Cluster(Executor):
         for node in self._dispatcher.living:
             node.actor.begin.remote(lint)
 
-    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[Verdict]:
-        """Yield a verdict for every job. Here programs and tests are separated in time."""
+    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[tuple[str, Answer | str]]:
+        """Yield the answer to every job, or why there is none. A task's own solution runs where programs do."""
         del with_tests
         return self._dispatcher.run(jobs)
 
@@ -110,7 +109,6 @@ class Cluster(Executor):
             workers=self._workers,
             cpu_seconds=self._asked.limits.cpu_seconds,
             memory_bytes=self._asked.limits.memory_bytes,
-            canaries=nodes.canaries(self._facts),
             nodes=[*(nodes.provenance(*pair) for pair in self._facts.items()), *self._left_out],
         )
 

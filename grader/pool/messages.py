@@ -49,8 +49,9 @@ class PoolState(msgspec.Struct, kw_only=True):
     expired: int = 0
     """Samples whose time was over before they were scored, or whose client had gone."""
     repeated: int = 0
-    """Samples that were scored again because infrastructure failed, and jobs that were because a sandbox was lost."""
+    """Samples that were scored again because infrastructure failed."""
     lost_sandboxes: int = 0
+    """Sandboxes that were lost. The job of each ran again, at most once."""
     failures: int = 0
     """Rounds that found no sandbox."""
     problem: str = ""

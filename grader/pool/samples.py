@@ -152,9 +152,9 @@ class Samples:
         self._scorer.abort()
 
     @property
-    def losses(self) -> tuple[int, int]:
-        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
-        return self._scorer.losses
+    def lost(self) -> int:
+        """Number of sandboxes lost so far."""
+        return self._scorer.lost
 
     def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | None]:
         """Return one result per sample; one without a task is unscored. For None see `SampleScorer`."""

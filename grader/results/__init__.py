@@ -10,7 +10,6 @@ import msgspec
 
 from grader.errors import InputError
 from grader.results.provenance import Calls as Calls
-from grader.results.provenance import CanaryProvenance as CanaryProvenance
 from grader.results.provenance import FirstDifference as FirstDifference
 from grader.results.provenance import IntervalMethod as IntervalMethod
 from grader.results.provenance import JudgeProvenance as JudgeProvenance

@@ -11,19 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class CanaryProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Counts of canaries: programs with a known verdict that ran among the real ones, in every sandbox."""
-
-    right: int = 0
-    """Canaries that got the expected verdict."""
-    misjudged: dict[str, int] = {}
-    """Description of a wrong verdict (`judge: a wrong program`) -> number."""
-    run_again: int = 0
-    """Jobs that ran again, because their sandbox had misjudged a canary."""
-    unscored: int = 0
-    """Jobs without a result, because the next sandbox misjudged one too."""
-
-
 class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One machine of a cluster that executed programs."""
 
@@ -68,8 +55,6 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     programs: int = 0
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
-    canaries: CanaryProvenance | None = None
-    """Programs with a known verdict that ran among the others."""
     nodes: list[NodeProvenance] = []
     """The machines of a cluster, also those that were left out or lost."""
 

@@ -87,5 +87,5 @@ class SampleScorer(Protocol):
         """Forget what is known of a task, because it is no longer among the run's tasks."""
 
     @property
-    def losses(self) -> tuple[int, int]:
-        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
+    def lost(self) -> int:
+        """Number of sandboxes lost so far."""

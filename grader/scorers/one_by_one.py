@@ -28,7 +28,7 @@ class Scoring:
     """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
 
     lanes: ClassVar[Mapping[Lane, LaneSize]] = {"quick": LaneSize(threads=1, samples=64)}
-    losses = 0, 0
+    lost = 0
 
     def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
         self._scorer, self._run = scorer, run

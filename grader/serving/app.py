@@ -232,12 +232,11 @@ class Service:
 
     def state(self) -> PoolState:
         """Return the state of the pool."""
-        state, (sandboxes, jobs) = self._scheduler.state(), self._samples.losses
+        state = self._scheduler.state()
         return msgspec.structs.replace(
             state,
             clients=self.connections.count,
-            repeated=state.repeated + jobs,
-            lost_sandboxes=sandboxes,
+            lost_sandboxes=self._samples.lost,
             memory_bytes=_resident_bytes(),
         )
 

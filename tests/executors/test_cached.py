@@ -4,7 +4,7 @@ from pathlib import Path
 
 from grader.executors.local import Local
 from grader.sandbox.interface import Limits
-from grader.sandbox.pool import Pool
+from grader.sandbox.queue import JobQueue
 from grader.sandbox.verdict_cache import VerdictCache
 from tests.observers import Noting
 
@@ -17,7 +17,7 @@ class Backend:
 
 def messages(path: Path | None) -> list[str]:
     told, backend = Noting(), Backend()
-    with Local(backend, Pool(backend, 1, 1), VerdictCache(path), Limits(), told) as executor:  # type: ignore[arg-type]
+    with Local(backend, JobQueue(backend, 1, 1), VerdictCache(path), Limits(), told) as executor:  # type: ignore[arg-type]
         executor.cache.put("ab", {"run": {}})
         assert executor.cache.get(["cd"]) == {}
     return told.messages

@@ -12,7 +12,7 @@ from grader.executors.messages import NodeFacts, NodeSettings
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
-from grader.sandbox import choice, packages
+from grader.sandbox import choice, packages, self_check
 from grader.sandbox.channel import parcel
 from grader.sandbox.interface import Limits
 from tests.sandbox.scripted import Backend
@@ -21,6 +21,7 @@ from tests.sandbox.scripted import Backend
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
     made = Backend()
+    monkeypatch.setattr(self_check, "problem", lambda *_: "")
     monkeypatch.setattr(choice, "open_backend", lambda *_: made)
     return made
 
@@ -43,7 +44,7 @@ def node(backend: Backend):
 
 
 def batch(*names: str, do: str = "pass") -> list[bytes]:
-    return [parcel({"name": name, "do": do}) for name in names]
+    return [parcel({"name": name, "do": do, "run": True}) for name in names]
 
 
 def test_every_batch_gets_its_own_verdicts_although_several_run_at_a_time(node: Node) -> None:
@@ -51,21 +52,21 @@ def test_every_batch_gets_its_own_verdicts_although_several_run_at_a_time(node: 
     with ThreadPoolExecutor(4) as threads:
         replies = list(threads.map(lambda some: node.run(batch(*some)), names))
     for some, reply in zip(names, replies, strict=True):
-        found = {verdict.key: verdict.answer for verdict in reply.verdicts}
-        assert {key: answer["name"] for key, answer in found.items()} == {str(n): name for n, name in enumerate(some)}
+        assert {key: answer["name"] for key, answer in reply.answers.items()} == {
+            str(n): name for n, name in enumerate(some)
+        }
 
 
 def test_a_starved_program_runs_again_with_more_patience(node: Node) -> None:
-    verdicts = node.run(batch("a", "b", do="starve")).verdicts
-    assert len(verdicts) == 2
-    assert all(verdict.answer["alone"] for verdict in verdicts)
+    answers = node.run(batch("a", "b", do="starve")).answers
+    assert [answer["alone"] for answer in answers.values()] == [True, True]
 
 
 def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(node: Node) -> None:
-    assert len(node.run(batch("a")).verdicts) == 1
+    assert len(node.run(batch("a")).answers) == 1
     reply = node.run(batch("b", "c", "d", do="break"))
     assert "nothing starts" in reply.failure
-    assert not reply.verdicts
+    assert not reply.answers
 
 
 def test_where_no_sandbox_starts_the_check_says_why(backend: Backend) -> None:

@@ -70,7 +70,6 @@ def test_lost_sandboxes_are_replaced_without_the_caller_noticing_and_none_is_lef
         state = pool.state()
         # Those that were idle are replaced as well, when they get a job.
         assert state.lost_sandboxes >= 2
-        assert state.repeated >= state.lost_sandboxes
         results = pool.grade_samples(samples(1, 1), official=True)
         assert [result.official.outcome for result in results] == [Outcome.PASSED]
     deadline = time.monotonic() + 60

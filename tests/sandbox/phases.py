@@ -14,7 +14,7 @@ from grader.sandbox.answer import Judgement
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.interface import Limits, Supervisor
 from grader.sandbox.messages import Call
-from grader.sandbox.pool import Pool
+from grader.sandbox.queue import JobQueue
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
 from grader.scorers.execution.candidate import Candidate
@@ -32,10 +32,11 @@ CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
 
 
 @functools.cache
-def _pool() -> Pool:
-    pool = Pool(Bubblewrap(Limits(), Silent()), 1, 180)
-    atexit.register(pool.close)
-    return pool
+def _executor() -> Local:
+    backend = Bubblewrap(Limits(), Silent())
+    queue = JobQueue(backend, 1)
+    atexit.register(queue.close)
+    return Local(backend, queue, VerdictCache(None), Limits())
 
 
 @functools.cache
@@ -48,8 +49,8 @@ def _supervisor() -> Supervisor:
 def do(kind: str, part: Any = True, **job: Any) -> dict[str, Any]:
     """Have a sandbox do one job; return what it observed."""
     _supervisor().send({"id": 0, "cpu": 10.0, "wall": 60.0, kind: part} | job, 180)
-    answer: Any = {"asleep": True}
-    while "asleep" in answer:
+    answer: Any = {"slow": True}
+    while "slow" in answer:
         answer = _supervisor().receive(180)
     if kind not in answer or "retired" in answer:
         _supervisor().close()
@@ -117,8 +118,7 @@ def graded(
     source: str, test: str, signature: str = SIGNATURE, reference: str | None = None, *, opaque: bool = False
 ) -> Judgement:
     """Return the careful verdict, reached as in a run of `grade`."""
-    pool = _pool()
-    settler = Settler(Local(pool._backend, pool, VerdictCache(None), Limits()), Silent())
+    settler = Settler(_executor(), Silent())
     with Spool() as spool:
         made = msgspec.structs.replace(make("task", signature, test, {}, reference), opaque=opaque)
         pipeline = Pipeline({"task": made}, settler, spool, Limits(), PROTOCOL)

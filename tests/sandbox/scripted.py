@@ -19,43 +19,58 @@ def evidence(stopped: str | None = None, *, waited: float = 0.0) -> dict[str, An
 class Scripted:
     """A supervisor that does to each job what the job says."""
 
-    def __init__(self, backend: Backend) -> None:
-        self.backend, self.queue, self.closed, self.greeting = backend, [], False, {"python": "3.12.1"}
+    def __init__(self, backend: Backend, index: int) -> None:
+        self.backend, self.index, self.closed, self.greeting = backend, index, False, {"python": "3.12.1"}
+        self.job: dict[str, Any] | None = None
+        self.is_awake = threading.Event()
         self.ran: list[str] = []
         backend.ran.append(self.ran)
 
     def send(self, job, timeout):
         if self.closed:
             raise SupervisorLostError("closed")
-        self.queue.append(job)
-
-    def receive(self, timeout):
-        if self.closed or not self.queue:
-            raise SupervisorLostError("closed")
-        job = self.queue.pop(0)
+        assert self.job is None
+        self.job = job
         self.ran.append(job["name"])
         with self.backend.lock:
             self.backend.seen[job["name"]] += 1
-            times = self.backend.seen[job["name"]]
+            self.backend.running += 1
+            self.backend.most = max(self.backend.most, self.backend.running)
+            self.backend.together[job["name"]] = self.backend.running
+
+    def receive(self, timeout):
+        if self.closed or self.job is None:
+            raise SupervisorLostError("closed")
+        job = self.job
+        if job["do"] == "doze":
+            self.job = job | {"do": "wait"}
+            return {"slow": True}
+        try:
+            return self.answer(job)
+        finally:
+            self.job = None
+            with self.backend.lock:
+                self.backend.running -= 1
+
+    def answer(self, job):
         match job["do"]:
             case "die":
                 raise SupervisorLostError("it died")
-            case "die once" if times == 1:
+            case "die once" if self.backend.seen[job["name"]] == 1:
                 raise SupervisorLostError("it died")
             case "break":
                 self.backend.broken = True
                 raise SupervisorLostError("it died, and no other starts")
-            case "damage once" if times == 1:
+            case "damage once" if self.backend.seen[job["name"]] == 1:
                 return {"id": 0, "damaged": "files stay"}
             case "starve" if not job.get("alone"):
                 return {"id": 0, "run": {"evidence": evidence("blocked", waited=1.0)}}
             case "pause":
-                time.sleep(0.3)
-            case "doze":
-                self.queue.insert(0, job | {"do": "wait"})
-                return {"asleep": True}
+                time.sleep(0.05)
             case "wait":
-                assert self.backend.signals[job["for"]].wait(30)
+                while not self.backend.signals[job["for"]].wait(0.01):
+                    if self.closed:
+                        raise SupervisorLostError("closed")
             case "signal":
                 self.backend.signals[job["for"]].set()
             case "sleep":
@@ -65,14 +80,17 @@ class Scripted:
 
     def close(self):
         self.backend.may_close.wait(60)
-        self.closed = True
-        self.backend.closed += 1
+        with self.backend.lock:
+            self.backend.closed += not self.closed
+            self.backend.open -= not self.closed
+            self.backend.closers[self] = threading.current_thread()
+            self.closed = True
 
 
 class Backend:
     name, identity = "docker", "scripted"
 
-    def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
+    def __init__(self, *, broken: bool = False, slow: float = 0.0) -> None:
         self.linting: list[bool] = []
         self.reaped = 0
         self.signals = collections.defaultdict[str, threading.Event](threading.Event)
@@ -80,21 +98,25 @@ class Backend:
         self.may_close = threading.Event()
         self.may_close.set()
         self.ran: list[list[str]] = []
-        self.starters: list[threading.Thread] = []
-        self.broken_once, self.slow = broken_once, slow
+        self.starters: dict[Scripted, threading.Thread] = {}
+        self.closers: dict[Scripted, threading.Thread] = {}
+        self.slow = slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
+        self.running = self.most = self.open = self.most_open = 0
+        """Jobs that run now, the most at a time; supervisors that are open now, the most at a time."""
+        self.together: dict[str, int] = {}
+        """Job -> how many ran when it began."""
 
     def start(self, index, *, lint=False):
         if self.broken:
             raise InfrastructureError("nothing starts")
         with self.lock:
             self.started += 1
+            self.open += 1
+            self.most_open = max(self.most_open, self.open)
             self.linting.append(lint)
-            self.starters.append(threading.current_thread())
-            broken, self.broken_once = self.broken_once, False
-            made = Scripted(self)
-        if broken:
-            raise InfrastructureError("this one did not start")
+            made = Scripted(self, index)
+            self.starters[made] = threading.current_thread()
         time.sleep(self.slow)
         return made
 

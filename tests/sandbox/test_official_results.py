@@ -14,7 +14,7 @@ from grader.options import Options
 from grader.sandbox import choice
 from grader.sandbox.answer import understand
 from grader.sandbox.interface import Limits
-from grader.sandbox.pool import Pool
+from grader.sandbox.queue import JobQueue
 from tests.conftest import BACKENDS
 
 RECORDED = json.loads((Path(__file__).parent / "official_results.json").read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def test_every_result_text_is_the_official_one(protocol: str, backend: str) -> N
         }
         for row in RECORDED["programs"]
     }
-    with Pool(choice.open_backend(Options(sandbox=backend), Limits(), Silent()), 2, 120) as pool:
-        seen = {verdict.key: understand(verdict.answer).run for verdict in pool.run(jobs.items())}
+    with JobQueue(choice.open_backend(Options(sandbox=backend), Limits(), Silent()), 2) as queue:
+        seen = {name: understand(answer).run for name, answer in queue.run(jobs.items())}
     texts = {name: timed_out if run.result is None else run.result for name, run in seen.items()}
     assert texts == {row["name"]: row[protocol] for row in RECORDED["programs"]}

@@ -86,7 +86,7 @@ def document(
         excluded_from=excluded_from(report),
         official_notes=official_notes(report),
         between_readings=readings.in_words(report),
-        notes=provenance.notes(report),
+        notes=report.notes,
         made=provenance.made_with(report),
         why_unscored=why_unscored(report),
     )

@@ -33,7 +33,6 @@ from grader.scorers.one_by_one import oddities_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from grader.executors.local import Local
     from grader.results import Reading
     from grader.scorers.asking import Asked, Lane
     from grader.scorers.execution.declaration import ExecutionBenchmark
@@ -61,19 +60,15 @@ class ProgramScorer:
         self._short = msgspec.structs.replace(self._limits, short_seconds=SHORT_SECONDS)
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._known = KnownTasks(self._spool)
-        self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None, apart=True)
-        slow = self._executor.patient()
-        self._executors: dict[Lane, Local] = {"quick": self._executor, "slow": slow}
-        # A reference solution may be slow, and nobody's programs should wait for it.
-        self._recorder = Settler(slow, Silent(), with_tests=True)
+        self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
+        self._recorder = Settler(self._executor, Silent(), with_tests=True)
         self._recording: set[str] = set()
         """The tasks that some thread is recording."""
         self._recorded = threading.Condition()
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self._spool)
-        for executor in self._executors.values():
-            self._stack.enter_context(executor)
+        self._stack.enter_context(self._executor)
         # Each call of `score` lints a few programs, and all of them together many.
         self._executor.begin(lint=FEW_LINTS + 1 if self._protocol.lint else 0)
         return self
@@ -83,17 +78,16 @@ class ProgramScorer:
 
     def abort(self) -> None:
         """End all sandboxes: calls of `score` fail, now and later."""
-        for executor in self._executors.values():
-            executor.abort()
+        self._executor.finish()
 
     def forget(self, qid: str) -> None:
         """Forget what is known of a task."""
         self._known.forget(qid)
 
     @property
-    def losses(self) -> tuple[int, int]:
-        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
-        return self._executor.losses
+    def lost(self) -> int:
+        """Number of sandboxes lost so far."""
+        return self._executor.queue.lost
 
     def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | None]:
         """Return one result per sample; raises InfrastructureError."""
@@ -154,7 +148,7 @@ class ProgramScorer:
 
     def _grade(self, requests: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | None]:
         limits = self._short if lane == "quick" else self._limits
-        settler = Settler(self._executors[lane], Silent())
+        settler = Settler(self._executor, Silent())
         protocol = self._protocol
         if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")

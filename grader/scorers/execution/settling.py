@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from grader.executors.interface import Executor
     from grader.observer import Observer
     from grader.sandbox.interface import Answer
-    from grader.sandbox.tickets import Verdict
 
     Made = Job | Callable[[], Job]
     """A job, or what returns it when it is sent."""
@@ -79,10 +78,10 @@ class Settler:
             self._advance(times[key], executed)
             yield key, executed
         new = ((key, made() if callable(made) else made) for key, made in todo.items())
-        for verdict in self.executor.run(new, with_tests=self._with_tests) if todo else ():
-            result = self._result(verdict)
-            self._advance(times[verdict.key], result)
-            yield verdict.key, result
+        for key, answer in self.executor.run(new, with_tests=self._with_tests) if todo else ():
+            result = self._result(key, answer)
+            self._advance(times[key], result)
+            yield key, result
 
     def _cached(self, keys: Sequence[str]) -> Iterator[tuple[str, Executed]]:
         """Yield the results of earlier runs."""
@@ -91,13 +90,15 @@ class Settler:
                 if (executed := _understood(answer)) is not None:
                     yield key, executed
 
-    def _result(self, verdict: Verdict) -> Executed | str:
+    def _result(self, key: str, answer: Answer | str) -> Executed | str:
         """Return a new result, and put it into the cache; or the reason why there is none."""
-        executed = None if verdict.answer is None else _understood(verdict.answer)
-        if verdict.answer is None or executed is None:
-            return verdict.reason or "the supervisor's answer could not be understood"
+        if isinstance(answer, str):
+            return answer
+        executed = _understood(answer)
+        if executed is None:
+            return "the supervisor's answer could not be understood"
         if not executed.is_open:
-            self.executor.cache.put(verdict.key, verdict.answer)
+            self.executor.cache.put(key, answer)
         return executed
 
     def _advance(self, steps: int, result: Executed | str) -> None:

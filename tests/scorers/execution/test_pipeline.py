@@ -12,7 +12,6 @@ from grader.executors.local import Local
 from grader.observer import Silent
 from grader.results import Outcome, Reading
 from grader.sandbox.interface import Limits
-from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Candidate
@@ -47,15 +46,14 @@ class Scripted:
         self.answered: dict[str, Any] = {}
         """What its programs' answers have beside the usual, in the evidence or beside it."""
 
-    def begin(self, lint: int = 0) -> None:
+    def begin(self, role: str, jobs: int = 0) -> None:
         """Nothing to start."""
 
-    def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
+    def run(self, batch: Iterable[tuple[str, dict[str, Any]]], role: str | None = None) -> Iterator[tuple[str, Any]]:
         for key, job in batch:
             kind = next(name for name in ("lint", "record", "answer", "judge", "compare", "run") if job.get(name))
             self.jobs.append((kind, job))
-            answer = None if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
-            yield Verdict(key=key, answer=answer, reason="the sandbox died")
+            yield key, "the sandbox died" if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
 
     def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
         if kind == "lint":

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from grader.observer import Silent
-from grader.sandbox.tickets import Verdict
 from grader.scorers.execution import jobs
 from grader.scorers.execution.phases import Phases
 from grader.scorers.execution.pipeline import Pipeline
@@ -28,10 +27,10 @@ class Linting(Scripted):
         super().__init__()
         self.kept = dict[str, Any]()
 
-    def run(self, batch: Batch) -> Iterator[Verdict]:
-        for verdict in super().run(batch):
-            self.kept[verdict.key] = verdict.answer
-            yield verdict
+    def run(self, batch: Batch, role: str | None = None) -> Iterator[tuple[str, Any]]:
+        for key, answer in super().run(batch):
+            self.kept[key] = answer
+            yield key, answer
 
     def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
         if kind == "lint":

@@ -1,4 +1,4 @@
-"""Sandboxes that are broken on purpose: canaries void what they judged."""
+"""Sandboxes that are broken on purpose: the self-check at their start finds it, and they judge nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import resources
+from grader.errors import InfrastructureError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
-from grader.sandbox import bubblewrap, interpreters, packages
+from grader.sandbox import bubblewrap, interpreters, packages, self_check
+from grader.sandbox.interface import Limits
+from grader.sandbox.roles import OF_PART, ROLES, Role
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -54,34 +57,50 @@ def graded(folder: Path) -> Report:
     return grade(predictions, options, Silent()).report
 
 
-def test_where_every_sandbox_misjudges_no_verdict_is_given(tmp_path: Path, broken: Broken) -> None:
-    broken("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
-    report = graded(tmp_path)
-    assert report.samples[0].careful.outcome is Outcome.UNSCORED
-    assert "misjudged a program with a known verdict" in report.samples[0].careful.detail
-    canaries = report.provenance.sandbox.canaries
-    assert canaries.unscored > 0
-    # What other kinds of jobs showed stands.
-    assert report.samples[0].official.outcome is Outcome.PASSED
-    assert set(canaries.misjudged) <= {"judge: a right program", "judge: a wrong program"}
+@pytest.mark.parametrize(
+    ("name", "what", "to", "kind"),
+    [
+        ("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)', "judge"),
+        ("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": True', "judge"),
+        ("grade_sandbox/official/official_run.py", 'append("passed")', 'append("right")', "run"),
+    ],
+)
+def test_where_every_sandbox_misjudges_the_run_ends_without_a_verdict(
+    name: str, what: str, to: str, kind: str, tmp_path: Path, broken: Broken
+) -> None:
+    broken(name, what, to)
+    with pytest.raises(InfrastructureError, match=f"misjudges the fixed (right|wrong) program of the job `{kind}`"):
+        graded(tmp_path)
 
 
-def test_where_one_sandbox_misjudges_its_programs_run_again_elsewhere(
+def test_a_sandbox_that_misjudges_is_replaced_before_it_judges_anything(
     tmp_path: Path, broken: Broken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound_folder = resources.folder
     broken("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
     broken_folder, sound = resources.folder, bubblewrap.Bubblewrap.start
+    folders = [broken_folder]
 
     def start(self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False) -> bubblewrap.ProcessSupervisor:
-        monkeypatch.setattr(resources, "folder", broken_folder if index == 0 else sound_folder)
+        monkeypatch.setattr(resources, "folder", folders.pop() if folders and not lint else sound_folder)
         self._code = packages.prepare_code(interpreters.own())
         return sound(self, index, lint=lint)
 
     monkeypatch.setattr(bubblewrap.Bubblewrap, "start", start)
     report = graded(tmp_path)
+    assert folders == []
     assert report.samples[0].careful.outcome is Outcome.PASSED
     assert report.unscored == 0
-    canaries = report.provenance.sandbox.canaries
-    assert (sum(canaries.misjudged.values()), canaries.unscored) == (1, 0)
-    assert canaries.run_again > 0
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_sound_sandbox_passes_the_self_check_of_every_role(role: Role) -> None:
+    supervisor = bubblewrap.Bubblewrap(Limits(), Silent()).start(0, lint=role == "linting")
+    try:
+        assert self_check.problem(supervisor, role, 60) == ""
+    finally:
+        supervisor.close()
+
+
+def test_every_part_of_a_job_is_checked() -> None:
+    assert {part for role in ROLES for check in self_check.checks(role) for part in check.job} >= {*OF_PART}

@@ -1,0 +1,32 @@
+"""What sandboxes are for. No sandbox that runs programs ever sees a test, so each serves one role for its whole life.
+
+`linting` reads programs and tests but executes neither. `answering` runs programs and never gets a test. `judging` runs
+tests and never gets a model's program. `official` runs both in one process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Role = Literal["linting", "answering", "judging", "official"]
+ROLES: tuple[Role, ...] = get_args(Role)
+OF_PART: dict[str, Role] = {
+    "run": "official",
+    "answer": "answering",
+    "record": "judging",
+    "judge": "judging",
+    "compare": "judging",
+    "lint": "linting",
+}
+"""Part of a job -> its role; if a job has several parts, the first one here decides."""
+
+
+def role_of(job: Mapping[str, object]) -> Role:
+    """Return the role of a job; raises ValueError if it asks for nothing."""
+    for part, role in OF_PART.items():
+        if job.get(part):
+            return role
+    raise ValueError("a job that asks for nothing")

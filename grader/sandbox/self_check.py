@@ -1,0 +1,187 @@
+"""The self-check of a new sandbox: one right and one wrong fixed program in every kind of job that it will get."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import msgspec
+
+from grader.sandbox.answer import Executed, understand
+from grader.sandbox.messages import Call, hello, returned, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from grade_sandbox.jobs import Job
+
+    from grader.sandbox.interface import Answer, Supervisor
+    from grader.sandbox.roles import Role
+
+PROBLEM = (
+    "A new sandbox misjudges the fixed {program} program of the job `{kind}`, so nothing is judged in it. Run "
+    "`grade doctor`; if its code was changed, install grade again."
+)
+SIGNATURE = "def count_tiles(width, height):\n"
+RIGHT = f"{SIGNATURE}    return width * 7 - height\n"
+WRONG = f"{SIGNATURE}    return width * 7 + height\n"
+TESTS = "\nassert count_tiles(4, 5) == 23\n"
+DEPENDS = f"{TESTS}count_tiles(4, 6) if count_tiles(4, 5) else count_tiles(6, 4)\n"
+"""Its last call depends on an answer, which both recordings have to show."""
+
+
+class Check(NamedTuple):
+    """A job of a fixed program, and the test of its answer."""
+
+    kind: str
+    is_right: bool
+    """Whether the program is right. A right one must pass; a wrong one must fail for the known reason."""
+    job: Job
+    is_as_expected: Callable[[Executed, bool], bool]
+
+    def judged(self, answer: Answer) -> bool:
+        """Whether the sandbox judged it as expected."""
+        try:
+            return self.is_as_expected(understand(answer), self.is_right)
+        except (msgspec.ValidationError, AssertionError, ValueError, TypeError, KeyError):
+            return False
+
+
+def problem(supervisor: Supervisor, role: Role, timeout: float) -> str:
+    """Return what a new supervisor misjudges; empty if nothing. Raises SupervisorLostError."""
+    for check in checks(role):
+        supervisor.send(check.job, timeout)
+        while "slow" in (answer := supervisor.receive(timeout)):
+            pass
+        if not check.judged(answer):
+            return PROBLEM.format(program="right" if check.is_right else "wrong", kind=check.kind)
+    return ""
+
+
+def checks(role: Role) -> Iterator[Check]:
+    """Yield the checks of a role, a right and a wrong program for each kind of job."""
+    for kind in _KINDS[role]:
+        for is_right in (True, False):
+            part, is_as_expected = _PARTS[kind]
+            # Alone, a program has time enough also on a busy machine.
+            job = {"id": 0, "cpu": 10.0, "wall": 60.0, "alone": True, **part(is_right)}
+            yield Check(kind, is_right, cast("Job", job), is_as_expected)
+
+
+# --- the jobs ---
+
+_DECLARED: dict[str, Any] = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
+_CALLS = [Call(target=["name", "count_tiles"], arguments=[4, 5]).written()]
+
+
+def _source(is_right: bool) -> str:
+    return RIGHT if is_right else WRONG
+
+
+def _value(is_right: bool) -> int:
+    return 23 if is_right else 33
+
+
+def _run(is_right: bool) -> dict[str, Any]:
+    said = {"timed_out": "timed out", "failed_prefix": "failed: "}
+    return {"run": True, "head": _source(is_right), "test": TESTS, **said}
+
+
+def _lint(is_right: bool) -> dict[str, Any]:
+    # The linter executes nothing, so what is wrong for it is an undefined name.
+    return {"lint": True, "head": RIGHT if is_right else f"{WRONG}    return tiles\n", "test": TESTS}
+
+
+def _record(is_right: bool) -> dict[str, Any]:
+    return {"record": {**_DECLARED, "test": TESTS if is_right else DEPENDS}}
+
+
+def _answer(is_right: bool) -> dict[str, Any]:
+    candidate = {**_DECLARED, "source": _source(is_right), "names": [], "reads": []}
+    return {"answer": {"candidate": candidate, "calls": _CALLS}}
+
+
+def _script(is_right: bool) -> dict[str, Any]:
+    script = f"{_source(is_right)}\nprint(count_tiles(*map(int, input().split())))\n"
+    return {"answer": {"script": script, "calls": ["4 5\n"]}}
+
+
+def _judge(is_right: bool) -> dict[str, Any]:
+    task = {**_DECLARED, "test": TESTS, "names": [], "calls": _CALLS}
+    answers = {"said": "\n".join([hello(["count_tiles"]), returned(_value(is_right))]).encode()}
+    return {"judge": {"task": task, "answers": answers}}
+
+
+def _compare(is_right: bool) -> dict[str, Any]:
+    pair = {"number": 0, "expected": f"{_value(True)}\n", "given": f"{_value(is_right)}\n", "input": "4 5\n"}
+    return {"compare": {"function": "", "rules": ["exact", "trimmed"], "pairs": [pair]}}
+
+
+# --- what is expected ---
+
+
+def _is_linted(executed: Executed, is_right: bool) -> bool:
+    lint = executed.lint
+    assert lint is not None
+    return not lint.broken and [("'tiles'" in message) for message in lint.messages] == [True] * (not is_right)
+
+
+def _is_recorded(executed: Executed, is_right: bool) -> bool:
+    assert executed.record is not None
+    both = executed.record.recorded
+    assert both is not None
+    truthy, falsy = ([Call.read(call).arguments for call in one.calls or ()] for one in (both.truthy, both.falsy))
+    if is_right:
+        return truthy == falsy == [[4, 5]]
+    return (truthy, falsy) == ([[4, 5], [4, 5], [4, 6]], [[4, 5], [4, 5], [6, 4]])
+
+
+def _is_judged(executed: Executed, is_right: bool) -> bool:
+    split = executed.judge
+    assert split is not None
+    expected = (True, "") if is_right else (False, "assertion")
+    return split.evidence.stopped is None and (split.confirmed, split.kind) == expected
+
+
+def _is_compared(executed: Executed, is_right: bool) -> bool:
+    assert executed.compare is not None
+    assert executed.compare.compared is not None
+    return executed.compare.compared.verdicts == [(is_right, is_right, "")]
+
+
+def _is_run(executed: Executed, is_right: bool) -> bool:
+    run = executed.run
+    assert run is not None
+    expected = ("passed", "") if is_right else ("failed: ", "AssertionError")
+    return run.evidence.stopped is None and (run.result, run.kind) == expected
+
+
+def _reply(executed: Executed) -> str:
+    assert executed.answer is not None
+    (reply,) = executed.answer.replies
+    return reply
+
+
+def _is_answered(executed: Executed, is_right: bool) -> bool:
+    return bool(value_of(_reply(executed)) == _value(is_right))
+
+
+def _is_printed(executed: Executed, is_right: bool) -> bool:
+    return bool(json.loads(_reply(executed))["printed"] == f"{_value(is_right)}\n")
+
+
+_KINDS: dict[Role, tuple[str, ...]] = {
+    "linting": ("lint",),
+    "answering": ("answer", "script"),
+    "judging": ("record", "judge", "compare"),
+    "official": ("run",),
+}
+_PARTS: dict[str, tuple[Callable[[bool], dict[str, Any]], Callable[[Executed, bool], bool]]] = {
+    "lint": (_lint, _is_linted),
+    "record": (_record, _is_recorded),
+    "answer": (_answer, _is_answered),
+    "script": (_script, _is_printed),
+    "judge": (_judge, _is_judged),
+    "compare": (_compare, _is_compared),
+    "run": (_run, _is_run),
+}
