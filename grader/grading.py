@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import msgspec
 
 from grader.data import download
 from grader.data.checks import absent_columns
-from grader.data.load import Wanted, column_names
+from grader.data.load import Wanted
 from grader.data.tables import Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import real
@@ -22,7 +22,7 @@ from grader.predictions.contradictions import check_evidence
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
-from grader.predictions.select import fingerprint, is_fingerprint, part_of, positioned, select
+from grader.predictions.select import fingerprint, part_of, positioned, select
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.results.destination import results_path, stem_in
@@ -163,7 +163,7 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
     """Read the data, and select the tasks to grade."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    with hinting(declared, file, options.data, declarations.bundled, column_names):
+    with hinting(declared, file, options.data):
         rows = _rows(declared, scorer, split, file, options)
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
@@ -173,7 +173,7 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         tasks = _without_conflicts(tasks, file)
         said = [CARRIED]
         if not rows.is_carried:
-            said = check_evidence(tasks, file, declared, rows.origin, lambda: _can_be_own(file, declared, scorer))
+            said = _check_evidence(tasks, file, declared, rows.origin, scorer)
         predictions, notes = select(
             tasks, file, options, declared.unit, whole_units=isinstance(scorer, HasUnits), date=declared.columns.date
         )
@@ -216,8 +216,20 @@ def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFi
         return carried
 
 
-def _can_be_own(file: PredictionFile, declared: Benchmark, scorer: AnyScorer) -> bool:
-    return file.path is not None and HasOwnData.of(scorer).carried(file, declared) is not None
+def _check_evidence(
+    tasks: Mapping[str, Task], file: PredictionFile, declared: Benchmark, origin: str, scorer: AnyScorer
+) -> list[str]:
+    """Return a note on the rows that differ from the data. Raises InputError if most do.
+
+    The error says so if the file has all that its tasks need.
+    """
+    try:
+        return check_evidence(tasks, file, declared, origin)
+    except InputError as error:
+        if file.path is None or HasOwnData.of(scorer).carried(file, declared) is None:
+            raise
+        own = f"The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
+        raise InputError([f"{problem} {own}" for problem in error.problems]) from None
 
 
 def _without_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:
@@ -402,7 +414,7 @@ def _check_unchanged(path: Path, report: Report) -> None:
         return
     have = {record.qid: record.predictions for record in read_predictions(path).records}
     graded = dict.fromkeys(sample.qid for sample in report.samples)
-    if not is_fingerprint(made_of, {qid: have.get(qid, []) for qid in graded}):
+    if made_of != fingerprint({qid: have.get(qid, []) for qid in graded}):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
 
 

@@ -12,7 +12,6 @@ import pytest
 import grader
 
 ROOT = Path(grader.__file__).parent
-MOST_LAYERS = 16
 MOST_AT_THE_ROOT = 12
 KINDS = re.compile(r"multiple_choice|mr_score|[\"'`](?:circular|execution)[\"'`]|is_circular")
 
@@ -49,13 +48,6 @@ def graph() -> dict[str, set[str]]:
     return {name: imports(ast.parse(path.read_text())) - {name} for name, path in modules().items()}
 
 
-def longest_path() -> list[str]:
-    best: dict[str, list[str]] = {}
-    for name in TopologicalSorter(graph()).static_order():
-        best[name] = [name, *max((best[below] for below in graph()[name]), key=len, default=[])]
-    return max(best.values(), key=len)
-
-
 def packages() -> dict[str, set[str]]:
     """Return for each package and each module at the root which others it imports."""
     found: dict[str, set[str]] = {}
@@ -75,11 +67,6 @@ def test_no_import_leads_back_to_where_it_came_from(shape: Callable[[], dict[str
         TopologicalSorter(shape()).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
-
-
-def test_there_are_at_most_sixteen_layers() -> None:
-    path = longest_path()
-    assert len(path) <= MOST_LAYERS, f"{len(path)} layers: " + " -> ".join(path)
 
 
 def test_a_dozen_modules_stand_at_the_root() -> None:

@@ -70,9 +70,7 @@ def judge_of(report: Report) -> str:
 
 def _judge_version(report: Report) -> str:
     """Return the version of the rules of careful verdicts on programs; empty if nothing was executed."""
-    if report.provenance.sandbox is None:
-        return ""
-    return str(report.judge) if isinstance(report.judge, int) else "1"
+    return str(report.judge) if isinstance(report.judge, int) else ""
 
 
 def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:

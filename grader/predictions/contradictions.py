@@ -20,7 +20,7 @@ from grader.predictions.evidence import evidence_of, plain
 from grader.predictions.record import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.benchmark import Benchmark
     from grader.predictions.evidence import Evidence
@@ -60,17 +60,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the file has the options of the data in another order."""
 
 
-def check_evidence(
-    tasks: Mapping[str, Task],
-    file: PredictionFile,
-    benchmark: Benchmark,
-    origin: str,
-    can_be_own: Callable[[], bool] = lambda: False,
-) -> list[str]:
-    """Return a note on the rows that differ from the data; raises InputError if most do.
-
-    `can_be_own`: whether the file has all that its tasks need.
-    """
+def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark, origin: str) -> list[str]:
+    """Return a note on the rows that differ from the data; raises InputError if most do."""
     carried = {record.qid: evidence_of(record, file, benchmark) for record in file.records if record.qid in tasks}
     first_number = _first_number(carried.values())
     compared, differing, agreeing = 0, {}, []
@@ -95,16 +86,11 @@ def check_evidence(
     qid, first = next(iter(differing.items()))
     where = next(record.where for record in file.records if record.qid == qid)
     ids = " Its ids are row numbers of a log, which begin at 0 in every subject." if file.is_numbered else ""
-    own = ""
-    if can_be_own():
-        own = (
-            f" The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
-        )
     raise InputError(
         [
             f"{where}: {number} ({origin}). Task {quoted(qid)}, {first.part}: the file has {quoted(first.file, 120)}, "
             f"the data has {quoted(first.data, 120)}.{ids} The file is about other tasks, another release of them, or "
-            f"options in another order: give the data that it answers with --data.{own}"
+            f"options in another order: give the data that it answers with --data."
         ]
     )
 

@@ -130,23 +130,15 @@ def _day(text: str) -> datetime.date:
 
 
 def fingerprint(predictions: Mapping[str, list[str]]) -> str:
-    """Return a hash of the predictions that were graded; tasks without predictions are ignored."""
-    return _hash({qid: texts for qid, texts in predictions.items() if texts})
-
-
-def is_fingerprint(digest: str, predictions: Mapping[str, list[str]]) -> bool:
-    """Whether a report's hash belongs to these predictions; older reports included tasks without predictions."""
-    return digest in {fingerprint(predictions), _hash(predictions)}
-
-
-def _hash(predictions: Mapping[str, list[str]]) -> str:
-    """Return a hash of the predictions as JSON.
+    """Return a hash of the predictions that were graded, as JSON; tasks without predictions are ignored.
 
     They are encoded task by task, because all of them can take hundreds of megabytes.
     """
     encode = msgspec.json.Encoder().encode
     digest, before = hashlib.sha256(b"{"), b""
     for qid, texts in predictions.items():
+        if not texts:
+            continue
         digest.update(before + encode(qid) + b":" + encode(texts))
         before = b","
     digest.update(b"}")

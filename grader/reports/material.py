@@ -14,7 +14,7 @@ import msgspec
 from grader.errors import GradeError, first_line
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
-from grader.predictions.select import is_fingerprint
+from grader.predictions.select import fingerprint
 from grader.reports.questions import Gap, Shown, gather
 from grader.results.destination import beside as file_beside
 from grader.results.destination import stem_of
@@ -199,7 +199,7 @@ def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
     made_of = report.provenance.predictions_digest
     if made_of is not None:
         try:
-            return is_fingerprint(made_of, {qid: texts.get(qid, []) for qid in graded})
+            return made_of == fingerprint({qid: texts.get(qid, []) for qid in graded})
         except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
             return False
     return all(s.sample < len(texts.get(s.qid, [])) for s in report.samples)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.data.load import column_names
 from grader.errors import DataUnavailableError, GradeError, InputError
-from grader.scorers import registry
+from grader.scorers import declarations, registry
 from grader.scorers.capabilities import HasOwnData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from grader.benchmark import Benchmark
@@ -33,20 +34,15 @@ def hinting(
     declared: Benchmark,
     file: PredictionFile,
     data: Path | None,
-    bundled: Callable[[], list[Benchmark]],
-    columns_of: Callable[[Path], Iterable[str]],
 ) -> Iterator[None]:
-    """Add to an error about the data or the ids which other benchmark they look like.
-
-    `bundled` returns the benchmarks that came with grade, `columns_of` the names of a table's columns.
-    """
+    """Add to an error about the data or the ids which other benchmark they look like."""
     try:
         yield
     except InputError as error:
-        hint = _hint(declared, file, data, bundled(), columns_of)
+        hint = _hint(declared, file, data)
         raise InputError([*error.problems, hint]) if hint else error from None
     except DataUnavailableError as error:
-        hint = _hint(declared, file, data, bundled(), columns_of)
+        hint = _hint(declared, file, data)
         raise DataUnavailableError(f"{error}\n{hint}") if hint else error from None
 
 
@@ -54,13 +50,11 @@ def _hint(
     declared: Benchmark,
     file: PredictionFile,
     data: Path | None,
-    bundled: list[Benchmark],
-    columns_of: Callable[[Path], Iterable[str]],
 ) -> str:
     """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
     # Data cannot look more like a benchmark that has no column of its own.
-    others = [one for one in bundled if one.id != declared.id and not _named(one) <= _named(declared)]
-    columns = _columns(data, [declared, *others], columns_of)
+    others = [one for one in declarations.bundled() if one.id != declared.id and not _named(one) <= _named(declared)]
+    columns = _columns(data, [declared, *others])
     ids = [record.qid for record in file.records[:_MOST_IDS]]
     alike = [one for one in others if _has_columns(one, columns)]
     # The one that explains more of the columns is the likelier one.
@@ -107,12 +101,12 @@ def _asked(names: list[str]) -> str:
     return f"{_any_of(names)}: did you mean {_options(names)}?"
 
 
-def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callable[[Path], Iterable[str]]) -> set[str]:
+def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
     """Return the names of the data's columns, read as a table or in a scorer's own format."""
     if data is None:
         return set()
     with contextlib.suppress(GradeError, OSError, ValueError):
-        return set(columns_of(data))
+        return set(column_names(data))
     for one in benchmarks:
         with contextlib.suppress(GradeError, OSError, ValueError):
             rows = HasOwnData.of(registry.scorer(one.scoring)).own_rows(one, one.default_split, data)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.data.load import column_names
 from grader.errors import InputError
 from grader.predictions.read import read_predictions
 from grader.scorers import declarations
@@ -22,10 +21,7 @@ DATA = {
 def said(declared: str, predictions: Path, data: Path | None) -> str:
     """What an error becomes where the files are those of another benchmark than the declared one."""
     file = read_predictions(predictions)
-    with (
-        pytest.raises(InputError) as caught,
-        hinting(declarations.load(declared), file, data, declarations.bundled, column_names),
-    ):
+    with pytest.raises(InputError) as caught, hinting(declarations.load(declared), file, data):
         raise InputError(["wrong"])
     return str(caught.value)
 
