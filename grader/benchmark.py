@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import ClassVar
 
 import msgspec
@@ -150,10 +149,6 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if chosen not in self.splits:
             raise UsageError(f"{self.id} has no split {chosen!r}; it has {', '.join(self.splits)}.")
         return chosen, self.splits[chosen]
-
-    def beside(self, name: str) -> Path | None:
-        """Return the path of a file beside the benchmark.toml; None without a name."""
-        return Path(self.folder) / name if name else None
 
     def image_column(self, protocol: str) -> str | None:
         """Return the name of the column with the images in the data of a protocol."""

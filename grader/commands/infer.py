@@ -9,12 +9,12 @@ import click
 
 from grader.commands import infer_options, options
 from grader.commands.console import emit, say
-from grader.errors import InfrastructureError, InterruptedRunError
+from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from grader.inference.dry_run import DryRun
     from grader.inference.options import InferOptions
-    from grader.inference.session import Prepared, Result
+    from grader.inference.session import Result
 
 EXIT_CODES = (
     "Exit codes: 0 = every sample has a reply; 2 = bad input; 3 = some samples are missing (the same command asks only "
@@ -39,6 +39,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     """
     infer_options.check(context, given)
     run_options = infer_options.parsed(given)
+    from grader.commands.progress import watcher
     from grader.inference import session
 
     prepared = session.prepare(run_options)
@@ -46,31 +47,12 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     if given["dry_run"]:
         _show_dry_run(session.look(prepared), run_options)
         return 0
-    result = _run(prepared, quiet=quiet)
-    if result is None:
-        return InterruptedRunError.exit_code
+    with watcher(quiet=quiet) as watching:
+        result = session.run(prepared, watching)
     _show(result, run_options, quiet=quiet)
-    if not result.summary.complete:
+    if result.summary.missing:
         return InfrastructureError.exit_code
     return _grade(context, given) if given["grade"] else 0
-
-
-def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
-    """Run the requests; if interrupted, say how to continue and return None."""
-    from grader.commands.progress import request_watcher
-    from grader.inference import session
-    from grader.predictions.record import counted
-
-    try:
-        with request_watcher(quiet=quiet) as watching:
-            return session.run(prepared, watching)
-    except KeyboardInterrupt:
-        done, total = session.status(prepared)
-        note = (
-            f"{done:,} of {counted(total, 'sample')} in {prepared.options.output}" if done else "No sample was answered"
-        )
-        say(f"Interrupted. {note}; the same command asks for {'the other' if done else 'all'} {total - done}.")
-        return None
 
 
 def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
@@ -82,7 +64,7 @@ def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
     before = f" ({look.before}{more} already have a reply)" if look.before else ""
     abbreviated = "; its images are abbreviated" if look.image_tokens else ""
     first = f" The first one is above{abbreviated}." if look.first is not None else ""
-    to = f" to {run_options.model.name}" if run_options.model.name else ""
+    to = f" to {run_options.model}" if run_options.model else ""
     say(f"{counted(look.requests, 'request')}{to}{before}.{first}")
     if not look.requests:
         return
@@ -91,39 +73,39 @@ def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
     if look.most_completion_tokens is not None:
         say(f"At most {look.most_completion_tokens:,} completion tokens.")
     else:
-        say("The replies have no token limit; --max-tokens sets one.")
+        say("The replies have no token limit; --gen-kwargs max_tokens=N sets one.")
 
 
 def _show(result: Result, run_options: InferOptions, *, quiet: bool) -> None:
     """Print the run's result; warnings and errors are printed with --quiet as well."""
-    summary = result.summary
+    summary, written = result.summary, result.written
     for path in () if quiet else result.set_aside:
         say(f"The earlier file is kept as {path}")
     for stage, count in summary.truncated.items():
-        say(_truncation(stage, count, summary.requests[stage], summary.limits[stage]))
-    if summary.identical:
+        say(_truncation(stage, count))
+    if written.identical:
         say(
-            f"Note: {summary.identical} samples are identical to another sample of their task, at a temperature above "
+            f"Note: {written.identical} samples are identical to another sample of their task, at a temperature above "
             "0: the server may ignore `seed`, or answer from a cache."
         )
-    if summary.several_choices and not quiet:
-        say(f"{summary.several_choices} replies had more than one choice; the first one was used.")
     if result.stopped:
         say(f"error: the run stopped: {result.stopped}{_how_to_leave_out(result.stopped)}")
-    if not summary.complete:
+    if summary.missing:
         _show_missing(result, run_options)
     elif not quiet:
         say(f"{summary.done} samples, {summary.usage.total:,} tokens.")
-    if result.written and not quiet:
-        say(f"Wrote {run_options.output} ({result.written} predictions); requests and replies are in {run_options.log}")
+    if written.predictions and not quiet:
+        say(
+            f"Wrote {run_options.output} ({written.predictions} predictions); "
+            f"requests and replies are in {run_options.log}"
+        )
 
 
-def _truncation(stage: str, count: int, of: int, limit: int | None) -> str:
-    at = f" at {limit} tokens" if limit is not None else ""
+def _truncation(stage: str, count: int) -> str:
     what = "answers" if stage == "answer" else f"replies ({stage})"
     return (
-        f'WARNING: {count} of {of} {what} were cut{at} (finish_reason "length"): their conclusion may be missing. '
-        "Raise --max-tokens and start over with --fresh."
+        f'WARNING: {count} {what} were cut at the token limit (finish_reason "length"): their conclusion may be '
+        "missing. Raise --gen-kwargs max_tokens=N and start over with --fresh."
     )
 
 
@@ -133,7 +115,7 @@ def _show_missing(result: Result, run_options: InferOptions) -> None:
     summary = result.summary
     failed = summary.failed
     for lost in failed[:_LISTED]:
-        say(f"{lost.qid} #{lost.sample}: {lost.reason}{_advice(lost.kind)}")
+        say(f"{lost.qid} #{lost.sample}: {lost.reason}")
     if len(failed) > _LISTED:
         say(f"... and {len(failed) - _LISTED} more; all are in {run_options.log} (error)")
     unasked = len(summary.missing) - len(failed)
@@ -151,14 +133,8 @@ def _how_to_leave_out(reason: str) -> str:
     if not any(word in lowered for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
         return ""
     named = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in lowered), None)
-    return f". `--{named.replace('_', '-')} none` leaves it out" if named else ""
-
-
-def _advice(kind: str) -> str:
-    return {
-        "reasoning_only": "; raise --max-tokens (with --fresh), or limit the reasoning",
-        "empty": "; if that is the model's answer, use --accept-empty",
-    }.get(kind, "")
+    option = "--temperature none" if named == "temperature" else f"--gen-kwargs {named}=none"
+    return f". `{option}` leaves it out" if named else ""
 
 
 def _grade(context: click.Context, given: dict[str, Any]) -> int:

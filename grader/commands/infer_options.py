@@ -18,44 +18,59 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "OPENAI_API_KEY"
 
 
-def _number_or_none(kind: type[int] | type[float], least: float, most: float | None = None) -> Any:
-    """Return a callback that parses a number, or `none` for a setting that must not be sent."""
-
-    def callback(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
-        if value is None:
-            return _unset()
-        if value.lower() == "none":
-            return None
-        try:
-            number = kind(value)
-        except ValueError:
-            raise click.BadParameter(f"{value!r} is neither a number nor `none`") from None
-        if not number >= least or (most is not None and number > most):
-            raise click.BadParameter(f"{value} is not between {least} and {most if most is not None else 'any number'}")
-        return number
-
-    return callback
-
-
-def _unset() -> Any:
-    """Return the value of an option that was not given; None is a setting that must not be sent."""
-    import msgspec
-
-    return msgspec.UNSET
-
-
-def _json_object(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
+def _temperature(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, float | None]:
+    """Parse a temperature, or `none` for one that must not be sent; empty: the option was not given."""
     if value is None:
         return {}
+    if value.lower() == "none":
+        return {"temperature": None}
+    try:
+        number = float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a number nor `none`") from None
+    if not 0 <= number <= _HIGHEST_TEMPERATURE:
+        raise click.BadParameter(f"{value} is not between 0 and {_HIGHEST_TEMPERATURE}")
+    return {"temperature": number}
+
+
+def _gen_kwargs(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
+    """Parse `top_p=0.95,max_tokens=2048`, or a JSON object; the value `none` is not sent."""
+    if value is None:
+        return {}
+    found = _json_object(value) if value.lstrip().startswith("{") else dict(_pair(part) for part in value.split(","))
+    if taken := sorted(found.keys() & _NOT_HERE):
+        raise click.BadParameter(f"{taken[0]} cannot be set here: use its option, if it has one")
+    for name in _WHOLE & found.keys():
+        if found[name] is not None and (type(found[name]) is not int or found[name] < 0):
+            raise click.BadParameter(f"{name}={found[name]} is not a whole number")
+    return found
+
+
+_HIGHEST_TEMPERATURE = 10
+_NOT_HERE = {"model", "messages", "n", "stream", "temperature"}
+_WHOLE = {"max_tokens", "seed"}
+"""Settings that grade itself counts with."""
+
+
+def _json_object(value: str) -> dict[str, Any]:
     try:
         found = json.loads(value)
     except json.JSONDecodeError as error:
         raise click.BadParameter(f"is not JSON: {error.msg} (column {error.colno})") from None
-    if not isinstance(found, dict):
-        raise click.BadParameter('is not a JSON object, such as {"top_k": 20}')
-    if taken := found.keys() & {"model", "messages", "n", "stream", "temperature", "top_p", "max_tokens", "seed"}:
-        raise click.BadParameter(f"{sorted(taken)[0]} cannot be set here: use its option, if it has one")
+    assert isinstance(found, dict)  # it begins with a brace
     return found
+
+
+def _pair(part: str) -> tuple[str, Any]:
+    name, equals, value = (each.strip() for each in part.partition("="))
+    if not equals or not name:
+        raise click.BadParameter(f"{part!r} is not NAME=VALUE; a value with commas needs the form of a JSON object")
+    if value.lower() == "none":
+        return name, None
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
 
 
 # fmt: off
@@ -74,15 +89,11 @@ model_options = options.group(
 sampling_options = options.group(
     click.option("-n", "--samples", type=WholeNumber(min=1), default=1, show_default=True, metavar="N",
                  help="Samples per task."),
-    click.option("--temperature", callback=_number_or_none(float, 0, 10), metavar="T",
+    click.option("--temperature", callback=_temperature, metavar="T",
                  help="Sampling temperature. Default: as in the benchmark's official runs; `none`: not sent."),
-    click.option("--top-p", callback=_number_or_none(float, 0, 1), metavar="P", help="Likewise, for top-p sampling."),
-    click.option("--max-tokens", callback=_number_or_none(int, 1), metavar="N",
-                 help="Likewise, the maximum tokens of a reply, including its reasoning."),
-    click.option("--seed", callback=_number_or_none(int, 0), metavar="N",
-                 help="Seed of each task's first sample; the next sample has seed N+1 (default 0); `none`: not sent."),
-    click.option("--extra-body", callback=_json_object, metavar="JSON",
-                 help='Additional fields for each request, such as {"top_k": 20}.'),
+    click.option("--gen-kwargs", callback=_gen_kwargs, metavar="NAME=VALUE,...",
+                 help="More fields of each request, such as top_p=0.95,max_tokens=2048,seed=1, or a JSON object. "
+                      "`none`: not sent, also if the benchmark's official runs send it."),
 )
 """Sampling."""
 
@@ -93,8 +104,6 @@ prompt_options = options.group(
     click.option("--prompt", type=options.PATH, metavar="FILE", help="A jinja2 template that replaces the prompt."),
     click.option("--system", type=options.PATH, metavar="FILE", help="A file with a system message."),
     click.option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="`detail` of each image."),
-    click.option("--max-image-pixels", type=WholeNumber(min=1), metavar="N",
-                 help="Scale larger images down to N pixels (default: images are sent unchanged)."),
     click.option("--without-images", is_flag=True, help="Send the prompts without their images."),
 )
 """The prompt and the images."""
@@ -104,14 +113,9 @@ run_options = options.group(
     options.date_options,
     options.IDS,
     click.option("--concurrency", type=WholeNumber(min=1, max=1024), default=16, show_default=True, metavar="N",
-                 help="Requests at a time; lowered after HTTP 429."),
+                 help="Requests at a time."),
     click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
-                 metavar="S", help="Seconds that one request may take."),
-    click.option("--retry-time", type=click.FloatRange(min=0), default=600.0, show_default=True, metavar="S",
-                 help="Seconds until a request that keeps failing is given up."),
-    click.option("--max-total-tokens", type=WholeNumber(min=1), metavar="N",
-                 help="Stop when this prediction file has cost N tokens in total."),
-    click.option("--accept-empty", is_flag=True, help="Accept an empty reply as the model's answer."),
+                 metavar="S", help="Seconds that an attempt to get a reply may take."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),
     click.option("--dry-run", is_flag=True,
                  help="Send nothing; show what would be sent. Neither --model nor -o is needed."),
@@ -133,23 +137,17 @@ def check(context: click.Context, given: dict[str, Any]) -> None:
 
 def parsed(given: dict[str, Any]) -> InferOptions:
     """Return the library's options for these parameters."""
-    from grader.inference.options import InferOptions, ModelAt
-    from grader.models.client import Patience
+    from grader.inference.options import InferOptions
 
-    def at(name: str) -> ModelAt:
-        return ModelAt(name=name, base_url=given["base_url"], key_variable=given["api_key_env"])
-
-    taken = InferOptions.__struct_fields__
-    others = {"model", "output", "fresh", "coder", "seed"}
-    plain = {name: value for name, value in given.items() if name in taken and name not in others}
+    plain = {name: value for name, value in given.items() if name in InferOptions.__struct_fields__}
     # A dry run without both names has no earlier replies, and reads and writes no file.
     is_new = given["model"] is None or given["output"] is None
     return InferOptions(
-        model=at(given["model"] or ""),
-        output=given["output"] or Path("predictions.json"),
-        fresh=given["fresh"] or is_new,
-        coder=None if given["coder_model"] is None else at(given["coder_model"]),
-        seed=0 if given["seed"] is _unset() else given["seed"],
-        patience=Patience(seconds=given["retry_time"]),
-        **plain,
+        **plain
+        | {
+            "model": given["model"] or "",
+            "output": given["output"] or Path("predictions.json"),
+            "fresh": given["fresh"] or is_new,
+            "gen_kwargs": given["gen_kwargs"] | given["temperature"],
+        }
     )

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from grader.commands.console import say
-
-if TYPE_CHECKING:
-    from grader.inference.engine import Progress as Requests
 
 LINE_SECONDS = 10.0
 """Minimum time between two progress lines in a log."""
@@ -59,11 +56,6 @@ class Lines:
             ending = self._ending(time.monotonic() - self._started)
             self._write(f"{self._name}: {self._done}{of}{_rate(self._passed, self._done, ', ')}{ending}")
 
-    def progress(self, progress: Requests) -> None:
-        """Write a line about requests, if the last one is old enough."""
-        if self._is_due():
-            self._write(described(progress))
-
     def _is_due(self) -> bool:
         return time.monotonic() - self._written >= LINE_SECONDS
 
@@ -109,11 +101,11 @@ class BarText:
 class Bar:
     """Messages above a progress bar on a terminal, which is removed at the end."""
 
-    def __init__(self, *columns: Any, expand: bool = False) -> None:
+    def __init__(self, *columns: Any) -> None:
         from rich.console import Console
         from rich.progress import Progress
 
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, expand=expand)
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task: Any = None
         self._text = BarText(None)
 
@@ -144,68 +136,16 @@ class Bar:
         self._text.advance(steps, passed)
         self._progress.update(self._task, advance=steps)
 
-    def progress(self, progress: Requests) -> None:
-        """Move the bar to the number of requests that are done."""
-        if self._task is None:
-            self.phase("requests", progress.total)
-        done = progress.before + progress.done
-        self._progress.update(self._task, total=progress.total, completed=done, detail=described(progress))
-
 
 def _rate(passed: int, done: int, before: str = "") -> str:
     return f"{before}{100 * passed / done:.0f} % pass" if passed else ""
 
 
-def _has_bar(*, quiet: bool) -> bool:
-    """Return whether standard error is a terminal that a bar can be drawn on."""
-    return sys.stderr.isatty() and not quiet
-
-
 def watcher(*, quiet: bool) -> Bar | Lines:
     """Return a bar for the phases of a run if standard error is a terminal, else lines."""
-    if not _has_bar(quiet=quiet):
+    if quiet or not sys.stderr.isatty():
         return Lines(quiet=quiet)
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     names = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[detail]}")
     return Bar(*names, TimeElapsedColumn(), TimeRemainingColumn())
-
-
-def request_watcher(*, quiet: bool) -> Bar | Lines:
-    """Return a bar for requests if standard error is a terminal, else lines."""
-    if not _has_bar(quiet=quiet):
-        return Lines(quiet=quiet)
-    from rich.progress import BarColumn, TextColumn
-    from rich.table import Column
-
-    # A line that is too long is cut at its end, so that the counts stay visible.
-    text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
-    return Bar(BarColumn(bar_width=12, table_column=Column(min_width=12)), text, expand=True)
-
-
-def described(progress: Requests) -> str:
-    """Return one line that describes the progress of a run."""
-    return f"requests: {progress.before + progress.done}/{progress.total}, {_detail(progress)}"
-
-
-def _detail(progress: Requests) -> str:
-    parts = []
-    left = progress.seconds_left
-    if left is not None:
-        parts.append(f"{duration(left)} left")
-    if progress.failed:
-        parts.append(f"{progress.failed} failed")
-    parts.append(f"{progress.in_flight} in flight")
-    if progress.waiting:
-        parts.append(f"{progress.waiting} waiting to be sent again")
-    parts.append(f"{progress.usage.total:,} tokens")
-    if progress.usage.completion_tokens:
-        parts.append(f"{progress.tokens_a_second:,.0f} written a second")
-    return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Return a duration as text, in seconds, minutes or hours."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

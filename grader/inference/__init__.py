@@ -1,5 +1,5 @@
 """Predictions from a model on a server. Every sample is requested once, and no reply is lost.
 
-`plan` lists the requests, `log` writes every reply at once, `engine` sends the missing requests, and `output` builds
-the prediction file from the log.
+`conversations` makes the `plan` of all requests, `log` writes every outcome at once, `asking` sends the requests that
+have no reply, and `output` builds the prediction file from the log.
 """

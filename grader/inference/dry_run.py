@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.inference.resume import missing
 from grader.models.messages import Text, images, size, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from grader.inference.log import Kept
-    from grader.inference.plan import Conversation, Key, Plan, Step
+    from grader.inference.log import Log
+    from grader.inference.plan import Conversation, Plan, Step
     from grader.models.messages import Message
 
 _CHARACTERS_A_TOKEN = 4
@@ -41,10 +40,10 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens if every reply uses its whole limit; None without a limit."""
 
 
-def look(plan: Plan, selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> DryRun:
-    """Return the requests that a run would send, given the existing replies."""
-    left = [(each, steps) for each in selected if (steps := missing(each, replies))]
-    limits = [step.settings.max_tokens for _, steps in left for step in steps]
+def look(plan: Plan, selected: Sequence[Conversation], log: Log) -> DryRun:
+    """Return the requests that a run would send, given the replies in its log."""
+    left = [(each, steps) for each in selected if (steps := log.missing(each))]
+    limits = [step.settings.get("max_tokens") for _, steps in left for step in steps]
     text, image, count = _estimate(left)
     total = sum(len(steps) for _, steps in left)
     scale = total / count if count else 0.0
@@ -61,9 +60,10 @@ def look(plan: Plan, selected: Sequence[Conversation], replies: Mapping[Key, Kep
 def _first(plan: Plan, left: Sequence[tuple[Conversation, list[Step]]]) -> dict[str, Any] | None:
     if not left:
         return None
-    step = left[0][1][0]
-    model = {"model": name} if (name := plan.models[step.role]) else {}
-    return {**model, "messages": wire(step.build(_Placeholder()), short=True), **step.settings.fields()}
+    conversation, steps = left[0]
+    request = conversation.request(steps[0], _Placeholder())
+    model = {"model": name} if (name := plan.model_of(steps[0])) else {}
+    return {**model, "messages": wire(request.messages, short=True), **request.fields()}
 
 
 def _estimate(left: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:

@@ -1,128 +1,72 @@
-"""`<stem>_requests.jsonl`: each reply is on disk before the next request is sent; only one run writes at a time."""
+"""`<stem>_requests.jsonl`: every outcome is on disk before it is used; only one run writes at a time.
+
+The log is read once, at the start. What stays in memory of a line is its place in the file.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import threading
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
-from grader.models import messages as wire
-from grader.models.messages import ImageFacts, Message
-from grader.models.replies import Failure, Reply, Usage
+from grader.models.model import Record
+from grader.models.replies import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+    from io import FileIO
     from pathlib import Path
+    from typing import BinaryIO
 
     from grader.inference.plan import Conversation, Key, Step
-    from grader.models.replies import Outcome
-
-
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a log line that stay in memory."""
-
-    qid: str
-    sample: int
-    stage: str
-    model: str
-    settings: dict[str, Any]
-    prompt_sha256: str
-    """Hash of everything that was sent, including images."""
-    content: str | None
-    """The unchanged reply; None if it is missing."""
-    finish_reason: str = ""
-    usage: Usage = Usage()
-    error: str | None = None
-    """Why the reply is missing; None if there is a reply."""
-    error_kind: str = ""
-    choices: int = 1
-
-    @property
-    def key(self) -> Key:
-        """The key of the request."""
-        return self.qid, self.sample, self.stage
-
-
-class Record(Kept, frozen=True, kw_only=True):
-    """A line of the log."""
-
-    prompt: str
-    """The sent text; several messages are marked with their roles."""
-    images: list[ImageFacts] = []
-    reasoning: str = ""
-    seconds: float = 0.0
-    attempts: int = 0
-    served_model: str = ""
-    """The model's name as the server sent it."""
-    at: str = ""
-    """Time of writing, in UTC."""
-
-
-def make(conversation: Conversation, step: Step, model: str, messages: tuple[Message, ...], outcome: Outcome) -> Record:
-    """Return the record of a request and its outcome."""
-    return Record(
-        qid=conversation.qid,
-        sample=conversation.sample,
-        stage=step.stage,
-        model=model,
-        settings=step.recorded_settings(),
-        prompt=wire.plain_text(messages),
-        prompt_sha256=wire.digest(messages),
-        images=[wire.facts(image) for image in wire.images(messages)],
-        content=outcome.content if isinstance(outcome, Reply) else None,
-        reasoning=outcome.reasoning,
-        finish_reason=outcome.finish_reason,
-        usage=outcome.usage,
-        seconds=outcome.seconds,
-        attempts=outcome.attempts,
-        error=outcome.reason if isinstance(outcome, Failure) else None,
-        error_kind=outcome.kind if isinstance(outcome, Failure) else "",
-        served_model=outcome.model if isinstance(outcome, Reply) else "",
-        choices=outcome.choices if isinstance(outcome, Reply) else 0,
-        at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-    )
-
-
-def kept(record: Record) -> Kept:
-    """Return the fields of a record that stay in memory."""
-    return Kept(**{name: getattr(record, name) for name in Kept.__struct_fields__})
-
-
-def encode(record: Record) -> bytes:
-    """Return the record's line."""
-    return msgspec.json.encode(record) + b"\n"
 
 
 class Log:
-    """An append-only file of records, locked against a second run. `append` may be called from many threads.
+    """The outcomes of a run and of the runs before it. `append` may be called from many threads.
 
-    An incomplete line of a killed run is removed: it was never used.
+    An incomplete line of a killed run is removed: it was never used. `seen` is called with each reply of earlier runs.
+    With `writes=False` the file is neither locked nor changed.
     """
 
-    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        fresh: bool = False,
+        writes: bool = True,
+        seen: Callable[[Log, Record], object] = lambda _log, _record: None,
+    ) -> None:
         self.path = path
         self.set_aside: Path | None = None
         """The new path of the earlier file, with `fresh`."""
-        self._waiting: list[bytes] = []
-        self._tickets = self._synced = 0
-        self._lock, self._io = threading.Lock(), threading.Lock()
-        self._broken: OSError | None = None
-        self._claims = Claims()
+        self.failures: dict[Key, str] = {}
+        """Why requests failed that have no reply since then; the last failure comes last."""
+        self.truncated: set[Key] = set()
+        """Requests whose reply the token limit cut."""
         self.usage = Usage()
         """Tokens of all requests, including earlier runs."""
-        self._file: int | None = None
-        self.replies: dict[Key, Kept] = {}
-        self.failures: dict[Key, Kept] = {}
-        """Requests that failed and have no reply since then."""
+        self._places: dict[Key, int] = {}
+        """Where the line of a reply begins, in bytes."""
+        self._lock = threading.Lock()
+        self._claims = Claims()
+        self._reader: BinaryIO | None = None
+        self._writer: FileIO | None = None
+        self._end = 0
+        self._broken: OSError | None = None
         try:
-            self._file = self._open(fresh=fresh)
-            self._read()
+            if writes:
+                self._claim(fresh=fresh)
+                self._writer = self._opened()
+            if path.is_file() and (writes or not fresh):
+                self._reader = path.open("rb")
+                self._read(self._reader, seen)
+            if self._writer is not None:
+                os.ftruncate(self._writer.fileno(), self._end)
         except BaseException:
             self.close()
             raise
@@ -133,58 +77,68 @@ class Log:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def __contains__(self, key: object) -> bool:
+        """Whether a request has a reply."""
+        return key in self._places
+
+    def reply(self, key: Key) -> Record:
+        """Return the record of a request that has a reply."""
+        with self._lock:
+            assert self._reader is not None
+            self._reader.seek(self._places[key])
+            return _RECORD.decode(self._reader.readline())
+
+    def missing(self, conversation: Conversation) -> list[Step]:
+        """Return the steps that have no reply yet."""
+        return [step for step in conversation.steps if conversation.key(step) not in self]
+
     def append(self, record: Record) -> None:
         """Write a record; return when it is on disk. Raises OSError. Nothing is written after `close`."""
-        line = encode(record)
+        line = msgspec.json.encode(record) + b"\n"
         with self._lock:
-            self._waiting.append(line)
-            self._tickets += 1
-            ticket = self._tickets
-        with self._io:
-            # The first thread writes the records of all waiting threads.
-            if self._synced < ticket and self._file is not None:
-                self._write(self._file)
             if self._broken is not None:
                 raise self._broken
-            if self._file is not None:
-                self._remember(kept(record))
+            if self._writer is None:
+                return
+            try:
+                self._write(self._writer, line)
+            except OSError as error:
+                self._broken = error
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._writer.fileno(), self._end)
+                raise
+            self._remember(record, self._end)
+            self._end += len(line)
 
     def close(self) -> None:
         """Close the file and release the lock."""
-        with self._io:
-            if self._file is not None:
-                os.close(self._file)
-            self._file = None
+        with self._lock:
+            for file in (self._reader, self._writer):
+                if file is not None:
+                    file.close()
+            self._reader = self._writer = None
             self._claims.close()
 
-    def _remember(self, record: Kept) -> None:
+    def _write(self, file: FileIO, line: bytes) -> None:
+        left = memoryview(line)
+        while left:
+            left = left[file.write(left) or 0 :]
+        os.fsync(file.fileno())
+
+    def _remember(self, record: Record, place: int) -> None:
+        key = record.qid, record.sample, record.stage
         self.usage += record.usage
+        self.failures.pop(key, None)
+        if key in self._places:
+            return
         if record.content is None:
-            self.failures[record.key] = record
+            self.failures[key] = record.error or ""
         else:
-            self.replies.setdefault(record.key, record)
-            self.failures.pop(record.key, None)
+            self._places[key] = place
+            if record.finish_reason == "length":
+                self.truncated.add(key)
 
-    def _write(self, file: int) -> None:
-        with self._lock:
-            data, upto = b"".join(self._waiting), self._tickets
-            self._waiting = []
-        if self._broken is not None:
-            return
-        begin = os.lseek(file, 0, os.SEEK_END)
-        try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(file, left) :]
-            os.fsync(file)
-        except OSError as error:
-            self._broken = error
-            with contextlib.suppress(OSError):
-                os.ftruncate(file, begin)
-            return
-        self._synced = upto
-
-    def _open(self, *, fresh: bool) -> int:
+    def _claim(self, *, fresh: bool) -> None:
         try:
             self._claims.take(self.path)
         except UsageError:
@@ -194,43 +148,33 @@ class Log:
         if fresh and self.path.is_file() and self.path.stat().st_size:
             self.set_aside = free_name(self.path)
             self.path.rename(self.set_aside)
+
+    def _opened(self) -> FileIO:
         try:
-            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+            return self.path.open("ab", buffering=0)
         except OSError as error:
             raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
 
-    def _read(self) -> None:
+    def _read(self, file: BinaryIO, seen: Callable[[Log, Record], object]) -> None:
         """Read the records of earlier runs."""
-        assert self._file is not None
-        data = self.path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        for record in _decoded(data[:whole], self.path):
-            self._remember(record)
-        if whole < len(data):
-            os.ftruncate(self._file, whole)
+        file.seek(0)
+        for number, line in enumerate(iter(file.readline, b""), 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = _RECORD.decode(line)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise InputError(
+                    [f"{self.path}:{number}: not a record of `grade infer` ({error}); fix it, or use --fresh"]
+                ) from error
+            self._remember(record, self._end)
+            self._end += len(line)
+            if record.content is not None:
+                seen(self, record)
+                file.seek(self._end)
 
 
-def peek(path: Path) -> dict[Key, Kept]:
-    """Return the replies in a log, without locking or changing it; empty if it does not exist."""
-    if not path.is_file():
-        return {}
-    data = path.read_bytes()
-    replies: dict[Key, Kept] = {}
-    for record in _decoded(data[: data.rfind(b"\n") + 1], path):
-        if record.content is not None:
-            replies.setdefault(record.key, record)
-    return replies
-
-
-def _decoded(data: bytes, path: Path) -> Iterator[Kept]:
-    decoder = msgspec.json.Decoder(Kept)
-    for number, line in enumerate(data.splitlines(), 1):
-        try:
-            yield decoder.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise InputError(
-                [f"{path}:{number}: not a record of `grade infer` ({error}); fix it, or use --fresh"]
-            ) from error
+_RECORD = msgspec.json.Decoder(Record)
 
 
 def free_name(path: Path) -> Path:

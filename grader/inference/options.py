@@ -7,24 +7,18 @@ from typing import Any
 
 import msgspec
 
-from grader.models.client import Patience
-
-
-class ModelAt(msgspec.Struct, frozen=True, kw_only=True):
-    """A model and its server."""
-
-    name: str
-    base_url: str | None = None
-    key_variable: str | None = None
-    """The environment variable that holds the server's key; None: no key is sent."""
+from grader.models.model import KEY_VARIABLE
 
 
 class InferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """All options of a run. A setting that is `UNSET` has the benchmark's default; None is not sent."""
+    """All options of a run."""
 
-    model: ModelAt
+    model: str
     output: Path
-    coder: ModelAt | None = None
+    base_url: str | None = None
+    coder_model: str | None = None
+    """Another model on the same server, which writes the code."""
+    api_key_env: str = KEY_VARIABLE
     benchmark: str = "humaneval-v"
     split: str | None = None
     protocol: str | None = None
@@ -35,23 +29,16 @@ class InferOptions(msgspec.Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...] = ()
     mode: str = ""
     samples: int = 1
-    temperature: float | msgspec.UnsetType | None = msgspec.UNSET
-    top_p: float | msgspec.UnsetType | None = msgspec.UNSET
-    max_tokens: int | msgspec.UnsetType | None = msgspec.UNSET
-    seed: int | None = 0
-    extra_body: dict[str, Any] = {}
+    gen_kwargs: dict[str, Any] = {}
+    """Settings that replace the benchmark's; None is not sent."""
     system: Path | None = None
     image_detail: str | None = None
-    max_image_pixels: int | None = None
     without_images: bool = False
     prompt: Path | None = None
     shots: int = 0
     concurrency: int = 16
     request_timeout: float = 600.0
-    """Seconds of silence that end a request."""
-    patience: Patience = Patience()
-    max_total_tokens: int | None = None
-    accept_empty: bool = False
+    """Seconds that one attempt may take."""
     fresh: bool = False
 
     @property

@@ -2,94 +2,89 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.files.replacing import replacing
-from grader.inference.resume import walk
-from grader.models.messages import plain_text
 from grader.models.replies import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from grader.inference.log import Kept, Log
-    from grader.inference.plan import Conversation, Key, Plan
+    from grader.inference.log import Log
+    from grader.inference.plan import Conversation, Plan
+    from grader.models.model import Record
 
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """One prediction, with its prompt and settings."""
+class Written(msgspec.Struct, kw_only=True):
+    """What is in a prediction file."""
 
-    qid: str
-    sample: int
-    prediction: str
-    prompt: str
-    finish_reason: str
-    settings: dict[str, Any]
-    """The settings of its last request."""
+    predictions: int = 0
+    identical: int = 0
+    """Number of samples at a temperature above 0 that are identical to an earlier sample of their task."""
 
 
-def write(path: Path, plan: Plan, replies: Mapping[Key, Kept]) -> int:
-    """Write the prediction file in one step (JSON Lines for `.jsonl`); return the number of predictions.
+def write(path: Path, plan: Plan, log: Log) -> Written:
+    """Write the prediction file in one step (JSON Lines for `.jsonl`), task by task.
 
     If there are no predictions, nothing is written. Raises OSError.
     """
-    samples = list(finished(plan, replies))
-    if not samples:
-        return 0
-    lines = [msgspec.json.encode(record) for record in _records(samples, plan)]
+    written = Written()
+    done = [each for each in plan.conversations if not log.missing(each)]
+    if not done:
+        return written
+    is_lines = path.suffix == ".jsonl"
     with replacing(path) as file:
-        if path.suffix == ".jsonl":
-            file.write(b"".join(line + b"\n" for line in lines))
-        else:
-            file.write(b"[\n" + b",\n".join(lines) + b"\n]\n")
-    return len(samples)
+        before = b"" if is_lines else b"[\n"
+        for _, of_task in groupby(done, key=lambda each: each.qid):
+            for record in _records(list(of_task), plan, log, written):
+                file.write(before + msgspec.json.encode(record))
+                before = b"\n" if is_lines else b",\n"
+        file.write(b"\n" if is_lines else b"\n]\n")
+    return written
 
 
-def finished(plan: Plan, replies: Mapping[Key, Kept]) -> Iterator[Sample]:
-    """Yield the samples whose last step has a reply, in the plan's order."""
-    for conversation in plan.conversations:
-        *_, (last, reply, texts) = walk(conversation, replies)
-        if reply is not None:
-            yield Sample(
-                qid=conversation.qid,
-                sample=conversation.sample,
-                prediction=last.text(reply.content or ""),
-                prompt=plain_text(last.build(texts)),
-                finish_reason=reply.finish_reason,
-                settings=last.recorded_settings(),
-            )
-
-
-def _records(samples: Iterable[Sample], plan: Plan) -> Iterator[dict[str, Any]]:
+def _records(task: list[Conversation], plan: Plan, log: Log, written: Written) -> Iterator[dict[str, Any]]:
     """Yield one record per task, or one per sample if the samples of a task have different prompts."""
-    for _, group in groupby(samples, key=lambda sample: sample.qid):
-        of_task = list(group)
-        apart = len({sample.prompt for sample in of_task}) > 1
-        for part in [[sample] for sample in of_task] if apart else [of_task]:
-            yield _record(part, plan)
+    replies = [log.reply(each.key(each.steps[-1])) for each in task]
+    texts = [each.steps[-1].text(reply.content or "") for each, reply in zip(task, replies, strict=True)]
+    written.predictions += len(replies)
+    written.identical += _identical(replies)
+    whole = list(zip(replies, texts, strict=True))
+    apart = len({reply.prompt for reply in replies}) > 1
+    for part in [[each] for each in whole] if apart else [whole]:
+        yield _record(part, plan)
 
 
-def _record(samples: list[Sample], plan: Plan) -> dict[str, Any]:
-    coder = {"coder_model": plan.models["coder"]} if "coder" in plan.models else {}
+def _record(samples: list[tuple[Record, str]], plan: Plan) -> dict[str, Any]:
+    first = samples[0][0]
     return {
-        "qid": samples[0].qid,
-        "prompt": samples[0].prompt,
-        "predictions": [sample.prediction for sample in samples],
-        "model": plan.models["model"],
-        **coder,
-        "settings": {name: value for name, value in samples[0].settings.items() if name != "seed"},
-        "finish_reasons": [sample.finish_reason for sample in samples],
-        "samples": [sample.sample for sample in samples],
+        "qid": first.qid,
+        "prompt": first.prompt,
+        "predictions": [text for _, text in samples],
+        "model": plan.model,
+        **({"coder_model": plan.coder} if plan.coder is not None else {}),
+        "settings": {name: value for name, value in first.settings.items() if name not in _OF_A_SAMPLE},
+        "finish_reasons": [reply.finish_reason for reply, _ in samples],
+        "samples": [reply.sample for reply, _ in samples],
     }
 
 
+_OF_A_SAMPLE = {"seed", "images"}
+"""Settings that differ from sample to sample, or from task to task."""
 _LONG_TEXT = 100
 """Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""
+
+
+def _identical(replies: list[Record]) -> int:
+    """Count identical samples, which are a sign of an ignored seed or a cache."""
+    sampled = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
+    counts = Counter(content for content in sampled if content is not None and len(content) >= _LONG_TEXT)
+    return sum(count - 1 for count in counts.values())
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,84 +94,36 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     sample: int
     reason: str
     """Why its request failed; empty if no request was sent."""
-    kind: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the selected samples."""
 
     samples: int
-    done: int
     missing: list[Missing]
     truncated: dict[str, int]
     """Stage -> number of replies that the token limit cut (`finish_reason` is `length`)."""
-    requests: dict[str, int]
-    """Stage -> number of replies."""
-    limits: dict[str, int | None]
-    """Stage -> the token limit of its requests."""
-    identical: int
-    """Number of samples at a temperature above 0 that are identical to an earlier sample of their task."""
-    several_choices: int
-    """Number of replies with more than one choice, of which the first one was used."""
     usage: Usage
     """Of all requests in the log."""
 
     @property
-    def complete(self) -> bool:
-        """Whether every selected sample has a prediction."""
-        return not self.missing
+    def done(self) -> int:
+        """The number of samples with a prediction."""
+        return self.samples - len(self.missing)
 
     @property
     def failed(self) -> list[Missing]:
-        """The missing samples whose request failed permanently."""
+        """The missing samples whose request failed."""
         return [sample for sample in self.missing if sample.reason]
 
 
 def summarize(selected: Sequence[Conversation], log: Log) -> Summary:
     """Return the state of the selected conversations, according to the log."""
-    missing = [lost for each in selected if (lost := _missing(each, log.replies, log.failures)) is not None]
-    requests: Counter[str] = Counter()
+    missing = []
     truncated: Counter[str] = Counter()
-    limits: dict[str, int | None] = {}
-    several = 0
-    for conversation in selected:
-        for step in conversation.steps:
-            limits[step.stage] = step.settings.max_tokens
-            reply = log.replies.get(conversation.key(step))
-            if reply is not None:
-                requests[step.stage] += 1
-                truncated[step.stage] += reply.finish_reason == "length"
-                several += reply.choices > 1
-    return Summary(
-        samples=len(selected),
-        done=len(selected) - len(missing),
-        missing=missing,
-        truncated={stage: count for stage, count in truncated.items() if count},
-        requests=dict(requests),
-        limits=limits,
-        identical=_identical(selected, log.replies),
-        several_choices=several,
-        usage=log.usage,
-    )
-
-
-def _missing(conversation: Conversation, replies: Mapping[Key, Kept], failures: Mapping[Key, Kept]) -> Missing | None:
-    for step in conversation.steps:
-        if conversation.key(step) in replies:
-            continue
-        failure = failures.get(conversation.key(step))
-        reason, kind = (failure.error or "", failure.error_kind) if failure is not None else ("", "")
-        return Missing(qid=conversation.qid, sample=conversation.sample, reason=reason, kind=kind)
-    return None
-
-
-def _identical(selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> int:
-    """Count identical samples, which are a sign of an ignored seed or a cache."""
-    seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for conversation in selected:
-        for step in conversation.steps:
-            reply = replies.get(conversation.key(step))
-            sampled = (step.settings.temperature or 0.0) > 0
-            if reply is not None and sampled and len(reply.content or "") >= _LONG_TEXT:
-                seen[conversation.qid, step.stage][reply.content or ""] += 1
-    return sum(count - 1 for texts in seen.values() for count in texts.values())
+    for each in selected:
+        truncated.update(step.stage for step in each.steps if each.key(step) in log.truncated)
+        if left := log.missing(each):
+            reason = log.failures.get(each.key(left[0]), "")
+            missing.append(Missing(qid=each.qid, sample=each.sample, reason=reason))
+    return Summary(samples=len(selected), missing=missing, truncated=dict(truncated), usage=log.usage)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
-from grader.models.messages import Message, Settings
+from grader.models.messages import Message
+from grader.models.model import Request
 from grader.models.replies import split_reasoning
 
-Role = Literal["model", "coder"]
-"""The model under test, or the coder model, which writes code from its descriptions."""
 Key: TypeAlias = tuple[str, int, str]
 """(qid, sample number from 0, stage)."""
 
@@ -23,19 +22,16 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the step in its conversation: `answer`, `description`, `code`."""
     build: Callable[[Mapping[str, str]], tuple[Message, ...]]
     """Returns the messages, given the texts of the earlier steps by stage."""
-    settings: Settings
+    settings: dict[str, Any]
+    """Fields of the request's body; None is not sent."""
     shows_images: bool = False
     """Whether the task's images are sent."""
-    role: Role = "model"
+    by_coder: bool = False
+    """Whether the coder model is asked."""
     stop: str = ""
     """The answer ends before this text; empty: no stop text."""
     noted: dict[str, Any] = {}
     """Further settings that can change the answer (mode, shots, ...)."""
-
-    def recorded_settings(self) -> dict[str, Any]:
-        """Return the settings for a record."""
-        stop = {"stop": self.stop} if self.stop else {}
-        return self.settings.fields() | self.noted | stop
 
     def text(self, content: str) -> str:
         """Return the answer in a reply, without reasoning, and without the stop text and anything after it."""
@@ -55,10 +51,28 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
         """Return the key of a step's record."""
         return self.qid, self.sample, step.stage
 
+    def request(self, step: Step, texts: Mapping[str, str]) -> Request:
+        """Return the request of a step, given the texts of the earlier steps by stage."""
+        stop = {"stop": step.stop} if step.stop else {}
+        return Request(
+            qid=self.qid,
+            sample=self.sample,
+            stage=step.stage,
+            messages=step.build(texts),
+            settings=step.settings,
+            noted=step.noted | stop,
+        )
+
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """All possible requests of a run: every sample of every task, in the benchmark's order."""
 
     conversations: tuple[Conversation, ...]
-    models: dict[Role, str]
-    """The name of the model in each role."""
+    model: str
+    """Name of the model."""
+    coder: str | None = None
+    """Name of the coder model; None: the model writes the code itself."""
+
+    def model_of(self, step: Step) -> str:
+        """Return the name of the model that a step asks."""
+        return self.coder if step.by_coder and self.coder is not None else self.model

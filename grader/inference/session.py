@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
 from grader.data.load import ALL
-from grader.errors import GradeError, InfrastructureError, UsageError
-from grader.inference import conversations, dry_run, output, resume
+from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
+from grader.inference import conversations, dry_run, output
+from grader.inference.asking import ask_all, what_is_kept
 from grader.inference.conversations import Chosen, Pictures
-from grader.inference.engine import Engine, what_is_kept
-from grader.inference.log import Log, free_name, peek
+from grader.inference.log import Log, free_name
 from grader.inference.options import InferOptions
-from grader.inference.output import Summary, summarize
-from grader.inference.plan import Conversation, Plan, Role
-from grader.models.client import Client
-from grader.models.endpoint import Server, Wording
+from grader.inference.output import Summary, Written, summarize
+from grader.inference.plan import Conversation, Plan
+from grader.inference.resume import Check
+from grader.models.model import Model, Server
 from grader.models.prompt import Asking, load_template
 from grader.options import Options
+from grader.predictions.record import counted
 from grader.predictions.select import chosen as chosen_tasks
 from grader.scorers import declarations, registry
 from grader.scorers.capabilities import HasPrompts, HasUnits
@@ -32,20 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.inference.dry_run import DryRun
-    from grader.inference.engine import Watcher
-    from grader.inference.options import ModelAt
-    from grader.models.messages import Settings
     from grader.models.prompt import Sampling
-
-_WORDINGS: dict[Role, Wording] = {
-    "model": Wording(who="The model", model_option="--model", address_option="--base-url", key_option="--api-key-env"),
-    "coder": Wording(
-        who="The coder model",
-        model_option="--coder-model",
-        address_option="--base-url",
-        key_option="--api-key-env",
-    ),
-}
+    from grader.observer import Observer
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,10 +52,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
     summary: Summary
+    written: Written
     stopped: str = ""
     """Why the run stopped early; empty: it did not."""
-    written: int = 0
-    """Number of predictions in the prediction file."""
     set_aside: tuple[Path, ...] = ()
     """The new paths of earlier files, with `--fresh`."""
 
@@ -93,62 +81,61 @@ def prepare(options: InferOptions) -> Prepared:
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
 
 
-def run(prepared: Prepared, watcher: Watcher) -> Result:
-    """Send the missing requests and write the prediction file. Raises GradeError, KeyboardInterrupt.
+def run(prepared: Prepared, observer: Observer) -> Result:
+    """Send the missing requests and write the prediction file. Raises GradeError.
 
     The prediction file is also written if the run fails or is interrupted.
     """
-    options, plan = prepared.options, prepared.plan
-    with _opened(prepared) as (log, set_aside), contextlib.ExitStack() as stack:
-        clients = {role: stack.enter_context(client) for role, client in _clients(options, plan).items()}
-        budget, accept_empty = options.max_total_tokens, options.accept_empty
-        engine = Engine(plan, log, clients, watcher, max_total_tokens=budget, accept_empty=accept_empty)
+    options, plan, selected = prepared.options, prepared.plan, prepared.selected
+    with _opened(prepared) as (log, set_aside), _model(options) as model, _coder(options) as coder:
         try:
-            stopped = engine.run(prepared.selected, concurrency=options.concurrency)
+            stopped = ask_all(selected, log, model, coder, concurrency=options.concurrency, observer=observer)
+        except KeyboardInterrupt:
+            _write(prepared, log)
+            raise InterruptedRunError(_interrupted(prepared, log)) from None
         except GradeError:
             # This error is reported; a second one, of the same full disk, would hide it.
             with contextlib.suppress(OSError):
-                output.write(options.output, plan, log.replies)
-            raise
-        except BaseException:
-            _write(prepared, log)
+                output.write(options.output, plan, log)
             raise
         written = _write(prepared, log)
-        return Result(summary=summarize(prepared.selected, log), stopped=stopped, written=written, set_aside=set_aside)
+        return Result(summary=summarize(selected, log), written=written, stopped=stopped, set_aside=set_aside)
 
 
-def _write(prepared: Prepared, log: Log) -> int:
-    """Write the prediction file; return the number of predictions. Raises InfrastructureError: what is kept."""
+def _write(prepared: Prepared, log: Log) -> Written:
+    """Write the prediction file. Raises InfrastructureError: what is kept."""
     path = prepared.options.output
     try:
-        return output.write(path, prepared.plan, log.replies)
+        return output.write(path, prepared.plan, log)
     except OSError as error:
         raise InfrastructureError(
             f"{path} could not be written: {error.strerror}. {what_is_kept(prepared.selected, log)}"
         ) from error
 
 
+def _interrupted(prepared: Prepared, log: Log) -> str:
+    total, summary = len(prepared.selected), summarize(prepared.selected, log)
+    if not summary.done:
+        return f"Interrupted. No sample was answered; the same command asks for all {total}."
+    done = f"{summary.done:,} of {counted(total, 'sample')} in {prepared.options.output}"
+    return f"Interrupted. {done}; the same command asks for the other {total - summary.done}."
+
+
 def look(prepared: Prepared) -> DryRun:
     """Return the requests that a run would send, without sending or writing anything."""
-    replies = {} if prepared.options.fresh else peek(prepared.options.log)
-    resume.check(prepared.plan, replies, prepared.options.log)
-    return dry_run.look(prepared.plan, prepared.selected, replies)
-
-
-def status(prepared: Prepared) -> tuple[int, int]:
-    """Return (number of selected samples with a prediction, number of selected samples)."""
-    replies = peek(prepared.options.log)
-    done = sum(not resume.missing(each, replies) for each in prepared.selected)
-    return done, len(prepared.selected)
+    options, check = prepared.options, Check(prepared.plan)
+    with Log(options.log, fresh=options.fresh, writes=False, seen=check.see) as log:
+        check.conclude(options.log)
+        return dry_run.look(prepared.plan, prepared.selected, log)
 
 
 @contextlib.contextmanager
 def _opened(prepared: Prepared) -> Iterator[tuple[Log, tuple[Path, ...]]]:
     """Yield the log, checked against the plan, and the new paths of earlier files."""
-    options = prepared.options
+    options, check = prepared.options, Check(prepared.plan)
     _check_output(options)
-    with Log(options.log, fresh=options.fresh) as log:
-        resume.check(prepared.plan, log.replies, options.log)
+    with Log(options.log, fresh=options.fresh, seen=check.see) as log:
+        check.conclude(options.log)
         set_aside = [log.set_aside] if log.set_aside is not None else []
         if options.fresh and options.output.exists():
             set_aside.append(free_name(options.output))
@@ -188,35 +175,30 @@ def _asking(options: InferOptions, asks: HasPrompts, protocol: str, declared: Be
 
 
 def _chosen(options: InferOptions, sampling: Sampling) -> Chosen:
-    declared = sampling.settings(options.samples)
-    given: dict[str, Any] = {
-        name: value
-        for name in ("temperature", "top_p", "max_tokens")
-        if (value := getattr(options, name)) is not msgspec.UNSET
-    }
-    models: dict[Role, str] = {"model": options.model.name}
-    if options.coder is not None:
-        models["coder"] = options.coder.name
-    settings: Settings = msgspec.structs.replace(declared, seed=options.seed, extra=options.extra_body, **given)
     return Chosen(
         samples=options.samples,
-        settings=settings,
+        settings={**sampling.settings(options.samples), "seed": 0, **options.gen_kwargs},
         system=load_template(options.system) if options.system is not None else "",
         image_detail=options.image_detail,
-        max_image_pixels=options.max_image_pixels,
         without_images=options.without_images,
-        models=models,
+        model=options.model,
+        coder=options.coder_model,
     )
 
 
-def _clients(options: InferOptions, plan: Plan) -> dict[Role, Client]:
-    at: dict[Role, ModelAt | None] = {"model": options.model, "coder": options.coder}
-    return {
-        role: _client(options, place, role) for role, place in at.items() if place is not None and role in plan.models
-    }
+def _model(options: InferOptions) -> Model:
+    return Model(
+        Server(
+            model=options.model,
+            base_url=options.base_url,
+            key_variable=options.api_key_env,
+            timeout=options.request_timeout,
+            instead=", or name another variable with --api-key-env",
+        )
+    )
 
 
-def _client(options: InferOptions, place: ModelAt, role: Role) -> Client:
-    wording = msgspec.structs.replace(_WORDINGS[role], key_variable=place.key_variable or "")
-    server = Server(model=place.name, base_url=place.base_url, timeout=options.request_timeout)
-    return Client(server, wording, concurrency=options.concurrency, patience=options.patience)
+def _coder(options: InferOptions) -> contextlib.AbstractContextManager[Model | None]:
+    if options.coder_model is None:
+        return contextlib.nullcontext()
+    return _model(msgspec.structs.replace(options, model=options.coder_model))

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from grader import resources
-from grader.errors import InfrastructureError
 from grader.files.key_value import KeyValueFile
 from grader.judge import JudgeQuestion, JudgeReply, refuse_duplicates
-from grader.models.client import Client, FirstRefusals, Patience, TroubleReporter
-from grader.models.endpoint import Server, Wording, one_line
-from grader.models.messages import Request, Settings, user
-from grader.models.replies import Failure, Reply, split_reasoning
-from grader.models.workers import Workers
+from grader.models.messages import user
+from grader.models.model import RETRIES, Model, Request, Server, one_line
+from grader.models.replies import split_reasoning
+from grader.models.workers import TroubleReporter, in_threads
 from grader.observer import Observer, Silent
 from grader.results import JudgeProvenance, grouped
 
@@ -58,21 +56,15 @@ DEFAULT_TIMEOUT = 300.0
 """A judge that reasons takes minutes for a question; one that hangs is given up after a few of them."""
 
 _REPLY_LIMIT = 100_000
-_WORDING = Wording(
-    who="The judge",
-    model_option="--judge-model",
-    address_option="--judge-base-url",
-    otherwise=", or grade without a judge, or with --judge-replies FILE",
-)
 
 
 class OpenAIJudge:
     """A judge that uses the `openai` SDK. Close it (or use `with`) after the last question.
 
     `base_url` None means OPENAI_BASE_URL, else OpenAI's own URL; `api_key` None means OPENAI_API_KEY, which only
-    OpenAI's own server requires. `timeout`: maximum duration of one request, in seconds. `tries`: maximum number of
-    replies requested until one is readable. `patience`: how long to wait for a failing server. After an interrupt, the
-    judge sends no more requests.
+    OpenAI's own server requires. `timeout`: maximum duration of one attempt, in seconds. `tries`: maximum number of
+    replies requested until one is readable. `retries`: of the SDK, for each reply. After an interrupt, the judge sends
+    no more requests.
     """
 
     def __init__(
@@ -85,7 +77,7 @@ class OpenAIJudge:
         concurrency: int = DEFAULT_CONCURRENCY,
         timeout: float = DEFAULT_TIMEOUT,
         tries: int = 3,
-        patience: Patience | None = None,
+        retries: int = RETRIES,
         observer: Observer | None = None,
     ) -> None:
         self.model = model
@@ -94,22 +86,19 @@ class OpenAIJudge:
             base_url=base_url,
             api_key=api_key,
             timeout=timeout,
-            optional=frozenset({"temperature"}),
+            can_go_without_temperature=True,
+            who="The judge",
+            address_option="--judge-base-url",
+            instead=", or grade without a judge, or with --judge-replies FILE",
         )
-        # After an unreadable or empty reply, the question is asked again with another temperature.
-        patience = msgspec.structs.replace(patience or Patience(), empty_attempts=1)
-        self._client = Client(server, _WORDING, concurrency=concurrency, patience=patience)
+        self._server = Model(server, retries=retries)
         self._cache = cache
         self._concurrency = max(1, concurrency)
+        # After an unreadable or empty reply, the question is asked again with another temperature.
         self._temperatures = [min(0.5 * number, 1.0) for number in range(max(1, tries))]
         self._observer = observer or Silent()
-        self._trouble = TroubleReporter("The judge", self._observer.message)
-        self._asked = self._cached = self._failed = 0
+        self._cost = JudgeProvenance(source="endpoint", model=model, endpoint=self._server.address)
         self._lock = threading.Lock()
-        self._unreadable = 0
-        self._refusals = FirstRefusals()
-        self._last_error = ""
-        self._workers: Workers[list[JudgeQuestion], tuple[str, JudgeReply]] | None = None
 
     def __repr__(self) -> str:
         return f"OpenAIJudge(model={self.model!r}, endpoint={self.endpoint!r})"
@@ -121,40 +110,24 @@ class OpenAIJudge:
         self.close()
 
     def close(self) -> None:
-        """Close the connections and the cache. After an interrupt, replies that arrive soon are still stored."""
-        self._client.pace.halt("the judge is closed")
-        if self._workers is not None:
-            self._workers.join()
-        self._client.close()
+        """Send nothing more, and close the connections and the cache."""
+        self._server.close()
         if self._cache is not None:
             self._cache.close()
 
     @property
     def endpoint(self) -> str:
         """The server's address without credentials and query."""
-        return self._client.endpoint.name
+        return self._server.address
 
     def provenance(self) -> JudgeProvenance:
         """Return the provenance of this judge for a report, with its cost so far."""
-        status = self._client.status()
-        return JudgeProvenance(
-            source="endpoint",
-            model=self.model,
-            endpoint=self.endpoint,
-            questions=self._asked,
-            calls=status.calls,
-            cached=self._cached,
-            failed=self._failed,
-            unreadable=self._unreadable,
-            last_error=self._last_error,
-            prompt_tokens=status.usage.prompt_tokens,
-            completion_tokens=status.usage.completion_tokens,
-        )
+        return self._cost
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         """Return a reply for every question, by qid.
 
-        Raises `InfrastructureError` if no question can be answered (key refused, unknown model).
+        Raises `InfrastructureError` if the key is refused.
         """
         refuse_duplicates(questions)
         if not questions:
@@ -164,26 +137,34 @@ class OpenAIJudge:
         self._observer.phase("judge", len(questions))
         self._observer.advance(len(replies))
         if left:
-            self._client.connect()
+            self._server.connect()
             self._ask_all(left, replies)
         self._conclude(replies)
         return {question.qid: replies[question.qid] for question in questions}
 
     def _conclude(self, replies: dict[str, JudgeReply]) -> None:
-        self._asked += len(replies)
-        self._cached += sum(reply.cached for reply in replies.values())
+        stopped = self._server.stopped
         errors = [reply.error for reply in replies.values() if reply.text is None]
-        self._failed += len(errors)
+        self._add(
+            questions=len(replies),
+            cached=sum(reply.cached for reply in replies.values()),
+            failed=len(errors),
+            unreadable=sum(reply.error.startswith(_NOT_READABLE) for reply in replies.values()),
+        )
         if errors:
-            self._last_error = self._client.pace.halted or errors[-1]
+            self._cost = msgspec.structs.replace(self._cost, last_error=stopped or errors[-1])
         if self._cache is not None and self._cache.problem:
             self._observer.message(self._cache.problem)
-        if "temperature" in self._client.endpoint.left_out:
+        if self._server.has_no_temperature:
             self._observer.message(f"{self.model} accepts no temperature: it judged at its default temperature")
-        if self._client.pace.halted:
-            self._observer.warning(
-                f"{self._client.pace.halted}; {len(errors)} of {len(replies)} questions have no reply"
-            )
+        if stopped:
+            self._observer.warning(f"{stopped}; {len(errors)} of {len(replies)} questions have no reply")
+
+    def _add(self, **counts: int) -> None:
+        """Add to the cost; called from several threads."""
+        with self._lock:
+            sums = {name: getattr(self._cost, name) + count for name, count in counts.items()}
+            self._cost = msgspec.structs.replace(self._cost, **sums)
 
     def _from_cache(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         if self._cache is None:
@@ -200,19 +181,12 @@ class OpenAIJudge:
         return cache_key(self.endpoint, self.model, question.prompt)
 
     def _ask_all(self, questions: list[JudgeQuestion], replies: dict[str, JudgeReply]) -> None:
-        """Fill in the replies. After any exception, the threads are told to stop, without waiting for them."""
-        self._workers = Workers(self._answer_group, self._concurrency, "judge")
-        try:
-            alike = list(grouped(questions, lambda question: question.prompt).values())
-            for qid, reply in self._workers.run(alike, tick=self._tick):
-                replies[qid] = reply
-                self._observer.advance()
-        except BaseException:
-            self._client.pace.halt("the judge was interrupted")
-            raise
-
-    def _tick(self) -> None:
-        self._trouble.look(self._client.status())
+        """Fill in the replies."""
+        alike = list(grouped(questions, lambda question: question.prompt).values())
+        trouble = TroubleReporter([self._server], self._observer)
+        for qid, reply in in_threads(self._answer_group, alike, self._concurrency, tick=trouble.look):
+            replies[qid] = reply
+            self._observer.advance()
 
     def _answer_group(self, group: list[JudgeQuestion]) -> Iterator[tuple[str, JudgeReply]]:
         """Answer questions with the same prompt one after the other; a reply is reused if it is readable for them."""
@@ -229,39 +203,27 @@ class OpenAIJudge:
         """Ask, with varying temperature, until a reply is readable; only a readable reply is stored."""
         heard, why = "", ""
         for number, temperature in enumerate(self._temperatures, start=1):
-            outcome = self._client.ask(self._request(question, temperature))
-            if refused := self._refusals.note(outcome):
-                self._client.pace.halt(refused)
-            if isinstance(outcome, Reply):
-                heard = split_reasoning(outcome.content)[0][:_REPLY_LIMIT]
-                why = f"the last was {one_line(heard, 120)!r}"
-            elif outcome.kind in {"empty", "reasoning_only", "filtered"}:
-                heard, why = "", _advice(outcome)
-            else:
-                return self._unanswered(outcome, number, heard)
+            request = Request(
+                qid=question.qid, messages=(user(question.prompt),), settings={"temperature": temperature}
+            )
+            record = self._server.ask(request)
+            self._add(
+                calls=record.attempts,
+                prompt_tokens=record.usage.prompt_tokens,
+                completion_tokens=record.usage.completion_tokens,
+            )
+            if record.content is None and not record.finish_reason:
+                tries = number if record.attempts else number - 1
+                return JudgeReply(text=None, tries=tries, error=record.error or "", unreadable=heard or None)
+            heard = split_reasoning(record.content or "")[0][:_REPLY_LIMIT]
+            why = f"the last was {one_line(heard, 120)!r}" if heard else f"the last time, {record.error}"
             if heard.strip() and question.accept(heard):
                 if self._cache is not None:
                     self._cache.keep_reply(self._key(question), heard)
                 return JudgeReply(text=heard, tries=number)
-        with self._lock:
-            self._unreadable += 1
-        error = f"no readable reply in {number} tries; {why}"
-        return JudgeReply(text=None, tries=number, error=error, unreadable=heard or None)
-
-    def _request(self, question: JudgeQuestion, temperature: float) -> Request:
-        return Request(messages=(user(question.prompt),), settings=Settings(temperature=temperature))
-
-    def _unanswered(self, failure: Failure, number: int, heard: str) -> JudgeReply:
-        if failure.kind == "fatal":
-            raise InfrastructureError(failure.reason)
-        tries = number - (failure.kind == "halted")
-        return JudgeReply(text=None, tries=tries, error=failure.reason, unreadable=heard or None)
+        return JudgeReply(
+            text=None, tries=number, error=f"{_NOT_READABLE} in {number} tries; {why}", unreadable=heard or None
+        )
 
 
-def _advice(failure: Failure) -> str:
-    said = f"the last time {failure.reason}"
-    if failure.finish_reason != "length":
-        return said
-    if failure.kind == "reasoning_only":
-        return f"{said} of the judge's server, which is too low"
-    return f"{said}, because the token limit of the judge's server is too low"
+_NOT_READABLE = "no readable reply"

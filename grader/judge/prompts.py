@@ -1,4 +1,4 @@
-"""The prompts of the judge, and the templates with which users replace them.
+"""The prompts of the judge, and the templates with which benchmarks replace them.
 
 The judged text comes from the model under test, which may try to give the judge instructions. It is put between two
 lines with a digest of the text (a text cannot contain its own digest), without chat markup, and bounded in length.
@@ -12,11 +12,9 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from grader.errors import InputError
-from grader.models import prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 PromptKind = Literal["choice", "error_reason"]
 
@@ -132,30 +130,21 @@ def error_reason_prompt(
     return _fill(template or ERROR_REASON, fields, answer)
 
 
-def load_template(path: Path, kind: PromptKind) -> str:
-    """Read a file with a template for the judge. Raises `InputError` with all unknown and missing placeholders."""
-    text = prompt.load_template(path)
-    problems = _template_problems(text, kind)
+def check_template(text: str, kind: PromptKind) -> None:
+    """Raise InputError with all unknown and missing placeholders of a declaration's `judge_prompt`."""
+    known = REQUIRED[kind] + OPTIONAL[kind]
+    listed = " ".join(f"{{{name}}}" for name in known)
+    problems = [
+        f", line {text.count(chr(10), 0, match.start()) + 1}: unknown placeholder {match[0]}; known are: {listed}"
+        for match in _PLACEHOLDER_LIKE.finditer(text)
+        if match[1] not in known
+    ] + [f": the placeholder {{{name}}} is missing" for name in REQUIRED[kind] if f"{{{name}}}" not in text]
     if problems:
-        raise InputError([f"{path}{problem}" for problem in problems])
-    return text
+        raise InputError([f"benchmark.toml: judge_prompt{problem}" for problem in problems])
 
 
 # A word in braces, but not the argument of a LaTeX command or a doubled brace.
 _PLACEHOLDER_LIKE = re.compile(r"(?<![\w\\^{}])\{([A-Za-z_]\w*)\}(?!\})")
-
-
-def _template_problems(text: str, kind: PromptKind) -> list[str]:
-    known = REQUIRED[kind] + OPTIONAL[kind]
-    listed = " ".join(f"{{{name}}}" for name in known)
-    problems = [
-        f":{text.count(chr(10), 0, match.start()) + 1}: unknown placeholder {match[0]}; known are: {listed}"
-        for match in _PLACEHOLDER_LIKE.finditer(text)
-        if match[1] not in known
-    ]
-    return problems + [
-        f": the placeholder {{{name}}} is missing" for name in REQUIRED[kind] if f"{{{name}}}" not in text
-    ]
 
 
 def _fill(template: str, fields: Mapping[str, str], answer: str) -> str:

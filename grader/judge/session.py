@@ -14,7 +14,6 @@ from grader.results import JudgeProvenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from grader.judge.prompts import PromptKind
     from grader.observer import Observer
@@ -37,12 +36,12 @@ def judge_session(
     options: Options,
     observer: Observer,
     kind: PromptKind,
-    prompt: Path | None = None,
+    prompt: str = "",
     replies: Mapping[str, str] | None = None,
 ) -> Iterator[JudgeSession]:
     """Yield the judge of a run. Raises UsageError, InputError.
 
-    `prompt`: a file with a template that replaces the built-in prompt; `replies` came with the predictions.
+    `prompt`: a template that replaces the built-in one, if it is not empty; `replies` came with the predictions.
     """
     template = _template(prompt, kind)
     if options.judge_replies is not None and options.judge_model is not None:
@@ -68,12 +67,13 @@ def judge_session(
         yield JudgeSession(judge=None, template=template)
 
 
-def _template(path: Path | None, kind: PromptKind) -> str | None:
-    if path is None:
+def _template(prompt: str, kind: PromptKind) -> str | None:
+    if not prompt:
         return None
-    from grader.judge.prompts import load_template
+    from grader.judge.prompts import check_template
 
-    return load_template(path, kind)
+    check_template(prompt, kind)
+    return prompt
 
 
 def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[JudgeSession]:

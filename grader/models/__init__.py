@@ -1,5 +1,5 @@
-"""A client for servers with OpenAI's chat completions API, used by the judge and by `grade infer`.
+"""Asking a model on a server with OpenAI's chat completions API, for the judge and for `grade infer`.
 
-`endpoint` sends one request, `client` repeats it after temporary failures, `pace` limits the number of concurrent
-requests, and `workers` sends many requests from threads.
+`model` asks one request with the SDK's own retries, over the HTTP client of `transport`; `workers` asks many in
+threads; `replies` reads what comes back.
 """

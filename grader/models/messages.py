@@ -42,40 +42,6 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Sampling settings of a request; None is not sent."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
-    extra: dict[str, Any] = {}
-    """Additional fields of the request's body."""
-
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of the request's body."""
-        named = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
-        return {name: value for name, value in named.items() if value is not None} | self.extra
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to a model."""
-
-    messages: tuple[Message, ...]
-    settings: Settings = Settings()
-
-
-class ImageFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The facts about an image in a record."""
-
-    sha256: str
-    bytes: int
-    media_type: str
-    width: int
-    height: int
-    """In pixels; 0 if the image cannot be read."""
-
-
 def user(*parts: str | Image) -> Message:
     """Return a user's message."""
     return message("user", *parts)
@@ -124,11 +90,9 @@ def images(messages: tuple[Message, ...]) -> list[Image]:
     return [part for each in messages for part in each.parts if isinstance(part, Image)]
 
 
-def facts(image: Image) -> ImageFacts:
-    """Return the facts about an image for a record."""
-    width, height = size(image.data)
-    digest = hashlib.sha256(image.data).hexdigest()
-    return ImageFacts(sha256=digest, bytes=len(image.data), media_type=image.media_type, width=width, height=height)
+def sha256(image: Image) -> str:
+    """Return the hash of an image's bytes, which stands for it in records."""
+    return hashlib.sha256(image.data).hexdigest()
 
 
 def size(data: bytes) -> tuple[int, int]:
@@ -138,18 +102,6 @@ def size(data: bytes) -> tuple[int, int]:
             return image.size
     except UnreadableImageError:
         return 0, 0
-
-
-def digest(messages: tuple[Message, ...]) -> str:
-    """Return a hash of the messages: roles, texts, and the images' bytes."""
-    whole = hashlib.sha256()
-    for each in messages:
-        whole.update(f"{each.role}\0".encode())
-        for part in each.parts:
-            body = encodable(part.text).encode() if isinstance(part, Text) else part.data
-            whole.update(f"{type(part).__name__}\0{len(body)}\0".encode())
-            whole.update(body)
-    return whole.hexdigest()
 
 
 def encodable(text: str) -> str:

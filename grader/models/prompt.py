@@ -9,7 +9,6 @@ import msgspec
 
 from grader.errors import InputError
 from grader.files.given import read_given
-from grader.models.messages import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,11 +27,11 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     top_p: float | None = None
     max_tokens: int | None = None
 
-    def settings(self, samples: int) -> Settings:
+    def settings(self, samples: int) -> dict[str, Any]:
         """Return the settings for a number of samples per task."""
         several = samples > 1 and self.temperature_of_several is not None
         temperature = self.temperature_of_several if several else self.temperature
-        return Settings(temperature=temperature, top_p=self.top_p, max_tokens=self.max_tokens)
+        return {"temperature": temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,33 +1,13 @@
-"""The outcome of one request: a reply, or a failure of a certain kind. A failure is never treated as a reply."""
+"""What comes back from a model: the text of a chat completion, or why there is none."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 
 from grader.files import compact_json
-
-FailureKind = Literal[
-    "again",
-    "busy",
-    "down",
-    "unreachable",
-    "untrusted",
-    "empty",
-    "reasoning_only",
-    "filtered",
-    "refused",
-    "exhausted",
-    "fatal",
-    "halted",
-]
-"""again: ask at once, the request was adapted. busy: too many requests. down: the server or the connection failed, or
-the reply is not a chat completion. unreachable: no connection. untrusted: no connection because
-of TLS. empty: a reply without text. reasoning_only: all tokens
-went into reasoning. filtered: a content filter cut the reply. refused: this request is wrong. exhausted: no credit.
-fatal: no request can succeed (key, model or address). halted: not sent."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,46 +29,17 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the model."""
+    """The body of a reply with HTTP 200."""
 
-    content: str
-    """As the server sent it, including reasoning in tags."""
+    content: str | None = None
+    """The text as the server sent it, including reasoning in tags; None: it is no answer."""
     reasoning: str = ""
     """Reasoning that the server sent separately."""
     finish_reason: str = ""
     """`stop`, `length`, ...; empty if the server does not send it."""
     usage: Usage = Usage()
-    model: str = ""
-    """The model's name as the server sent it."""
-    choices: int = 1
-    """Number of choices in the reply; only the first one is used."""
-    attempts: int = 1
-    """Number of requests for this reply."""
-    seconds: float = 0.0
-    """Duration of the last request."""
-
-
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a reply is missing."""
-
-    kind: FailureKind
-    reason: str
-    """A message for users, without the key."""
-    wait: float = 0.0
-    """Seconds that the server asked to wait."""
-    usage: Usage = Usage()
-    """Tokens that the failed request used."""
-    reasoning: str = ""
-    finish_reason: str = ""
-    attempts: int = 1
-    seconds: float = 0.0
-
-
-class EndlessReplyError(Exception):
-    """A reply exceeds a limit; the message says which, without the name of the server."""
-
-
-Outcome: TypeAlias = Reply | Failure
+    error: str | None = None
+    """Why it is no answer; None: it is one."""
 
 
 class _Message(msgspec.Struct):
@@ -103,71 +54,62 @@ class _Choice(msgspec.Struct):
     finish_reason: Any = None
 
 
-class _Error(msgspec.Struct):
-    message: Any = None
-    code: Any = None
-
-
 class _Body(msgspec.Struct):
     """The fields of a chat completion that are read; others are ignored."""
 
     choices: list[_Choice] | None = None
     usage: Any = None
-    model: Any = None
-    error: _Error | str | None = None
+    error: Any = None
 
 
 # Created at import, in one thread: msgspec crashes if several threads are the first to decode a type (msgspec 0.22).
 _BODY = msgspec.json.Decoder(_Body)
+NOT_A_COMPLETION = "a reply that is not a chat completion; the address usually ends in /v1"
 
 
-def read(content: bytes) -> Outcome:
-    """Read the body of a reply with HTTP 200. Raises ValueError if it is not a chat completion."""
+def read(content: bytes) -> Reply:
+    """Read the body of a reply with HTTP 200."""
     try:
         body = compact_json.decode_with(_BODY, content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError("not a chat completion") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Reply(error=NOT_A_COMPLETION)
     usage = _usage(body.usage)
     if body.error is not None:
-        return _error_in_body(body.error, usage)
-    if body.choices is None:
-        raise ValueError("not a chat completion")
+        # Some gateways send the errors of the server behind them with HTTP 200.
+        return Reply(usage=usage, error=f"the reply contains an error: {error_text(body.error)}")
     if not body.choices:
-        return Failure(kind="empty", reason="the reply has no choices", usage=usage)
-    return _read_choice(body, body.choices[0], usage)
+        return Reply(usage=usage, error=NOT_A_COMPLETION if body.choices is None else "the reply has no choices")
+    return _read_choice(body.choices[0], usage)
 
 
-def _read_choice(body: _Body, choice: _Choice, usage: Usage) -> Outcome:
+def _read_choice(choice: _Choice, usage: Usage) -> Reply:
     message, finish = choice.message, choice.finish_reason if isinstance(choice.finish_reason, str) else ""
     content = _joined(message.content) or message.refusal or ""
     # vLLM renamed `reasoning_content` to `reasoning`; servers use either.
     reasoning = _joined(message.reasoning_content) or _joined(message.reasoning)
-    if finish in {"error", "abort"}:
-        return Failure(kind="down", reason=f"the server stopped the reply (finish_reason {finish!r})", usage=usage)
-    if finish == "content_filter":
-        return Failure(kind="filtered", reason="a content filter cut the reply", usage=usage, finish_reason=finish)
     answer, thought = split_reasoning(content)
+    error = _why_no_answer(answer, finish, has_reasoning=bool(reasoning or thought))
+    if error is not None:
+        return Reply(reasoning=reasoning or thought, finish_reason=finish, usage=usage, error=error)
+    return Reply(content=content, reasoning=reasoning, finish_reason=finish, usage=usage)
+
+
+def _why_no_answer(answer: str, finish: str, *, has_reasoning: bool) -> str | None:
+    if finish in {"error", "abort"}:
+        return f"the server stopped the reply (finish_reason {finish!r})"
+    if finish == "content_filter":
+        return "a content filter cut the reply"
     if answer.strip():
-        return Reply(
-            content=content,
-            reasoning=reasoning,
-            finish_reason=finish,
-            usage=usage,
-            model=body.model if isinstance(body.model, str) else "",
-            choices=len(body.choices or ()),
-        )
-    if reasoning or thought:
-        said = "reasoning used up the token limit" if finish == "length" else "the reply has only reasoning"
-        reasoning = reasoning or thought
-        return Failure(kind="reasoning_only", reason=said, usage=usage, reasoning=reasoning, finish_reason=finish)
-    return Failure(kind="empty", reason="the reply is empty", usage=usage, finish_reason=finish)
+        return None
+    what = "has only reasoning" if has_reasoning else "is empty"
+    return f"the reply {what}{': it was cut at the token limit' if finish == 'length' else ''}"
 
 
-def _error_in_body(error: _Error | str, usage: Usage) -> Failure:
-    """Return a failure for an error in the body: some gateways send errors with HTTP 200."""
-    said = error if isinstance(error, str) else str(error.message or error.code or "no explanation")
-    busy = isinstance(error, _Error) and str(error.code) in {"429", "rate_limit_exceeded"}
-    return Failure(kind="busy" if busy else "down", reason=f"the reply contains an error: {said}", usage=usage)
+def error_text(error: object) -> str:
+    """Return the message in a server's error: a text, or an object with `message` or `code`."""
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("code") or error
+    return str("" if error is None else error).strip() or "no explanation"
 
 
 def _joined(content: object) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.inference import session
-from grader.inference.options import InferOptions, ModelAt
+from grader.inference.options import InferOptions
 from grader.models.messages import wire
 from tests.acceptance.asking import KEY, SAMPLES, VSTAR
 from tests.acceptance.command import grade
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.usefixtures("asks_in_tmp_path")
 
 def answering(benchmark: str, data: Path, predictions: Path) -> Callable[[Asked], Action]:
     """Return what a server does that answers each request with the prediction of exactly that sample."""
-    asked = InferOptions(model=ModelAt(name="m"), output=Path("none.json"), benchmark=benchmark, data=data)
+    asked = InferOptions(model="m", output=Path("none.json"), benchmark=benchmark, data=data)
     texts: dict[str, list[str]] = defaultdict(list)
     for record in json.loads(predictions.read_text()):
         texts[str(record["qid"])] += record["predictions"]
     answers = {
-        (json.dumps(wire(each.steps[0].build({}))), each.steps[0].settings.seed): texts[each.qid][each.sample]
+        (json.dumps(wire(each.steps[0].build({}))), each.steps[0].settings["seed"]): texts[each.qid][each.sample]
         for each in session.prepare(asked).plan.conversations
     }
     return lambda request: say(answers[json.dumps(request.body["messages"]), request.body["seed"]])
@@ -106,19 +106,23 @@ def test_failed_samples_are_listed_with_exit_3_and_the_same_command_asks_only_fo
     assert len(json.loads((tmp_path / "m.json").read_text())) == 10
 
 
-def test_requests_that_a_refused_key_stops_are_not_called_unsent() -> None:
+def test_a_refused_key_ends_the_run_and_nothing_is_called_failed(tmp_path: Path) -> None:
     with ModelServer.playing(fail(401)) as server:
         said = infer(server)
-    assert server.asked
-    assert "10 of 10 samples are missing: 0 requests failed, 10 were not finished." in said.stderr
+    assert said.returncode == 3
+    assert said.stderr.splitlines()[-1] == (
+        f"error: The model at {server.url} replied with HTTP 401: the key in OPENAI_API_KEY was refused. "
+        "Set OPENAI_API_KEY, or name another variable with --api-key-env."
+    )
+    assert (tmp_path / "m_requests.jsonl").read_text() == ""
 
 
 def test_other_settings_are_refused_until_fresh_and_the_old_files_are_kept(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
         assert infer(server).returncode == 0
-        said = infer(server, "--temperature", 1, "--max-tokens", 99)
+        said = infer(server, "--temperature", 1, "--gen-kwargs", "max_tokens=99")
         assert said.returncode == 2
-        assert "- max-tokens: 16 in the file, 99 now (0, 1, 2 and 7 more)" in said.stderr
+        assert "- max_tokens: 16 in the file, 99 now (" in said.stderr
         assert "- temperature: 0.0 in the file, 1.0 now" in said.stderr
         assert len(server.asked) == 10
         assert infer(server, "--temperature", 1, "--fresh").returncode == 0
@@ -150,8 +154,8 @@ def test_answers_that_were_cut_are_said_loudly_with_the_option_that_raises_the_l
     with ModelServer.playing(say("The", finish="length")) as server:
         said = infer(server, "-q")
     assert said.returncode == 0
-    assert 'WARNING: 10 of 10 answers were cut at 16 tokens (finish_reason "length")' in said.stderr
-    assert "Raise --max-tokens" in said.stderr
+    assert 'WARNING: 10 answers were cut at the token limit (finish_reason "length")' in said.stderr
+    assert "Raise --gen-kwargs max_tokens=N" in said.stderr
 
 
 def test_the_key_is_in_no_file_and_no_message_whatever_the_server_repeats(tmp_path: Path) -> None:
@@ -207,7 +211,11 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
     [
         (["--mode", "v2c"], "--mode v2c: not a mode of vstar; it has no modes."),
         (["--coder-model", "c"], "--coder-model needs --mode v2t2c"),
-        (["--extra-body", '{"n": 2}'], "n cannot be set here"),
+        (["--gen-kwargs", '{"n": 2}'], "n cannot be set here"),
+        (["--gen-kwargs", '{"n": 2'], "is not JSON: "),
+        (["--gen-kwargs", "stop=a,b"], "'b' is not NAME=VALUE; a value with commas needs the form of a JSON object"),
+        (["--gen-kwargs", "temperature=1"], "temperature cannot be set here"),
+        (["--gen-kwargs", "seed=x"], "seed=x is not a whole number"),
         (["--temperature", "warm"], "'warm' is neither a number nor `none`"),
         (["--prompt", "none.jinja"], "none.jinja: cannot be read"),
     ],
@@ -243,8 +251,8 @@ def test_images_that_are_not_there_are_missed_in_the_folder_of_the_data(tmp_path
 def test_settings_are_sent_or_left_out(tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_text("Be brief.")
     (tmp_path / "prompt.jinja").write_text("Look: {{ image }} then say: {{ question }}")
-    words = ["--system", "system.txt", "--prompt", "prompt.jinja", "--image-detail", "low", "--max-image-pixels", 900]
-    words += ["--temperature", "none", "--top-p", "none", "--max-tokens", "none", "--seed", "none"]
+    words = ["--system", "system.txt", "--prompt", "prompt.jinja", "--image-detail", "low", "--temperature", "none"]
+    words += ["--gen-kwargs", "top_p=none,max_tokens=none,seed=none"]
     with ModelServer.playing(say("A")) as server:
         assert infer(server, *words, "--limit", 1).returncode == 0
     assert server.asked[0].body.keys() == {"model", "messages"}
@@ -254,8 +262,23 @@ def test_settings_are_sent_or_left_out(tmp_path: Path) -> None:
     assert (before["text"], after["text"]) == ("Look: ", " then say: What is the color of the kite?")
     assert image["image_url"]["detail"] == "low"
     line = json.loads((tmp_path / "m_requests.jsonl").read_text())
-    assert line["images"][0]["width"] * line["images"][0]["height"] <= 900
-    assert (line["settings"]["image_detail"], line["settings"]["max_image_pixels"]) == ("low", 900)
+    assert line["settings"].keys() == {"images", "image_detail"}
+    assert line["prompt"] == "[system]\nBe brief.\n\n[user]\nLook: \n then say: What is the color of the kite?"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "top_p=0.95,max_tokens=2048,seed=3,stop=END",
+        '{"top_p": 0.95, "max_tokens": 2048, "seed": 3, "stop": "END"}',
+    ],
+)
+def test_settings_are_sent_with_a_seed_for_each_sample(given: str) -> None:
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server, "--gen-kwargs", given, "--temperature", 0.8, "--limit", 1, "-n", 2).returncode == 0
+    sent = [{name: value for name, value in asked.body.items() if name != "messages"} for asked in server.asked]
+    expected = {"model": "m", "temperature": 0.8, "top_p": 0.95, "max_tokens": 2048, "stop": "END"}
+    assert sorted(sent, key=lambda body: body["seed"]) == [expected | {"seed": 3}, expected | {"seed": 4}]
 
 
 def test_the_configuration_table_says_which_benchmark_and_data_but_not_the_prediction_file(tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 import pytest
 
 from grader.commands import progress
-from grader.commands.progress import BarText, Lines, described
-from grader.inference.engine import Progress
-from grader.models.replies import Usage
+from grader.commands.progress import BarText, Lines
 
 
 @pytest.fixture
@@ -65,23 +63,6 @@ def test_a_bar_says_what_it_is_waiting_for_while_nothing_moves(clock: list[float
     clock[0] += 3
     said.append(str(text))
     assert said == ["", "waiting for the first one", "50 % pass", "50 % pass, waiting for slow ones"]
-
-
-def test_a_line_tells_requests_failures_tokens_their_rate_and_the_time_left() -> None:
-    progress = Progress(
-        total=120,
-        before=20,
-        done=40,
-        failed=10,
-        in_flight=8,
-        waiting=2,
-        usage=Usage(prompt_tokens=9000, completion_tokens=1000),
-        seconds=50.0,
-    )
-    assert described(progress) == (
-        "requests: 60/120, 50 s left, 10 failed, 8 in flight, 2 waiting to be sent again, 10,000 tokens, "
-        "20 written a second"
-    )
 
 
 def test_quiet_keeps_warnings_only(capfd: pytest.CaptureFixture[str]) -> None:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.inference.engine import Engine, Progress
+from grader.inference.asking import ask_all
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
-from grader.models.client import Patience
-from grader.models.messages import Settings, user
-from tests.models.made import SOON, client
+from grader.models.messages import user
+from grader.models.model import Record
+from grader.observer import Observer, Silent
+from tests.models.made import model
 from tests.models.server import ModelServer
 
 
@@ -18,7 +19,8 @@ def step(text: str, stage: str = "answer", *, noted: Mapping[str, Any] | None = 
     return Step(
         stage=stage,
         build=lambda texts: (user(text.format_map(texts)),),
-        settings=Settings(**settings),
+        settings=settings,
+        by_coder=stage == "code",
         noted=dict(noted or {}),
     )
 
@@ -30,25 +32,21 @@ def plan(tasks: int = 3, samples: int = 1, *, model: str = "m", **settings: Any)
         for task in range(tasks)
         for sample in range(samples)
     ]
-    return Plan(conversations=tuple(conversations), models={"model": model})
+    return Plan(conversations=tuple(conversations), model=model)
 
 
-class Watcher:
-    """A watcher that writes down what it is told."""
+def two_stages(samples: int = 1, coder: str | None = None) -> Plan:
+    """A plan of one task, in which code is asked for a description that was asked for before."""
+    steps = step("describe", "description", temperature=0.8), step("code for {description}", "code", temperature=0)
+    conversations = [Conversation(qid="q", sample=sample, steps=steps) for sample in range(samples)]
+    return Plan(conversations=tuple(conversations), model="m", coder=coder)
 
-    def __init__(self) -> None:
-        self.shown: list[Progress] = []
-        self.messages: list[str] = []
-        self.warnings: list[str] = []
 
-    def progress(self, progress: Progress) -> None:
-        self.shown.append(progress)
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
-
-    def warning(self, text: str) -> None:
-        self.warnings.append(text)
+def record(qid: str = "q", sample: int = 0, content: str | None = "A", **fields: Any) -> Record:
+    """A record of a request that the plans above make."""
+    made = {"stage": "answer", "model": "m", "settings": {"seed": sample}, "prompt": f"ask {qid}", **fields}
+    error = None if content is not None else "no"
+    return Record(qid=qid, sample=sample, content=content, error=error, **made)
 
 
 def run(
@@ -56,12 +54,17 @@ def run(
     path: Path,
     server: ModelServer,
     *,
+    coder: ModelServer | None = None,
     concurrency: int = 4,
-    patience: Patience = SOON,
-    watcher: Watcher | None = None,
-    **limits: Any,
+    observer: Observer | None = None,
 ) -> str:
     """Run a plan against a server; return why it stopped before its end."""
-    with Log(path) as log, client(server, concurrency=concurrency, patience=patience) as model:
-        engine = Engine(plan, log, {"model": model}, watcher, **limits)
-        return engine.run(plan.conversations, concurrency=concurrency)
+    with Log(path) as log, model(server, model=plan.model) as asked, model(coder or server, model="coder") as writer:
+        return ask_all(
+            plan.conversations,
+            log,
+            asked,
+            writer if coder is not None else None,
+            concurrency=concurrency,
+            observer=observer or Silent(),
+        )

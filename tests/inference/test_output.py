@@ -17,7 +17,7 @@ def made(whole: Plan, server: ModelServer, folder: Path) -> list[dict[str, Any]]
     path = folder / "out_requests.jsonl"
     run(whole, path, server)
     with Log(path) as log:
-        output.write(folder / "out.json", whole, log.replies)
+        output.write(folder / "out.json", whole, log)
     read_predictions(folder / "out.json")
     return json.loads((folder / "out.json").read_text())
 
@@ -59,8 +59,22 @@ def test_reasoning_is_no_part_of_a_prediction_and_a_stop_text_ends_it_after_that
     content = "<think>first\n```\nsecond</think>\n```python\ndef solution(): pass\n```\nThat is all."
     stopped = step("ask")
     stopped = type(stopped)(**{n: getattr(stopped, n) for n in stopped.__struct_fields__} | {"stop": "\n```\n"})
-    whole = Plan(conversations=(Conversation(qid="q", sample=0, steps=(stopped,)),), models={"model": "m"})
+    whole = Plan(conversations=(Conversation(qid="q", sample=0, steps=(stopped,)),), model="m")
     with ModelServer.playing(say(content)) as server:
         (record,) = made(whole, server, tmp_path)
     assert record["predictions"] == ["```python\ndef solution(): pass"]
     assert json.loads((tmp_path / "out_requests.jsonl").read_text())["content"] == content
+
+
+def test_truncated_and_identical_samples_are_counted(tmp_path: Path) -> None:
+    long = "the same text again and again, " * 5
+
+    def decide(request: Asked) -> Action:
+        return say(long, finish="length" if request.prompt == "ask q0" else "stop")
+
+    whole = plan(2, 3, temperature=0.8, max_tokens=16)
+    with ModelServer(decide) as server:
+        run(whole, tmp_path / "log.jsonl", server)
+    with Log(tmp_path / "log.jsonl") as log:
+        assert output.summarize(whole.conversations, log).truncated == {"answer": 3}
+        assert output.write(tmp_path / "out.jsonl", whole, log) == output.Written(predictions=6, identical=4)

@@ -6,11 +6,9 @@ from typing import Any
 
 from grader.judge import JudgeQuestion
 from grader.judge.client import OpenAIJudge
-from grader.models.client import Patience
 from tests.models.server import ModelServer
 
 KEY = "sk-test-0123456789abcdef"
-SOON = Patience(attempts=5, backoff=0.01, given_up_in_a_row=6)
 
 
 def a_letter(text: str) -> bool:
@@ -27,7 +25,7 @@ def questions(count: int) -> list[JudgeQuestion]:
 
 def judge(server: ModelServer | str, **options: Any) -> OpenAIJudge:
     url = server if isinstance(server, str) else server.url
-    return OpenAIJudge(**{"model": "m", "cache": None, "base_url": url, "api_key": KEY, "patience": SOON, **options})
+    return OpenAIJudge(**{"model": "m", "cache": None, "base_url": url, "api_key": KEY, "retries": 2, **options})
 
 
 class Watcher:

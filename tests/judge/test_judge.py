@@ -15,7 +15,7 @@ from grader.judge import JudgeReply
 from grader.judge.client import ReplyCache, cache_key
 from tests.conftest import ROOT
 from tests.judge.made import KEY, Watcher, judge, question, questions
-from tests.models.server import EMPTY_CHOICES, Action, Asked, ModelServer, fail, say
+from tests.models.server import Action, Asked, ModelServer, fail, say
 
 pytestmark = pytest.mark.usefixtures("no_servers")
 
@@ -84,7 +84,7 @@ class TestUnreadableReplies:
         assert replies == {"q1": JudgeReply(text=None, tries=3, error=error, unreadable="who\nknows")}
         assert [asked.temperature for asked in server.asked] == [0.0, 0.5, 1.0]
 
-    @pytest.mark.parametrize("empty", [EMPTY_CHOICES, say(None), say("  "), say("", tokens=None)])
+    @pytest.mark.parametrize("empty", [say(None), say("  "), say(None, reasoning="hm"), say("", finish="length")])
     def test_an_empty_reply_is_unreadable_whatever_accept_says(self, empty: Action) -> None:
         with ModelServer.playing(empty, say("A")) as server, judge(server) as it:
             assert it.ask([question(accept=lambda text: True)])["q1"] == JudgeReply(text="A", tries=2)
@@ -164,7 +164,7 @@ class TestSecrets:
         cache = ReplyCache(tmp_path / "c")
         with ModelServer(decide) as server, judge(server, cache=cache) as it:
             replies = it.ask([question("q0", accept=bool), question("q1")])
-            shown = repr((it, vars(it), vars(it._client), vars(it._client.endpoint), it.provenance(), replies))
+            shown = repr((it, vars(it), vars(it._server), it.provenance(), replies))
         assert KEY not in shown
         assert replies["q0"].text == "Bearer ***"
         assert not [file for file in tmp_path.iterdir() if KEY.encode() in file.read_bytes()]

@@ -1,11 +1,9 @@
 """What a judge is asked: built-in prompts and templates, and answers that try to break out of them."""
 
-from pathlib import Path
-
 import pytest
 
 from grader.errors import InputError
-from grader.judge.prompts import ANSWER_LIMIT, choice_prompt, error_reason_prompt, load_template
+from grader.judge.prompts import ANSWER_LIMIT, check_template, choice_prompt, error_reason_prompt
 from tests.growth import runs_of, too_slow
 
 OPTIONS = {"A": "a cat", "B": "a dog"}
@@ -85,24 +83,20 @@ class TestPrompts:
 
 
 class TestTemplates:
-    def test_placeholders_are_filled_and_other_braces_left_alone(self, tmp_path: Path) -> None:
-        path = tmp_path / "prompt.txt"
-        path.write_text('{question}|{options}|{answer}|{"reply": "A"} {} {0} \\frac{a}{b} x^{n} {{json}}')
-        before, within, after = fence_of(
-            choice_prompt("{options}?", OPTIONS, "x", template=load_template(path, "choice"))
-        )
+    def test_placeholders_are_filled_and_other_braces_left_alone(self) -> None:
+        template = '{question}|{options}|{answer}|{"reply": "A"} {} {0} \\frac{a}{b} x^{n} {{json}}'
+        check_template(template, "choice")
+        before, within, after = fence_of(choice_prompt("{options}?", OPTIONS, "x", template=template))
         assert before == "{options}?|A. a cat\nB. a dog|"
         assert within == "x"
         assert after == '|{"reply": "A"} {} {0} \\frac{a}{b} x^{n} {{json}}'
 
-    def test_unknown_and_missing_placeholders_are_told_at_once(self, tmp_path: Path) -> None:
-        path = tmp_path / "prompt.txt"
-        path.write_text("{question}\n{choices} {options}\n{prediction}")
+    def test_unknown_and_missing_placeholders_are_told_at_once(self) -> None:
         with pytest.raises(InputError) as caught:
-            load_template(path, "choice")
+            check_template("{question}\n{choices} {options}\n{prediction}", "choice")
         known = "known are: {question} {options} {answer}"
         assert caught.value.problems == [
-            f"{path}:2: unknown placeholder {{choices}}; {known}",
-            f"{path}:3: unknown placeholder {{prediction}}; {known}",
-            f"{path}: the placeholder {{answer}} is missing",
+            f"benchmark.toml: judge_prompt, line 2: unknown placeholder {{choices}}; {known}",
+            f"benchmark.toml: judge_prompt, line 3: unknown placeholder {{prediction}}; {known}",
+            "benchmark.toml: judge_prompt: the placeholder {answer} is missing",
         ]

@@ -30,7 +30,7 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def asked(came_with: dict[str, str] | None = None, **options: Any) -> tuple[str | None, JudgeSession]:
     """What the judge said, and the session after the run has left it."""
-    with judge_session(Options(**options), Silent(), "choice", None, came_with) as session:
+    with judge_session(Options(**options), Silent(), "choice", "", came_with) as session:
         text = session.judge.ask([QUESTION])["q"].text
     return text, session
 

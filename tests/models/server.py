@@ -43,7 +43,7 @@ class Action:
     sent: int | None = None
     """Bytes of the body that are sent, where not all: Content-Length still announces all."""
     hang_up: bool = False
-    """Reset the connection without a reply."""
+    """Reset the connection: without a reply, or after the bytes that are sent."""
 
 
 def say(
@@ -173,7 +173,8 @@ class _Handler(BaseHTTPRequestHandler):
         if action.hang_up:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
-            return
+            if action.sent is None:
+                return
         self.send_response(action.status)
         for name, text in {"Content-Type": "application/json", **action.headers}.items():
             self.send_header(name, text)

@@ -54,7 +54,7 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     prompt: str = ""
     """The text at the end of every question, after its options."""
     judge_prompt: str = ""
-    """A file beside the benchmark.toml with a template that replaces the built-in prompt of the judge."""
+    """A template that replaces the built-in prompt of the judge; empty: the built-in prompt."""
     pass_stride: int = 1_000_000
     """Circular: a pass's index is the question's index plus a multiple of this."""
     derived: dict[str, Derived] = {}

@@ -148,8 +148,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         for reply in replies:
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]
-        wording = declared.beside(declared.judge_prompt)
-        with judge_session(run.options, run.observer, "choice", wording, run.file.judge_replies) as session:
+        wording, recorded = declared.judge_prompt, run.file.judge_replies
+        with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
         if session.judge is None:
             notes += without_judge(replies, version)

@@ -96,8 +96,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
         weights = weights_of(run.benchmark)
         parser = run.benchmark.protocols[run.protocol].parser
         replies = read(run.tasks, run.predictions, run.oddities, parser)
-        wording = run.benchmark.beside(run.benchmark.judge_prompt)
-        with judge_session(run.options, run.observer, "error_reason", wording, run.file.judge_replies) as session:
+        wording, recorded = run.benchmark.judge_prompt, run.file.judge_replies
+        with judge_session(run.options, run.observer, "error_reason", wording, recorded) as session:
             answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
         samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)

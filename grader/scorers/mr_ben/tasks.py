@@ -69,7 +69,7 @@ class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields
     """Names of the files, without suffix; each has one subject."""
     settings: MrBenSettings = MrBenSettings()
     judge_prompt: str = ""
-    """A file beside the benchmark.toml with a template that replaces the built-in prompt of the judge."""
+    """A template that replaces the built-in prompt of the judge; empty: the built-in prompt."""
 
 
 OWN_WEIGHTS = "MR-Score has weights of your own"

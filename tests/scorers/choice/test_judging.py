@@ -88,11 +88,10 @@ def test_a_declared_template_replaces_the_wording(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A")])
     path = predictions(tmp_path, {"1": "like a tomato"})
     declaration = (ROOT / "benchmarks" / "mmbench" / "benchmark.toml").read_text()
-    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "prompt.txt"\n{declaration}')
-    (tmp_path / "prompt.txt").write_text("{question}|{options}")
-    with pytest.raises(InputError, match=r"prompt\.txt: the placeholder \{answer\} is missing"):
+    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "{{question}}|{{options}}"\n{declaration}')
+    with pytest.raises(InputError, match=r"benchmark\.toml: judge_prompt: the placeholder \{answer\} is missing"):
         run(path, data, str(tmp_path))
-    (tmp_path / "prompt.txt").write_text("{question}|{options}|{answer}")
+    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "{{question}}|{{options}}|{{answer}}"\n{declaration}')
     with ModelServer.playing(say("A")) as server:
         run(path, data, str(tmp_path), judge_model="m", judge_base_url=server.url)
     assert server.asked[0].prompt.startswith("Which?|A. red\nB. blue|-----")

@@ -104,8 +104,8 @@ def test_a_persons_verdict_in_one_word_holds_in_both_readings(tmp_path: Path, wo
 def test_a_declared_template_replaces_the_wording(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
     declaration = (ROOT / "benchmarks" / "mr-ben" / "benchmark.toml").read_text()
-    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "prompt.txt"\n{declaration}')
-    (tmp_path / "prompt.txt").write_text("{question}|{solution}|{first_error_step}|{error_reason}|{answer}")
+    wording = "{question}|{solution}|{first_error_step}|{error_reason}|{answer}"
+    (tmp_path / "benchmark.toml").write_text(f'judge_prompt = "{wording}"\n{declaration}')
     path = predictions(tmp_path, RIGHT)
     with ModelServer.playing(say(YES)) as server:
         run(path, data, benchmark=str(tmp_path), judge_model="m", judge_base_url=server.url)

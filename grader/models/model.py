@@ -1,0 +1,354 @@
+"""A model on a server: one request at a time, with the SDK's own retries, and every outcome as a record."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urljoin, urlsplit
+
+import msgspec
+
+from grader.errors import InfrastructureError, UsageError
+from grader.models.messages import Message, encodable, images, plain_text, sha256, wire
+from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, error_text, read
+
+if TYPE_CHECKING:
+    import openai
+
+OPENAI_URL = "https://api.openai.com/v1"
+KEY_VARIABLE = "OPENAI_API_KEY"
+RETRIES = 20
+"""Of the SDK, after 408, 409, 429, 5xx and broken connections. Waits: 0.5 s, doubled up to 8 s (about two minutes in
+all), or what `Retry-After` says, up to two minutes."""
+LONGEST_WAIT = 3600.0
+"""Seconds that a request waits in all, where `Retry-After` is longer than the SDK waits."""
+MOST_FAILURES_IN_A_ROW = 10
+"""After so many tasks failed without a reply in between, no more requests are sent: the cause is not one of them."""
+_PLACEHOLDER_KEY = "no-key"
+_SHORTEST_SECRET = 8
+"""Short keys ("x", "EMPTY") are conventions of local servers; to replace them would damage replies."""
+_ERROR_LIMIT = 300
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True):
+    """A model, its server, and what they are called in messages."""
+
+    model: str
+    base_url: str | None = None
+    """None: OPENAI_BASE_URL, else OpenAI's own URL."""
+    key_variable: str = KEY_VARIABLE
+    """The environment variable with the key."""
+    api_key: str | None = None
+    """The key itself; None: the variable's value."""
+    timeout: float = 600.0
+    """Seconds that one attempt may take, until its reply is complete."""
+    can_go_without_temperature: bool = False
+    """Whether a model that refuses the setting is asked without it."""
+    who: str = "The model"
+    """Subject of sentences."""
+    address_option: str = "--base-url"
+    instead: str = ""
+    """What can be done instead of setting a key; begins with `, or`."""
+
+    def __repr__(self) -> str:
+        return f"Server(model={self.model!r})"
+
+    def url(self) -> str:
+        """Return the server's whole address, which may hold a password."""
+        return (self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).strip()
+
+    def key(self) -> str:
+        """Return the key; empty: there is none."""
+        return (self.api_key or os.environ.get(self.key_variable) or "").strip()
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One request, and where its reply belongs."""
+
+    qid: str
+    sample: int = 0
+    stage: str = "answer"
+    messages: tuple[Message, ...]
+    settings: dict[str, Any] = {}
+    """Fields of the request's body; None is not sent."""
+    noted: dict[str, Any] = {}
+    """Further settings that can change the answer, for the record."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return the settings that are sent."""
+        return {name: value for name, value in self.settings.items() if value is not None}
+
+    def prompt(self) -> str:
+        """Return the text for the record."""
+        return plain_text(self.messages)
+
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return the settings for the record: what is sent besides the text, and what is noted."""
+        shown = images(self.messages)
+        of_images: dict[str, Any] = {"images": [sha256(image) for image in shown]} if shown else {}
+        if shown and shown[0].detail is not None:
+            of_images["image_detail"] = shown[0].detail
+        return self.fields() | self.noted | of_images
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A request and its outcome: a line of `<stem>_requests.jsonl`."""
+
+    qid: str
+    sample: int
+    """From 0."""
+    stage: str
+    model: str
+    settings: dict[str, Any]
+    """Everything that was asked with, besides the text; images by their SHA-256."""
+    prompt: str
+    """The sent text; several messages are marked with their roles."""
+    content: str | None
+    """The unchanged reply; None: the request failed."""
+    reasoning: str = ""
+    """Reasoning that the server sent separately."""
+    finish_reason: str = ""
+    """As the server sent it; empty: there was no chat completion."""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """From the first attempt to the last one's end."""
+    attempts: int = 0
+    """Requests sent; 0: none, because no request could succeed."""
+    error: str | None = None
+    """Why the request failed; None: there is a reply."""
+
+
+class Model:
+    """A model on a server, for many threads. Close it (or use `with`) after the last request."""
+
+    def __init__(self, server: Server, *, retries: int = RETRIES) -> None:
+        self._server = server
+        self.name = server.model
+        try:
+            self.address, _ = public_address(server.url())
+        except ValueError as error:
+            raise UsageError(
+                f"{server.who}'s address must be like http://localhost:8000/v1: check {server.address_option}"
+            ) from error
+        self._retries = retries
+        self._client: openai.OpenAI | None = None
+        self._transport: Any = None
+        self._lock = threading.Lock()
+        self._failed: set[str] = set()
+        """The tasks that failed since the last reply."""
+        self.stopped = ""
+        """Why no more requests are sent; empty while they are."""
+        self.has_no_temperature = False
+        """Whether the model refused the setting."""
+        self._limit_name = "max_tokens"
+
+    def __repr__(self) -> str:
+        return f"Model(name={self.name!r}, address={self.address!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Send nothing more and close the connections."""
+        self.stopped = self.stopped or "the model is closed"
+        if self._client is not None:
+            self._client.close()
+
+    @property
+    def trouble(self) -> str:
+        """What was wrong with the last attempt, if it is repeated; else empty."""
+        return self._transport.trouble if self._transport is not None else ""
+
+    def connect(self) -> None:
+        """Create the client. Raises InfrastructureError if the key is missing or cannot be sent."""
+        if self._client is not None:
+            return
+        server, key = self._server, self._server.key()
+        if not key and self.address == OPENAI_URL:
+            raise InfrastructureError(f"{server.who} at {self.address} needs a key. {self._how_to_set_key()}.")
+        if not re.fullmatch(r"[!-~]*", key):
+            raise InfrastructureError(f"{server.key_variable} contains a blank or a non-ASCII character: set it again")
+        import openai
+
+        from grader.models.transport import Transport
+
+        secrets = (key, public_address(server.url())[1])
+        self._transport = Transport(server.timeout, [each for each in secrets if len(each) >= _SHORTEST_SECRET])
+        self._client = openai.OpenAI(
+            http_client=self._transport,
+            api_key=key or _PLACEHOLDER_KEY,
+            base_url=server.url(),
+            max_retries=self._retries,
+        )
+
+    def ask(self, request: Request) -> Record:
+        """Return the reply, or why there is none. Raises InfrastructureError if the key is refused."""
+        began = time.monotonic()
+        reply, attempts = (Reply(error=self.stopped), 0) if self.stopped else self._ask(request)
+        if attempts:
+            self._count(request.qid, reply)
+        error = None if reply.error is None else one_line(reply.error, _ERROR_LIMIT)
+        return Record(
+            qid=request.qid,
+            sample=request.sample,
+            stage=request.stage,
+            model=self.name,
+            settings=request.recorded_settings(),
+            prompt=request.prompt(),
+            content=reply.content,
+            reasoning=reply.reasoning,
+            finish_reason=reply.finish_reason,
+            usage=reply.usage,
+            seconds=round(time.monotonic() - began, 3),
+            attempts=attempts,
+            error=error,
+        )
+
+    def _count(self, qid: str, reply: Reply) -> None:
+        with self._lock:
+            # All samples of one task may fail, for example because its prompt is too long.
+            self._failed = set() if reply.error is None else self._failed | {qid}
+            if len(self._failed) >= MOST_FAILURES_IN_A_ROW and not self.stopped:
+                self.stopped = f"{MOST_FAILURES_IN_A_ROW} tasks in a row failed, the last: {reply.error}"
+
+    def _ask(self, request: Request) -> tuple[Reply, int]:
+        """Return what came back, and the number of requests sent."""
+        attempts, waited, messages = 0, 0.0, wire(request.messages)
+        while True:
+            reply, sent, wait = self._send(messages, self._body(request))
+            attempts += sent
+            if wait is None or waited + wait > LONGEST_WAIT or self.stopped:
+                return reply, attempts
+            waited += wait
+            time.sleep(wait)
+
+    def _send(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> tuple[Reply, int, float | None]:
+        """Return what came back, the requests sent, and when to ask again, in seconds; None: not again."""
+        import openai
+
+        assert self._client is not None
+        try:
+            response = self._client.chat.completions.with_raw_response.create(
+                model=self.name,
+                messages=messages,  # type: ignore[arg-type]  # the SDK's types are one for each role
+                extra_body=fields,
+            )
+            return read(response.content), response.retries_taken + 1, None
+        except openai.AuthenticationError:
+            raise InfrastructureError(self._refused_key()) from None
+        except openai.APIStatusError as error:
+            sent = _attempts(error.request)
+            if self._adapt(error, fields):
+                return Reply(), sent, 0.0
+            return Reply(error=self._status_error(error)), sent, _long_wait(error)
+        except openai.APIConnectionError as error:
+            return self._unconnected(error)
+        except ValueError:
+            # A status that is no error, with a body that the SDK cannot decode.
+            return Reply(error=f"{self.address} sent {NOT_A_COMPLETION}"), 1, None
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        fields = request.fields()
+        if self.has_no_temperature:
+            fields.pop("temperature", None)
+        if "max_tokens" in fields:
+            fields[self._limit_name] = fields.pop("max_tokens")
+        return fields
+
+    def _adapt(self, error: openai.APIStatusError, fields: dict[str, Any]) -> bool:
+        """Ask otherwise from now on, if the model has another name for the limit or may go without a temperature."""
+        if error.status_code not in {400, 422}:
+            return False
+        if "max_tokens" in fields and "max_completion_tokens" in error_text(error.body):
+            self._limit_name = "max_completion_tokens"
+            return True
+        if self._server.can_go_without_temperature and "temperature" in fields and _is_about_temperature(error.body):
+            self.has_no_temperature = True
+            return True
+        return False
+
+    def _unconnected(self, error: openai.APIConnectionError) -> tuple[Reply, int, None]:
+        """Return the outcome of a request whose connection failed or broke off."""
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            reason = f"{self.address} did not reply within {self._server.timeout:g} s"
+            return Reply(error=reason), _attempts(error.request), None
+        cause = str(error.__cause__ or error.message) or type(error.__cause__).__name__
+        if self._transport.has_connected:
+            return Reply(error=f"the connection to {self.address} failed: {cause}"), _attempts(error.request), None
+        reason = f"no connection to {self.address}: {cause}; is it running? Check {self._server.address_option}"
+        self.stopped = self.stopped or reason
+        return Reply(error=self.stopped), 0, None
+
+    def _status_error(self, error: openai.APIStatusError) -> str:
+        status, server = error.status_code, self._server
+        said = f"{self.address} replied with HTTP {status}"
+        if status < 400:
+            there = _target(error.response, str(error.request.url))
+            return f"{said}: it redirects to {there}, where nothing was sent; is that {server.address_option}?"
+        said += f": {error_text(error.body)}"
+        if status == 404:
+            return f"{said}; check the model's name and {server.address_option} (it usually ends in /v1)"
+        wait = _long_wait(error)
+        return said if wait is None else f"{said} (it asks to wait {wait:,.0f} s)"
+
+    def _refused_key(self) -> str:
+        variable = self._server.key_variable
+        key = f"the key in {variable} was refused" if self._server.key() else f"{variable} is not set"
+        return f"{self._server.who} at {self.address} replied with HTTP 401: {key}. {self._how_to_set_key()}."
+
+    def _how_to_set_key(self) -> str:
+        return f"Set {self._server.key_variable}{self._server.instead}"
+
+
+def public_address(url: str) -> tuple[str, str]:
+    """Return a URL without user, password, query and fragment, and its password. Raises ValueError."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or (parts.port is not None and parts.port <= 0):
+        raise ValueError("not an HTTP address")
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}", parts.password or ""
+
+
+def _target(response: Any, asked: str) -> str:
+    """Return where a redirect leads."""
+    try:
+        return public_address(urljoin(asked, response.headers.get("location", "")))[0]
+    except ValueError:
+        return "an address that is none"
+
+
+def _attempts(request: Any) -> int:
+    """Return which attempt a failed request was; the SDK counts its retries in a header."""
+    return int(request.headers.get("x-stainless-retry-count", 0)) + 1
+
+
+def _long_wait(error: openai.APIStatusError) -> float | None:
+    """Return the seconds of a `Retry-After` that is too long for the SDK to wait; None: it is not."""
+    try:
+        seconds = float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    from grader.models.transport import is_temporary
+
+    return seconds if seconds > _LONGEST_WAIT_OF_THE_SDK and is_temporary(error.status_code) else None
+
+
+_LONGEST_WAIT_OF_THE_SDK = 120.0
+
+
+def _is_about_temperature(body: object) -> bool:
+    return isinstance(body, dict) and (body.get("param") == "temperature" or "support temperature" in error_text(body))
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a text on one line, no longer than `limit`, without control characters."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in encodable(text[: limit * 4])).split())
+    return line if len(line) <= limit else line[: limit - 3] + "..."

@@ -1,0 +1,88 @@
+"""The HTTP client below the SDK's: replies that end, no redirects, and no secret in what is received."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import openai
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_BYTES = 64 << 20
+"""Maximum length of a reply."""
+_CONNECT_SECONDS = 10.0
+
+
+def is_temporary(status: int) -> bool:
+    """Return whether the SDK repeats a request after this HTTP status."""
+    return status in {408, 409, 429} or status >= 500
+
+
+class Transport(openai.DefaultHttpxClient):
+    """The SDK's HTTP client; each reply is read whole, within `seconds` and `MOST_BYTES`.
+
+    The timeout of an HTTP library is a limit of silence, so a server that sends a byte now and then would never be
+    given up. A redirect would send prompt and images to an address that nobody gave. What is raised here as one of the
+    SDK's own errors is not repeated by the SDK.
+    """
+
+    def __init__(self, seconds: float, secrets: Sequence[str]) -> None:
+        timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+        super().__init__(timeout=timeout, headers={"Accept-Encoding": "identity"})
+        self._seconds = seconds
+        self._secrets = [secret.encode() for secret in secrets]
+        self.has_connected = False
+        """Whether there was a connection to the server."""
+        self.trouble = ""
+        """What was wrong with the last attempt, if it is repeated; else empty."""
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request and read its reply. Raises the SDK's errors, and the library's own."""
+        options |= {"stream": True, "follow_redirects": False}
+        deadline = time.monotonic() + self._seconds
+        try:
+            begun = super().send(request, **options)
+            self.has_connected = True
+            response = self._whole(begun, deadline)
+        except httpx2.TransportError as error:
+            self.trouble = str(error) or type(error).__name__
+            is_connecting = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+            if is_connecting and not self.has_connected:
+                raise openai.APIConnectionError(request=request) from error
+            self.has_connected = True
+            if isinstance(error, httpx2.ReadTimeout):
+                # Not repeated: the server is most likely still at work on it.
+                raise openai.APITimeoutError(request) from error
+            raise
+        self.trouble = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""
+        return response
+
+    def _whole(self, response: httpx2.Response, deadline: float) -> httpx2.Response:
+        content = bytearray()
+        try:
+            for chunk in response.iter_bytes():
+                content += chunk
+                if len(content) > MOST_BYTES:
+                    what = f"a reply of more than {MOST_BYTES >> 20} MB"
+                    raise openai.APIConnectionError(message=what, request=response.request)
+                if time.monotonic() > deadline:
+                    raise httpx2.ReadTimeout("the reply was not complete in time", request=response.request)
+        finally:
+            response.close()
+        headers = [(name, self._hidden(value.encode()).decode()) for name, value in response.headers.items()]
+        kept = [pair for pair in headers if pair[0].lower() not in _OF_THE_TRANSFER]
+        return httpx2.Response(
+            response.status_code, headers=kept, content=self._hidden(bytes(content)), request=response.request
+        )
+
+    def _hidden(self, received: bytes) -> bytes:
+        """Replace the secrets, wherever the server repeats them: in a reply, in an error, in an address."""
+        for secret in self._secrets:
+            received = received.replace(secret, b"***")
+        return received
+
+
+_OF_THE_TRANSFER = {"content-encoding", "content-length", "transfer-encoding"}
