@@ -50,7 +50,7 @@ def of_sample(benchmark: str) -> Report:
 
 @cache
 def read(outcome: str) -> Reading:
-    return Reading(outcome=Outcome(outcome), credit=int(outcome in _GOOD))
+    return Reading(outcome=Outcome(outcome), credit=None if outcome == "unscored" else int(outcome in _GOOD))
 
 
 @cache

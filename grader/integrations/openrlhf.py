@@ -11,19 +11,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
-from grader.integrations.rewards import is_suspect, is_unscored, pool_of, reward_of
+from grader.integrations.rewards import is_suspect, is_unscored, pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
     """Return rewards in OpenRLHF's format: tensors of one number per query, always with the same keys."""
     pool = pool_of()
-    found = rewards_of(pool.grade_samples(samples_of(queries, prompts, labels)), pool.reward)
+    found = rewards_of(pool.grade_samples(samples_of(queries, prompts, labels)))
     logs = {name: _tensor(values) for name, values in found["extra_logs"].items()}
     return {"rewards": _tensor(found["rewards"]), "scores": _tensor(found["scores"]), "extra_logs": logs}
 
@@ -44,9 +43,9 @@ _END_MARKS = re.compile(
 )
 
 
-def rewards_of(results: Sequence[SampleResult], name: RewardName = "passed") -> dict[str, Any]:
+def rewards_of(results: Sequence[SampleResult]) -> dict[str, Any]:
     """Return rewards as lists. A reward must be a number; `unscored` shows which 0.0 means nothing."""
-    rewards = [reward_of(result, name) or 0.0 for result in results]
+    rewards = [result.reward or 0.0 for result in results]
     logs = {
         "unscored": [float(is_unscored(result)) for result in results],
         "suspect": [float(is_suspect(result)) for result in results],

@@ -1,9 +1,7 @@
-"""The reward of a result, and the pool from which a process gets its rewards."""
+"""The pool from which a process gets its rewards."""
 
 from __future__ import annotations
 
-import functools
-import logging
 import os
 import threading
 from pathlib import Path
@@ -13,12 +11,11 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.pool.client import Pool
-from grader.results import Calls, Outcome
+from grader.results import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
 VARIABLE = "GRADE_POOL"
@@ -70,31 +67,6 @@ def from_environment() -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError(f"{VARIABLE}: expected a JSON object of keywords, not {text[:80]!r}")
     return found
-
-
-def reward_of(result: SampleResult, name: RewardName = "passed") -> float | None:
-    """Return the reward of a result by its careful reading, from 0 to 1; None, not 0, if there is no verdict.
-
-    `passed`: the credit. `calls_right`, `tests_right`: the share of calls, or of tests, that are right; 1 for a program
-    that passes. A suspect program earns nothing in any of them, and one of whose calls or tests nothing is known is
-    worth its credit.
-    """
-    if is_unscored(result):
-        _warn_once(result.careful.detail)
-        return None
-    credit = result.careful.points
-    if name == "passed" or is_suspect(result) or credit:
-        return credit
-    if name == "tests_right" and isinstance(result.tests, list):
-        return sum(result.tests) / max(1, len(result.tests))
-    calls = result.calls
-    return calls.same / calls.n if isinstance(calls, Calls) and calls.n else credit
-
-
-@functools.lru_cache(maxsize=1024)
-def _warn_once(why: str) -> None:
-    """Log why a sample is unscored, each reason once: the numbers of a trainer do not show it."""
-    logging.getLogger("grade").warning("A sample is unscored, so its reward means nothing: %s", why)
 
 
 def is_unscored(result: SampleResult) -> bool:

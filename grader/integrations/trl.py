@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from grader.errors import UsageError
-from grader.integrations.rewards import is_suspect, is_unscored, pool_of, reward_of
+from grader.integrations.rewards import is_suspect, is_unscored, pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
     Completion = str | Sequence[Mapping[str, Any]]
@@ -38,7 +39,7 @@ class Reward:
         asked = _asked(completions, columns, self._column)
         pool = pool_of(self._options)
         results = pool.grade_samples(asked.values()) if asked else []
-        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns, pool.reward)
+        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
 
 
 class AsyncReward(Reward):
@@ -51,7 +52,7 @@ class AsyncReward(Reward):
         asked = _asked(completions, columns, self._column)
         pool = pool_of(self._options)
         results = await pool.grade_samples_async(asked.values()) if asked else []
-        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns, pool.reward)
+        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
 
 
 def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
@@ -88,11 +89,10 @@ def _asked(completions: Sequence[Completion], columns: Mapping[str, Any], column
     }
 
 
-def _rewards(
-    count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any], name: RewardName
-) -> list[float | None]:
+def _rewards(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> list[float | None]:
     _log(count, results, columns)
-    return [reward_of(results[place], name) if place in results else None for place in range(count)]
+    found = [results[place].reward if place in results else None for place in range(count)]
+    return [None if value is msgspec.UNSET else value for value in found]
 
 
 def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> None:

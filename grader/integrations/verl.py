@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
 from grader.integrations import shapes
-from grader.integrations.rewards import is_suspect, is_unscored, pool_of, reward_of
+from grader.integrations.rewards import is_suspect, is_unscored, pool_of
 
 if TYPE_CHECKING:
-    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
 
@@ -32,7 +31,7 @@ def compute_score(
     """Return the score of one solution. verl calls it from many threads concurrently."""
     pool = pool_of(grade)
     (result,) = pool.grade_samples([_sample(solution_str, ground_truth, extra_info)])
-    return score_of(result, pool.reward)
+    return score_of(result)
 
 
 async def compute_score_async(
@@ -47,17 +46,17 @@ async def compute_score_async(
     """Return the score of one solution, asynchronously."""
     pool = pool_of(grade)
     (result,) = await pool.grade_samples_async([_sample(solution_str, ground_truth, extra_info)])
-    return score_of(result, pool.reward)
+    return score_of(result)
 
 
-def score_of(result: SampleResult, name: RewardName = "passed") -> dict[str, float]:
+def score_of(result: SampleResult) -> dict[str, float]:
     """Return a score with always the same keys, because verl makes an array of each; all values must be numbers.
 
     `unscored` is 1.0 if the sample is unscored; then its score of 0.0 means nothing.
     """
     return {
-        "score": reward_of(result, name) or 0.0,
-        "acc": reward_of(result) or 0.0,
+        "score": float(result.reward or 0.0),
+        "acc": float(result.careful.points),
         "unscored": float(is_unscored(result)),
         "suspect": float(is_suspect(result)),
         "cpu_seconds": float(result.seconds),

@@ -63,7 +63,7 @@ class Pool:
         **options: Any,
     ) -> None:
         self.reward = reward_name(reward)
-        """What results are worth as rewards; `grader.integrations` read it."""
+        """What the `reward` of a result is."""
         own: dict[str, Any] = {"linger": linger}
         self._given = {"wait": wait, "shared": shared, "reward": reward, **own, **options}
         self._wait = _seconds(wait)
@@ -208,7 +208,7 @@ class Pool:
     def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
         seconds = self._wait if wait is None else _seconds(wait)
         each = self.reward == "tests_right"
-        return seconds, Exchange(samples, added=self._rows, official=official, each=each)
+        return seconds, Exchange(samples, added=self._rows, reward=self.reward, official=official, each=each)
 
     def state(self) -> PoolState:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""

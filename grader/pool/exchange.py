@@ -14,11 +14,13 @@ import msgspec
 from grader.errors import UsageError
 from grader.pool.connection import CLOSED
 from grader.pool.messages import NO_TASK, REQUEST_BYTES, Batch, ResultLine, unscored
+from grader.pool.rewards import rewarded
 from grader.scorers.asking import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
     Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
@@ -84,8 +86,14 @@ def id_of(row: Mapping[str, Any]) -> str:
 class Exchange:
     """The samples of a call, and their results; lost ones can be requested again."""
 
-    def __init__(self, samples: Iterable[Sample], *, added: Mapping[str, bytes], **every: bool) -> None:
-        """`added`: task id -> its row. `every`: fields of every sample. Raises UsageError with the sample's number."""
+    def __init__(
+        self, samples: Iterable[Sample], *, added: Mapping[str, bytes], reward: RewardName = "passed", **every: bool
+    ) -> None:
+        """`added`: task id -> its row. `reward`: what a result is worth. `every`: fields of every sample.
+
+        Raises UsageError with the sample's number.
+        """
+        self._reward = reward
         self._asked: list[Asked] = []
         self.rows: dict[str, msgspec.Raw] = {}
         """The rows that samples share."""
@@ -150,7 +158,8 @@ class Exchange:
             raise ConnectionError(f"the answer does not match the request: {error}") from error
 
     def _keep(self, place: int, result: SampleResult) -> tuple[int, SampleResult]:
-        made = self._results[place] = msgspec.structs.replace(result, sample=self._numbers[place])
+        made = rewarded(msgspec.structs.replace(result, sample=self._numbers[place]), self._reward)
+        self._results[place] = made
         return place, made
 
     def give_up(self, why: str) -> Iterator[tuple[int, SampleResult]]:

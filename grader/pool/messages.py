@@ -71,5 +71,5 @@ def unscored(request: Asked, why: str, rule: str = "infrastructure") -> SampleRe
 
     `rule`: the cause. Only after `infrastructure` can another try score the sample.
     """
-    reading = Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule)
+    reading = Reading(outcome=Outcome.UNSCORED, credit=None, detail=why, rule=rule)
     return SampleResult(qid=request.qid, sample=0, official=reading if request.official else NOT_ASKED, careful=reading)

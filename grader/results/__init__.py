@@ -61,7 +61,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     credit: int | float | None
-    """1 or 0, or between them if a benchmark gives partial credit; None if not judged."""
+    """1 or 0, or between them if a benchmark gives partial credit; null if `unscored` or `not_judged`."""
     answer: str | None = None
     """The answer that was read, such as a letter."""
     detail: str = ""
@@ -110,6 +110,8 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Code: the program's answers beside those of a valid reference solution."""
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
     """Code with a list of tests, if the program fails: whether each test is right."""
+    reward: float | msgspec.UnsetType | None = msgspec.UNSET
+    """Only of a `Pool`'s result: what it is worth in training, from 0 to 1; null without a verdict."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
     """The scorer's own record."""
 

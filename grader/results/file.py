@@ -87,7 +87,7 @@ def _credit_problems(at: int, sample: SampleResult) -> list[str]:
     problems = []
     for name in READINGS:
         reading = sample.reading(name)
-        if (reading.credit is None) != (reading.outcome is Outcome.NOT_JUDGED):
+        if (reading.credit is None) == reading.is_scored:
             problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.credit}")
         elif not 0 <= reading.points <= 1:
             problems.append(f"$.samples[{at}].{name}.credit: {reading.credit} is not between 0 and 1")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
 NOT_ASKED = Reading(
-    outcome=Outcome.UNSCORED, credit=0, detail="not requested (official=True requests it)", rule="not_asked"
+    outcome=Outcome.UNSCORED, credit=None, detail="not requested (official=True requests it)", rule="not_asked"
 )
 """The official reading of a sample for which only the careful reading was requested."""
 

@@ -55,7 +55,7 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
         return _of_broken_row(sample, broken)
     failure = oddities.failures.get(place)
     if failure is not None:
-        careful = Reading(outcome=Outcome.UNSCORED, credit=0, detail=failure.sentence, rule=SERVER_FAILURE)
+        careful = Reading(outcome=Outcome.UNSCORED, credit=None, detail=failure.sentence, rule=SERVER_FAILURE)
         return msgspec.structs.replace(sample, careful=careful)
     if place in oddities.truncated:
         return msgspec.structs.replace(sample, flags=[TRUNCATED])
@@ -67,13 +67,13 @@ def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
 
     A program is unscored instead: a published scorer runs it with the tests that there are, with an unknown result.
     """
-    unscored = Reading(outcome=Outcome.UNSCORED, credit=0, detail=broken.reason, rule=BROKEN_ROW)
+    unscored = Reading(outcome=Outcome.UNSCORED, credit=None, detail=broken.reason, rule=BROKEN_ROW)
     official = sample.official
     if official.outcome not in _OF_ANSWERS:
         return msgspec.structs.replace(sample, careful=unscored, official=official if broken.has_gold else unscored)
-    careful = msgspec.structs.replace(unscored, outcome=Outcome.NOT_JUDGED, credit=None)
+    careful = msgspec.structs.replace(unscored, outcome=Outcome.NOT_JUDGED)
     if not broken.has_gold:
-        official = msgspec.structs.replace(unscored, outcome=Outcome.WRONG, answer=official.answer)
+        official = msgspec.structs.replace(unscored, outcome=Outcome.WRONG, credit=0, answer=official.answer)
     return msgspec.structs.replace(sample, careful=careful, official=official)
 
 

@@ -22,6 +22,7 @@ from starlette.routing import Route
 from grader.errors import GradeError
 from grader.integrations.openrlhf import rewards_of, samples_of
 from grader.pool.messages import Batch, PoolState, ResultLine, unscored
+from grader.pool.rewards import rewarded
 from grader.pool.scheduler import Scheduler, Waiting
 from grader.results import Outcome
 from grader.scorers.asking import Asked
@@ -144,7 +145,7 @@ class Service:
     async def _remote(self, request: Request) -> Response:
         async with self._intake.read(request, self._remote_work) as work:
             results = await self._results(request, work)
-        return _json(200, rewards_of(results))
+        return _json(200, rewards_of([rewarded(result) for result in results]))
 
     def _remote_work(self, body: bytes) -> Batch:
         asked = decoded(Remote, body)

@@ -11,7 +11,8 @@ import pytest
 
 import grader
 from grader.errors import UsageError
-from grader.integrations import rewards, shapes
+from grader.integrations import shapes
+from grader.pool.rewards import rewarded
 from tests.conftest import BACKENDS
 
 SUM = "a, b = map(int, input().split())\nprint(a {} b)"
@@ -122,11 +123,10 @@ def test_every_shape_is_a_task_and_dense_rewards_tell_how_much_is_right(backend:
         assert [result.careful.credit for result in results] == [1, 0] * len(made) + [0, 0, 0], [
             result.careful for result in results
         ]
-        found = [rewards.reward_of(result, pool.reward) for result in results[-3:]]
-        assert found == [2 / 3, 2 / 4, 3 / 4]
+        assert [result.reward for result in results[-3:]] == [2 / 3, 2 / 4, 3 / 4]
         assert [result.tests for result in results[-2:]] == [[False, True, True, False], [True, False, True, True]]
-        assert rewards.reward_of(results[-3], "calls_right") == 2 / 3
-        assert rewards.reward_of(results[-3]) == 0
+        assert rewarded(results[-3], "calls_right").reward == 2 / 3
+        assert rewarded(results[-3]).reward == 0
 
 
 @pytest.mark.parametrize("backend", BACKENDS[:1])

@@ -15,6 +15,7 @@ import pytest
 from grader.errors import UsageError
 from grader.integrations import openrlhf, rewards, trl, verl
 from grader.integrations.openrlhf import response_of, without_end_marks
+from grader.pool.rewards import rewarded
 from grader.results import Outcome, Reading, SampleResult
 from tests.asynchronous import result_of
 
@@ -127,9 +128,10 @@ def test_a_ground_truth_that_is_no_task_costs_its_sample_the_score(caplog: pytes
     assert "its row is not a task" in said
 
 
-def result(outcome: Outcome, credit: float = 0.0) -> SampleResult:
+def result(outcome: Outcome) -> SampleResult:
+    credit = None if outcome is Outcome.UNSCORED else float(outcome is Outcome.PASSED)
     reading = Reading(outcome=outcome, credit=credit)
-    return SampleResult(qid="0", sample=0, seconds=0.5, official=reading, careful=reading)
+    return rewarded(SampleResult(qid="0", sample=0, seconds=0.5, official=reading, careful=reading))
 
 
 def test_verl_gets_the_same_numbers_every_time_and_is_told_where_one_says_nothing() -> None:

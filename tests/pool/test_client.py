@@ -87,6 +87,16 @@ def test_a_fork_shares_it_even_while_another_thread_uses_it(pool: grader.Pool) -
     assert pool.grade_samples(samples()) == expected
 
 
+def test_a_lost_sample_has_no_credit_and_no_reward() -> None:
+    with grader.Pool(**OPTIONS) as pool:
+        results = pool.grade_samples([("0", "B"), ("0", "A"), ("unknown", "B")])
+    assert [(result.careful.outcome.value, result.careful.credit, result.reward) for result in results] == [
+        ("correct", 1, 1),
+        ("wrong", 0, 0),
+        ("unscored", None, None),
+    ]
+
+
 def test_a_pickled_pool_is_the_same_pool() -> None:
     with grader.Pool(linger=7.25, **OPTIONS) as one:
         other = pickle.loads(pickle.dumps(one))

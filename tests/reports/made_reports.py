@@ -99,7 +99,7 @@ any_text = st.one_of(
 def hostile_report(text: str) -> Report:
     """A report with this text wherever a report holds text that others wrote."""
     official = Reading(outcome=Outcome.WRONG, credit=0, answer=text, detail=text, rule=text)
-    careful = Reading(outcome=Outcome.UNSCORED, credit=0, answer=text, detail=text, rule=f"{text}!")
+    careful = Reading(outcome=Outcome.UNSCORED, credit=None, answer=text, detail=text, rule=f"{text}!")
     kept = text.encode(errors="replace").decode()  # JSON, which scorers keep their facts as, has no half characters
     said = ReadingFacts(correctness=kept, step=None, reason=None)
     facts = write_facts(

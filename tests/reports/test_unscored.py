@@ -78,7 +78,7 @@ def test_the_interval_of_the_careful_value_is_never_that_of_the_official_one() -
 
 def test_causes_are_told_apart() -> None:
     def lost(rule: str) -> Reading:
-        return Reading(outcome=Outcome.UNSCORED, credit=0, rule=rule, detail="x")
+        return Reading(outcome=Outcome.UNSCORED, credit=None, rule=rule, detail="x")
 
     rules = ("infrastructure", "server_failure", "server_failure", "judge", "not_judged", "not_judged")
     samples = [SampleResult(qid=str(n), sample=0, official=lost(r), careful=lost(r)) for n, r in enumerate(rules)]

@@ -440,7 +440,7 @@ def _careful(reply: Reply) -> Reading:
 def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
     if read.letter is None and name in reply.asked:
         if judged is None:
-            return Reading(outcome=Outcome.UNSCORED, credit=0, detail=reply.lost, rule="judge")
+            return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.lost, rule="judge")
         read = msgspec.structs.replace(judged, rule="judge", span=None, detail="the judge's word")
     return verdict(reply.item, read)
 

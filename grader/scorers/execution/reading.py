@@ -169,7 +169,7 @@ def _unfinished(evidence: Evidence) -> str:
 
 def unscored(reason: str) -> Reading:
     """Return the reading of a sample that is unscored because infrastructure failed."""
-    return _reading(Outcome.UNSCORED, reason, "infrastructure")
+    return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reason, rule="infrastructure")
 
 
 def sample_result(

@@ -162,7 +162,7 @@ def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> R
         detail, rule = f"the error reason was not judged ({why or 'no judge'})", NOT_JUDGED
     return Reading(
         outcome=outcome,
-        credit=int(outcome is Outcome.CORRECT),
+        credit=None if outcome is Outcome.UNSCORED else int(outcome is Outcome.CORRECT),
         answer=answer,
         detail=detail,
         rule=rule,

@@ -53,7 +53,8 @@ def read(
 
 
 def failed(outcome: Outcome, detail: str, rule: str = "execution") -> Reading:
-    return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
+    credit = None if outcome is Outcome.UNSCORED else 0
+    return Reading(outcome=outcome, credit=credit, detail=detail, rule=rule)
 
 
 CONFIRMED = Judgement(evidence=evidence(), confirmed=True)

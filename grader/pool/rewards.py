@@ -1,0 +1,45 @@
+"""What a result is worth in training."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.results import Calls, Outcome
+
+if TYPE_CHECKING:
+    from grader.pool.settings import RewardName
+    from grader.results import SampleResult
+
+
+def rewarded(result: SampleResult, name: RewardName = "passed") -> SampleResult:
+    """Return a result with its reward."""
+    return msgspec.structs.replace(result, reward=_reward(result, name))
+
+
+def _reward(result: SampleResult, name: RewardName) -> float | None:
+    """Return the reward of a result by its careful reading, from 0 to 1; None, not 0, if there is no verdict.
+
+    `passed`: the credit. `calls_right`, `tests_right`: the share of calls, or of tests, that are right; 1 for a program
+    that passes. A suspect program earns nothing in any of them, and one of whose calls or tests nothing is known is
+    worth its credit.
+    """
+    credit = result.careful.credit
+    if credit is None:
+        _warn_once(result.careful.detail)
+        return None
+    if name == "passed" or credit or result.careful.outcome is Outcome.SUSPECT:
+        return credit
+    if name == "tests_right" and isinstance(result.tests, list):
+        return sum(result.tests) / max(1, len(result.tests))
+    calls = result.calls
+    return calls.same / calls.n if isinstance(calls, Calls) and calls.n else credit
+
+
+@functools.lru_cache(maxsize=1024)
+def _warn_once(why: str) -> None:
+    """Log why a sample is unscored, each reason once: the numbers of a trainer do not show it."""
+    logging.getLogger("grade").warning("A sample is unscored, so it has no reward: %s", why)
