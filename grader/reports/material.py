@@ -194,15 +194,12 @@ def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap])
 
 
 def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
-    """Return whether these are the predictions of the report, as far as the report has data to check it."""
+    """Return whether these are the predictions of the report."""
     graded = dict.fromkeys(sample.qid for sample in report.samples)
-    made_of = report.provenance.predictions_digest
-    if made_of is not None:
-        try:
-            return made_of == fingerprint({qid: texts.get(qid, []) for qid in graded})
-        except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
-            return False
-    return all(s.sample < len(texts.get(s.qid, [])) for s in report.samples)
+    try:
+        return report.provenance.predictions_digest == fingerprint({qid: texts.get(qid, []) for qid in graded})
+    except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
+        return False
 
 
 # --- programs ---------------------------------------------------------------------------------------------------
