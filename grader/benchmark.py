@@ -108,6 +108,25 @@ class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
 
 
+class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a prediction file has what is graded. A path such as `results.items` leads through objects and lists."""
+
+    at: str = ""
+    """The records, in a file that is one object."""
+    id: str = ""
+    """The id in a record; empty: the record's name in an object of records, else its position, counted from 0. `#`:
+    always its position."""
+    reply: str = ""
+    """The model's reply, or a list of replies; empty: the record itself."""
+    code: str = ""
+    """In place of `reply`: a program, or a list of programs."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for two places of one text."""
+        if self.reply and self.code:
+            raise ValueError("name `reply` or `code`, not both")
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The settings of one scorer, which adds its own fields. Runs with different settings are not compared."""
 
@@ -132,6 +151,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     id_pattern: str = ""
     """A regular expression for the ids, used only to suggest the benchmark to users who forgot to name it."""
     inference: Inference = Inference()
+    predictions: Fields | None = None
+    """Where prediction files have what is graded, if no known tool writes them."""
     settings: Settings = Settings()
     """The scorer's own settings. Those that are not the scorer's defaults are recorded in the results."""
     also_named: dict[str, str] = {}

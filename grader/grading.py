@@ -17,8 +17,9 @@ from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import real
 from grader.files.replacing import replacing
 from grader.observer import Silent
-from grader.predictions import outcomes
+from grader.predictions import formats, outcomes
 from grader.predictions.contradictions import check_evidence
+from grader.predictions.fields import as_mapping, fields_from
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
@@ -48,8 +49,6 @@ NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
 
 
-_LOGS = frozenset(("inspect_ai", "lm-evaluation-harness", "lmms-eval", "mathvista", "bbh"))
-"""Formats that are no form of data."""
 _NOT_OWN = (
     "the file does not have the questions, options and gold answers of its tasks, each in a field of its own (options "
     "in a prompt are not read), so it cannot be its own data: give the data that it answers with --data"
@@ -110,7 +109,8 @@ def grade(
     check_options(options, declared, scorer)
     if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
-    file = source if isinstance(source, PredictionFile) else read_predictions(source, observer=observer)
+    fields = options.fields or declared.predictions
+    file = source if isinstance(source, PredictionFile) else read_predictions(source, fields, observer=observer)
     opened = _open(file, options, declared, scorer, observer)
     stem = stem_in(options.output_dir, file.path, opened.part)
     if destination is not None:
@@ -126,7 +126,7 @@ def grade(
 def check(source: str | Path, options: Options) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
     declared, scorer = declared_by(options)
-    file = read_predictions(source)
+    file = read_predictions(source, options.fields or declared.predictions)
     opened = _open(file, options, declared, scorer, Silent())
     predictions = opened.run.predictions
     counts = sorted({len(texts) for texts in predictions.values()})
@@ -205,7 +205,7 @@ def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFi
         carried = HasOwnData.of(scorer).carried(file, declared)
         if carried is not None:
             return carried
-    if is_own and file.format in _LOGS:
+    if is_own and not formats.named(file.format).is_data:
         raise InputError([f"{options.data}: {_NOT_OWN}"])
     try:
         return rows_of(declared, split, protocol, options.data, scorer)
@@ -265,6 +265,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         sandbox=scored.sandbox,
         judge=scored.judge,
         settings=msgspec.to_builtins(run.benchmark.settings),
+        fields=as_mapping(run.file.named),
         inference=run.file.inference,
     )
     report = Report(
@@ -340,7 +341,8 @@ def _rescore(
     part = None
     if options.is_partial:
         everything = msgspec.structs.replace(options, missing="wrong")
-        part = _open(read_predictions(path), everything, declared, scorer, Silent()).part
+        file = read_predictions(path, options.fields or declared.predictions)
+        part = _open(file, everything, declared, scorer, Silent()).part
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
     report = _earlier_report(stem, declared, split, protocol)
     if report is not None:
@@ -412,7 +414,10 @@ def _check_unchanged(path: Path, report: Report) -> None:
     made_of = report.provenance.predictions_digest
     if not path.is_file() or made_of is None or not report.samples:
         return
-    have = {record.qid: record.predictions for record in read_predictions(path).records}
+    have = {
+        record.qid: record.predictions
+        for record in read_predictions(path, fields_from(report.provenance.fields)).records
+    }
     graded = dict.fromkeys(sample.qid for sample in report.samples)
     if made_of != fingerprint({qid: have.get(qid, []) for qid in graded}):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
@@ -423,7 +428,8 @@ def _check_data(path: Path, options: Options, declared: Benchmark, scorer: AnySc
     graded = report.provenance.data_digest
     if options.data is None or graded is None:
         return
-    if _rows(declared, scorer, report.split, read_predictions(path), options).digest != graded:
+    file = read_predictions(path, fields_from(report.provenance.fields))
+    if _rows(declared, scorer, report.split, file, options).digest != graded:
         raise UsageError(
             f"--data {options.data} is not the data that was graded ({report.provenance.data}). Grade again without "
             "--score-only; or leave out --data, to compute the metrics of the earlier verdicts again."

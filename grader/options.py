@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from grader import resources
+from grader.benchmark import Fields
 from grader.errors import UsageError
 
 LEAST_MEMORY = 64 << 20
@@ -41,6 +42,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     until: str = ""
     """Grade only tasks up to the end of this day."""
     ids: tuple[str, ...] = ()
+    fields: Fields | None = None
+    """Where the prediction file has what is graded; None: as the benchmark declares, or as the known tools write."""
     missing: Literal["error", "wrong"] = "error"
     cache: bool | Literal["memory"] = True
     """Where verdicts are stored: on disk, in this process's memory, or (False) nowhere."""

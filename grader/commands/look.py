@@ -130,6 +130,7 @@ def _table() -> dict[str, Any]:
 @click.command("check", short_help="Check prediction files without grading them.")
 @click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
 @options.place_options
+@options.FIELDS
 @options.MISSING
 def check_command(predictions: tuple[str, ...], **given: Any) -> None:
     """Check prediction files against their benchmark, without grading them."""

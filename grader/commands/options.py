@@ -75,6 +75,12 @@ def _finite(_context: click.Context, _parameter: click.Parameter, value: float |
     return value
 
 
+def _fields(text: str) -> Any:
+    from grader.predictions.fields import parse_fields
+
+    return parse_fields(text)
+
+
 def metric_line(text: str) -> Any:
     """Parse `METRIC=V`, for `parsed`."""
     from grader.decisions.thresholds import parse_fail_under
@@ -124,6 +130,8 @@ _LIMITS = group(
 
 LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
 IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable.")
+FIELDS = click.option("--fields", metavar="id=F,reply=F", callback=parsed(_fields),
+             help="Fields of a file that no known tool wrote: id, reply (or code), and at: where the records are.")
 MISSING = click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
              help="How to treat a task without a prediction.")
 
@@ -149,6 +157,7 @@ benchmark_options = group(
     LIMIT,
     IDS,
     date_options,
+    FIELDS,
     MISSING,
 )
 """The benchmark, its data, and which tasks are graded."""

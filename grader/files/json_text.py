@@ -70,7 +70,9 @@ def line_of(data: bytes, offset: int) -> int:
 
 
 MOST = 1000
-"""Maximum number of listed problems; a reader may stop when it has found this number."""
+"""Number of problems after which a reader stops."""
+SHOWN = 20
+"""Maximum number of listed problems; the others are counted."""
 PLACES_SHOWN = 3
 """Number of places listed for the same problem; further places are only counted."""
 
@@ -79,7 +81,7 @@ _PLACE = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
 """`preds.json:12: $[3].qid: `, `data.tsv:4: `, `data.parquet: row 4: `, `preds.json: `."""
 
 
-def shown(problems: Iterable[str], most: int = MOST) -> list[str]:
+def shown(problems: Iterable[str], most: int = SHOWN) -> list[str]:
     """Return the lines to show for `problems`, in the same order. Each problem is `place: what is wrong`.
 
     The same problem is one line, with its first places and the number of all others. After `most` lines, a last line

@@ -29,11 +29,11 @@ class Sheet(NamedTuple):
 
 
 class WorkbookError(Exception):
-    """Raised for a workbook that cannot be read, with the row."""
+    """Raised for a workbook that cannot be read, with the row; and the columns of one without the wanted ones."""
 
-    def __init__(self, row: int, message: str) -> None:
+    def __init__(self, row: int, message: str, columns: list[str] | None = None) -> None:
         super().__init__(message)
-        self.row, self.message = row, message
+        self.row, self.message, self.columns = row, message, columns
 
 
 def is_zip(data: bytes) -> bool:
@@ -71,15 +71,17 @@ def _sheet(data: bytes, is_wanted: Callable[[list[str]], bool], wanted: str) -> 
     # data_only would return a cell's cached result. For a text such as "=A", written by pandas, this is nothing.
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=False)
     try:
-        seen = []
+        seen: list[list[str]] = []
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # what a file says of its own size may be wrong
             rows = _bounded(sheet.iter_rows(values_only=True))
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
             if is_wanted(header):
                 return Sheet(header, list(_filled_rows(header, rows)))
-            seen.append(", ".join(name for name in header if name) or "nothing")
-        raise WorkbookError(1, f"no sheet has {wanted} in its first row (found: {'; '.join(seen)})")
+            seen.append([name for name in header if name])
+        found = "; ".join(", ".join(names) or "nothing" for names in seen)
+        most = max(seen, key=len, default=[])
+        raise WorkbookError(1, f"no sheet has {wanted} in its first row (found: {found})", most)
     finally:
         book.close()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.files.json_text import as_list
+from grader.predictions import formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,8 +26,6 @@ _OWN_QUESTIONS = ("question", "query", "problem")
 """Names in records that are no row of a data set: their `text` or `input` may be anything."""
 _OPTIONS = ("options", "choices", "endings")
 _GOLDS = ("answer", "target", "gold", "label", "answerKey")
-_NOT_FOREIGN = frozenset(("grade", "jsonl", "executed", "csv"))
-"""Formats in which `answer` may be what the model said."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,19 +66,19 @@ def row_of(record: PredictionRecord) -> Mapping[str, object]:
 def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark | None = None) -> Evidence:
     """Return what a record carries; the names of the benchmark's columns come first."""
     row, fields = row_of(record), record.fields
-    is_doc = row is not fields
+    is_doc, carries = row is not fields, formats.named(file.format).carries
     columns = benchmark.columns if benchmark is not None else None
     declared = {name: getattr(columns, name, None) for name in ("question", "prompt", "options", "letter", "answer")}
     code = (declared["prompt"], "prompt") if is_doc else ()
-    asked = (declared["question"], *_QUESTIONS, *code) if file.format not in _NOT_FOREIGN else _OWN_QUESTIONS
+    asked = (declared["question"], *_QUESTIONS, *code) if carries else _OWN_QUESTIONS
     options, labels = _options(row, (declared["options"], *_OPTIONS), benchmark)
     golds: object = None
-    if file.format not in _NOT_FOREIGN:
+    if carries:
         golds = _first(row, (declared["letter"], declared["answer"], *_GOLDS))
         golds = _first(fields, ("target",)) if golds is None else golds
     return Evidence(
         question=_text(_first(row, asked)),
-        prompt=_prompt(fields) if file.format not in _NOT_FOREIGN else "",
+        prompt=_prompt(fields) if carries else "",
         options=options,
         labels=labels,
         golds=_texts(golds),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
+
+from grader.benchmark import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,12 +65,6 @@ def _text(value: object) -> str:
     return "" if value is None or value is False else str(value)
 
 
-Format = Literal[
-    "grade", "jsonl", "executed", "csv", "vlmevalkit", "lmms-eval", "lm-evaluation-harness", "inspect_ai", "evalplus",
-    "mr-ben", "mmlu-pro", "mmmu-pro", "mathvista", "bbh", "livecodebench", "bigcode", "opencompass",
-]  # fmt: skip
-
-
 class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """All predictions for one qid."""
 
@@ -85,8 +81,14 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The harness' filter that made each prediction; None if the record does not say."""
     continued: list[bool] | None = None
     """Whether each prediction is code that continues the task's prompt (EvalPlus' `completion`); None: none does."""
+    outputs: list[str] | None = None
+    """The model's whole output, from which each prediction was made; None if the predictions are whole."""
     where: str = ""
-    """Position of its first record, for example `preds.json:12`."""
+    """Position of its first record: `preds.jsonl:12`, in an array `preds.json:12: $[3]`."""
+
+    def place(self, field: str) -> str:
+        """Return the position of a field, for a message."""
+        return f"{self.where}.{field}" if ": $" in self.where else f"{self.where}: $.{field}"
 
 
 class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +98,8 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """The file's own name, or `<stdin>`."""
     path: Path | None
     """None for standard input."""
-    format: Format
+    format: str
+    """Its row in the table of formats."""
     records: list[PredictionRecord]
     """One per qid, in the order of the qids' first appearance."""
     merged: dict[str, int] = {}
@@ -105,6 +108,8 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the qids are numbers of rows that the tool counted, not ids."""
     is_positional: bool = False
     """Whether the qids are positions of the tasks in the data, from 0."""
+    named: Fields | None = None
+    """The fields that the user named, if no known tool wrote the file."""
     conflicts: dict[str, str] = {}
     """qid -> why nobody knows which task its records answer."""
     warnings: list[str] = []

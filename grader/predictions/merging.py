@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -14,8 +14,9 @@ from grader.predictions.file import NOTHING, PredictionRecord, endings
 from grader.predictions.record import counted, names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
+T = TypeVar("T")
 _LONG_TEXT = 100
 """Minimum length, in characters, at which equal samples are suspicious (two samples "B" are not)."""
 
@@ -23,8 +24,7 @@ _LONG_TEXT = 100
 class Merger:
     """Collects records by qid, in the order in which the qids first appear."""
 
-    def __init__(self, label: str) -> None:
-        self._label = label
+    def __init__(self) -> None:
         self._first: dict[str, PredictionRecord] = {}
         self._more: dict[str, list[PredictionRecord]] = {}
         """Further records of a qid; most qids have none."""
@@ -32,21 +32,20 @@ class Merger:
     def __len__(self) -> int:
         return len(self._first)
 
-    def by(self, name: Callable[[PredictionRecord], str | None]) -> Merger | None:
-        """Return the same records by another name; None if one has none."""
-        other = Merger(self._label)
+    def by(self, number: str) -> Merger | None:
+        """Return the same records by their row numbers, a field; None if one has none."""
+        other = Merger()
         for record in chain(self._first.values(), *self._more.values()):
-            qid = name(record)
-            if qid is None:
+            row = record.fields.get(number)
+            if not isinstance(row, int | str):
                 return None
-            other._put(msgspec.structs.replace(record, qid=qid))
+            other._put(msgspec.structs.replace(record, qid=str(row)))
         return other
 
-    def add(self, line: int, record: PredictionRecord) -> None:
+    def add(self, record: PredictionRecord, where: str) -> None:
         """Add one record."""
         ended = endings(record.fields, len(record.predictions))
-        added = msgspec.structs.replace(record, endings=ended, where=f"{self._label}:{line}")
-        self._put(added)
+        self._put(msgspec.structs.replace(record, endings=ended, where=where))
 
     def _put(self, record: PredictionRecord) -> None:
         if self._first.setdefault(record.qid, record) is not record:
@@ -107,22 +106,24 @@ def _joined(records: list[PredictionRecord]) -> PredictionRecord:
     first = records[0]
     if len(records) == 1:
         return first
-    prompts = None
-    if any(record.prompts is not None for record in records):
-        prompts = list(chain.from_iterable(r.prompts or [None] * len(r.predictions) for r in records))
-    ended = None
-    if any(record.endings is not None for record in records):
-        ended = list(chain.from_iterable(r.endings or [NOTHING] * len(r.predictions) for r in records))
-    texts = [text for record in records for text in record.predictions]
-    filters = None
-    if all(record.filters is not None for record in records):
-        filters = list(chain.from_iterable(record.filters or () for record in records))
-    continued = None
-    if any(record.continued for record in records):
-        continued = list(chain.from_iterable(r.continued or [False] * len(r.predictions) for r in records))
     return msgspec.structs.replace(
-        first, predictions=texts, prompts=prompts, endings=ended, filters=filters, continued=continued
+        first,
+        predictions=[text for record in records for text in record.predictions],
+        prompts=_chained([r.prompts for r in records], [[None] * len(r.predictions) for r in records]),
+        endings=_chained([r.endings for r in records], [[NOTHING] * len(r.predictions) for r in records]),
+        continued=_chained([r.continued for r in records], [[False] * len(r.predictions) for r in records]),
+        outputs=_chained([r.outputs for r in records], [r.predictions for r in records]),
+        filters=None
+        if any(record.filters is None for record in records)
+        else list(chain.from_iterable(record.filters or () for record in records)),
     )
+
+
+def _chained(lists: list[list[T] | None], instead: Sequence[Sequence[T]]) -> list[T] | None:
+    """Return the lists as one, with others in place of those that are missing; None if all are."""
+    if not any(lists):
+        return None
+    return [item for found, other in zip(lists, instead, strict=True) for item in (found or other)]
 
 
 def _repeats(records: list[PredictionRecord]) -> bool:

@@ -1,4 +1,4 @@
-r"""The one prediction-file interface: read, validate, merge; foreign formats are recognised by content.
+r"""The one prediction-file interface: read, validate, merge; the format is recognised by content.
 
 Grade's own format is a JSON array, or JSON Lines, of `{"qid": "q1", "predictions": ["raw text", ...]}`; the file's
 suffix does not matter. All problems are reported together, as `file:line: $.path: what is wrong`; reading stops after
@@ -9,7 +9,7 @@ Decisions that can affect metrics:
 - Half a character (a lone surrogate such as `\ud83d`) is read as U+FFFD, with a warning. Python's own json keeps
   it, and later fails to print or write the text.
 - NaN and Infinity are accepted in additional fields and become null (pandas writes empty cells as NaN). A prediction
-  that is NaN is an error, except in VLMEvalKit tables, where it is an empty cell.
+  that is NaN is an error in grade's own format, and an empty cell in files of other tools.
 - A key that occurs twice in one object is an error: JSON parsers silently drop one of the two.
 """
 
@@ -25,39 +25,30 @@ from typing import TYPE_CHECKING, BinaryIO
 from grader.errors import InputError
 from grader.files.given import GZIP, near_file, read_given, unpacked, unzipped
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
-from grader.files.json_text import Flaw, kind, quoted
+from grader.files.json_text import Flaw, kind, quoted, render_path
 from grader.files.workbook import CELL_LIMIT, is_zip
 from grader.observer import Silent
-from grader.predictions import foreign, inspect_logs, published, tables
-from grader.predictions.file import Format, PredictionFile, PredictionRecord
+from grader.predictions import eval_archive, tables
+from grader.predictions.fields import format_of_fields, is_single, proposed, proposed_for_object, records_of
+from grader.predictions.file import PredictionFile, PredictionRecord
+from grader.predictions.formats import FORMATS, GRADE, Format, format_of
+from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find, first_of
 from grader.predictions.merging import Merger
-from grader.predictions.record import (
-    EXPECTED,
-    RECORD,
-    Row,
-    convert_own,
-    counted,
-    is_executed,
-    is_own,
-    names,
-    object_message,
-    tidy_fields,
-)
+from grader.predictions.record import EXPECTED, RECORD, counted, names, record_of, tidy_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
+    from grader.benchmark import Fields
     from grader.observer import Observer
-
-    Convert = Callable[[Row], PredictionRecord | list[Flaw]]
 
 _MAGIC = {
     b"\xff\xfe": "is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
     b"\xfe\xff": "is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
     GZIP: "is compressed twice (gzip); unpack it first (gunzip)",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it first (unzstd)",
     b"\x80": "is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json",
     b"\xd0\xcf\x11\xe0": "is an old Excel file (.xls); save it as .xlsx",
-    b"PAR1": "is a parquet file; save it as JSON Lines",
 }
 
 
@@ -91,6 +82,7 @@ def refusal(data: bytes) -> str:
 _BOM = b"\xef\xbb\xbf"
 _CONFLICTS = 0.05
 """Maximum share of qids whose records answer different questions."""
+_NUMBERED = "The log's row numbers (doc_id) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers (doc_id) are used as qids, because several of its questions have the same id"
 _ADVICE = {
     True: "Row numbers that begin at 0 in every subject, or files of several subjects in one, are no ids of the whole: "
@@ -106,15 +98,22 @@ _STEP = 4096
 
 
 def read_predictions(
-    given: str | Path, *, stdin: BinaryIO | None = None, observer: Observer | None = None
+    given: str | Path,
+    fields: Fields | None = None,
+    *,
+    stdin: BinaryIO | None = None,
+    observer: Observer | None = None,
 ) -> PredictionFile:
-    """Read a prediction file (`-`: standard input); raises `InputError` with every problem found."""
+    """Read a prediction file (`-`: standard input); raises `InputError` with every problem found.
+
+    `fields`: where it has what is graded, for a file that no format of the table fits.
+    """
     path = None if str(given) == "-" else Path(given)
     observer = observer or Silent()
     label = "<stdin>" if path is None else str(given)
     data = (stdin or sys.stdin.buffer).read() if path is None else load(path, observer)
     with _without_collection():
-        return _Reading(label, path, data, observer).result()
+        return _Reading(label, path, data, observer, fields).result()
 
 
 @contextmanager
@@ -130,141 +129,93 @@ def _without_collection() -> Iterator[None]:
 
 
 class _Reading:
-    """Reads one file: bytes to entries, entries to records, records to one record per qid."""
+    """Reads one file: bytes to rows, rows to records, records to one record per qid."""
 
-    def __init__(self, label: str, path: Path | None, data: bytes, observer: Observer) -> None:
+    def __init__(self, label: str, path: Path | None, data: bytes, observer: Observer, fields: Fields | None) -> None:
         self._label, self._path, self._data, self._observer = label, path, data, observer
+        self._fields = fields
+        self._format = None if fields is None else format_of_fields(fields)
         self._problems = Problems(label)
-        self._format: Format = "grade"
-        self._convert: Convert | None = None
         self._warnings: list[str] = []
-        self._scored = foreign.ScoredFile()
-        self._is_table = False
+        self._contents = Contents([])
         self._is_numbered = False
         self._filter: object = None
-        """The first filter of a log of lm-evaluation-harness."""
-        self._merger = Merger(label)
+        """The first filter of a harness' log."""
+        self._merger = Merger()
 
     def result(self) -> PredictionFile:
         """Return the file; raises `InputError`."""
-        self._read()
+        try:
+            self._add(self._entries())
+        except tables.TableFault as fault:
+            self._problems.add(self._without_columns(fault.columns) if fault.columns else fault.message, fault.line)
         if self._problems.found:
             raise InputError(self._problems.lines())
         if not self._merger:
             raise self._refused(f"has no records; {EXPECTED}")
         conflicts = self._conflicts()
-        records = self._merger.records()
+        records, form = self._merger.records(), self._format or GRADE
         return PredictionFile(
             name=self._path.name if self._path else self._label,
             path=self._path,
-            format=self._format,
+            format=form.name,
+            named=self._fields,
             records=records,
             merged=self._merger.merged(),
             is_numbered=self._is_numbered,
-            is_positional=self._format in published.POSITIONAL,
+            is_positional=form.is_positional and all(record.qid.isdecimal() for record in records),
             conflicts=conflicts,
-            warnings=[*self._warnings, *_filters(records), *self._cut_cells(records), *self._merger.warnings(records)],
-            judge_replies=self._scored.judge_replies,
-            rows=self._scored.rows,
+            warnings=[
+                *self._warnings,
+                *self._contents.warnings,
+                *_filters(records),
+                *self._cut_cells(records),
+                *self._merger.warnings(records),
+            ],
+            judge_replies=self._contents.judge_replies,
+            rows=self._contents.questions,
         )
-
-    def _read(self) -> None:
-        """Read the records; the start of the file decides how they are separated."""
-        try:
-            self._data = unzipped(unpacked(self._data))
-        except ValueError as error:
-            raise self._refused(str(error)) from error
-        if inspect_logs.is_archive(self._data):
-            return self._add_log(self._data)
-        if is_zip(self._data):
-            return self._add_table()
-        return self._read_text()
-
-    def _read_text(self) -> None:
-        skipped = len(_BOM) if self._data.startswith(_BOM) else 0
-        data = self._data[skipped:] if skipped else self._data
-        reason = refusal(data)
-        if reason:
-            raise self._refused(reason)
-        head = data[:4096].lstrip(BLANK) or data.lstrip(BLANK)[:4096]
-        if head[:1] not in (b"[", b"{") and tables.separator(data):
-            self._add_table()
-            return
-        text = JsonText(data, self._problems, skipped=skipped)
-        self._read_json(text, head)
-        if text.halves:
-            halves = counted(len(text.halves), "lone surrogate")
-            self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD")
-
-    def _read_json(self, text: JsonText, head: bytes) -> None:
-        if head.startswith(b"["):
-            self._add_entries(self._unless_mr_gsm8k(self._watched(text, text.array())))
-        elif not head.startswith(b"{"):
-            begins = quoted(head[:80].decode(errors="replace"), 20)
-            raise self._refused(tables.not_named(head) or f"begins with {begins}; {EXPECTED}")
-        elif text.is_lines(_is_record):
-            self._format = "jsonl"
-            self._add_entries(self._watched(text, text.lines()))
-        else:
-            self._add_entries(self._object_entries(text))
 
     def _refused(self, reason: str) -> InputError:
         return InputError([f"{self._label}:1: $: the file {reason}"])
 
-    def _add_log(self, log: bytes | Row) -> None:
-        """Add the samples of an inspect_ai log, from an archive's bytes or from an object."""
+    # --- bytes to rows ---
+
+    def _entries(self) -> Iterable[Entry]:
+        """Return the rows of the file; its first bytes decide how they are separated."""
         try:
-            found = inspect_logs.read_archive(log) if isinstance(log, bytes) else inspect_logs.read_object(log)
-        except inspect_logs.LogError as error:
+            data = self._data = unzipped(unpacked(self._data))
+            log = eval_archive.read(data) if eval_archive.is_archive(data) else None
+        except ValueError as error:
             raise self._refused(str(error)) from error
-        self._warnings += found.warnings
-        self._convert = convert_own
-        self._add_entries(Entry(row, 1) for row in found.rows)
-        self._format = "inspect_ai"
+        if log is not None:
+            return self._object_entries(Entry(log, 1))
+        if is_zip(data) or data.startswith(tables.PARQUET):
+            return self._table_entries()
+        data = data.removeprefix(_BOM)
+        if reason := refusal(data):
+            raise self._refused(reason)
+        head = data[:4096].lstrip(BLANK) or data.lstrip(BLANK)[:4096]
+        if head[:1] in (b"[", b"{"):
+            return self._json_entries(JsonText(data, self._problems, skipped=len(self._data) - len(data)), head)
+        if tables.separator(data, self._is_table):
+            return self._table_entries()
+        raise self._refused(self._not_named(head))
 
-    def _add_table(self) -> None:
-        self._is_table = True
-        try:
-            self._add_entries(Entry(row.cells, row.line) for row in tables.read_table(self._data))
-        except tables.TableFault as fault:
-            self._problems.add(fault.message, fault.line)
+    def _json_entries(self, text: JsonText, head: bytes) -> Iterator[Entry]:
+        if head.startswith(b"["):
+            yield from self._unfolded(self._watched(text, text.array()))
+        elif text.is_lines(self._is_record):
+            yield from self._unfolded(self._watched(text, text.lines()))
+        elif (whole := text.whole()) is not None:
+            yield from self._object_entries(whole)
+        if text.halves:
+            halves = counted(len(text.halves), "lone surrogate")
+            self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD")
 
-    def _object_entries(self, text: JsonText) -> Iterator[Entry]:
-        """Read one object: an inspect_ai log or Mr-Ben's scored file; for any other, report what it may be."""
-        entry = text.whole()
-        if entry is None or not isinstance(entry.value, dict):
-            return
-        if inspect_logs.is_log(entry.value):
-            self._add_log(entry.value)
-            return
-        found = published.rows_of_object(entry.value)
-        if found is not None:
-            self._format, self._convert = found[0], published.converter(found[0])
-            yield from (Entry(row, entry.line) for row in found[1])
-            return
-        scored = foreign.read_scored(entry.value)
-        if scored is None:
-            self._problems.add(object_message(entry.value, self._label), entry.line)
-            return
-        yield from self._scored_entries(scored, entry.line)
-
-    def _scored_entries(self, scored: foreign.ScoredFile, line: int) -> Iterator[Entry]:
-        self._format, self._scored = "mr-ben", scored
-        for qid, predictions in scored.predictions.items():
-            yield Entry({"qid": qid, "predictions": predictions}, line)
-
-    def _unless_mr_gsm8k(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """Yield the entries of a list; if they are rows of MR-GSM8K's results, those of Mr-Ben's result file."""
-        first = next(entries, None)
-        if first is None:
-            return
-        if not isinstance(first.value, dict) or not foreign.is_mr_gsm8k(first.value):
-            yield from chain([first], entries)
-            return
-        rows = [entry.value for entry in chain([first], entries) if isinstance(entry.value, dict)]
-        scored = foreign.read_scored(foreign.as_mr_ben(filter(foreign.is_mr_gsm8k, rows)))
-        if scored is not None:
-            yield from self._scored_entries(scored, first.line)
+    def _table_entries(self) -> Iterator[Entry]:
+        for row in tables.read_table(self._data, self._is_table):
+            yield Entry(row.cells, row.line)
 
     def _watched(self, text: JsonText, entries: Iterator[Entry]) -> Iterator[Entry]:
         """Yield the entries, and show the progress if the file is large."""
@@ -280,77 +231,178 @@ class _Reading:
                 shown = text.position >> 20
         self._observer.advance(size - shown)
 
-    def _add_entries(self, entries: Iterable[Entry]) -> None:
+    def _unfolded(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the entries of a list; where their format needs all of them together, the records that it makes."""
+        first = next(entries, None)
+        if first is None:
+            return
+        form = self._format or (format_of(first.value) if isinstance(first.value, dict) else None)
+        if form is None or form.unfold is None:
+            yield from chain([first], entries)
+            return
+        contents = form.unfold([entry.value for entry in chain([first], entries)])
+        if contents is not None:
+            yield from self._of_contents(contents, form)
+
+    def _of_contents(self, contents: Contents, form: Format) -> Iterator[Entry]:
+        self._contents, self._format = contents, form
+        yield from (Entry(row, 1) for row in contents.rows)
+
+    def _object_entries(self, whole: Entry) -> Iterator[Entry]:
+        """Yield the records of a file that is one object; for one without any, report what it may be."""
+        value = whole.value
+        if not isinstance(value, dict):
+            return
+        if self._fields is None:
+            try:
+                unfolded = ((form, form.unfold(value)) for form in FORMATS if form.unfold is not None)
+                found = next(((form, contents) for form, contents in unfolded if contents is not None), None)
+            except ValueError as error:
+                raise self._refused(str(error)) from error
+            if found is not None:
+                yield from self._of_contents(found[1], found[0])
+                return
+        rows = self._records_in(value)
+        if rows is None:
+            self._problems.add(self._not_found_in(value), whole.line)
+            return
+        yield from (Entry(row, whole.line) for row in rows)
+
+    def _records_in(self, value: Row) -> list[Row] | None:
+        """Return the records in an object, and keep their format; None if it is not known."""
+        if self._fields is not None:
+            return records_of(find(value, self._fields.at), is_numbered=self._fields.id == KEY)
+        if format_of(value) is not None:
+            return [value]
+        rows = [] if is_single(value) else records_of(value, is_numbered=False) or []
+        for form in FORMATS:
+            known = [row for row in rows if form.is_of(row)]
+            if known and (form.may_be_unanswered or len(known) == len(rows)):
+                self._format = form
+                return known
+        return None
+
+    def _is_record(self, value: object) -> bool:
+        """Whether the value of a file with a single line is a record, not an object of records."""
+        if not isinstance(value, dict):
+            return False
+        if self._fields is not None:
+            return not self._fields.at and self._format is not None and self._format.is_of(value)
+        return "predictions" in value or is_single(value) or format_of(value) is not None
+
+    def _is_table(self, columns: list[str]) -> bool:
+        row: Row = dict.fromkeys(columns, "")
+        return format_of(row) is not None if self._format is None else self._format.is_of(row)
+
+    # --- what a file without known records may be ---
+
+    def _not_found_in(self, value: Row) -> str:
+        if {"schema", "metrics", "samples"} <= value.keys():
+            return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
+        keys = f" with the keys {names(value)}" if value else ""
+        if self._fields is not None:
+            return f"no list or object of records at {quoted(self._fields.at)} in the object{keys}"
+        line = proposed_for_object(value)
+        advice = f"if its records are there, read it with {line}" if line else "name its fields with --fields"
+        return f"found one object{keys}; {EXPECTED}; {advice}"
+
+    def _without_columns(self, columns: list[str]) -> str:
+        if self._format is not None:
+            wanted = " and ".join(quoted(name) for name in self._format.has[0].split())
+            return f"the table has the columns {names(columns)}, but --fields names {wanted}"
+        line = proposed(columns) or "--fields id=COLUMN,reply=COLUMN"
+        return f"the table has the columns {names(columns)}, which no known tool writes; name them: {line}"
+
+    def _not_named(self, head: bytes) -> str:
+        """Return why a text that is no JSON cannot be read; if it looks like a table, what to do."""
+        line, *more = head.decode(errors="replace").splitlines()
+        if line.startswith("sep="):
+            return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
+        mark = max("\t,;", key=line.count)
+        columns = tables.columns_of(head, mark)
+        if len(columns) > 1 and more and more[0].count(mark) >= len(columns) - 1 and all(map(_is_name, columns)):
+            if mark == ";":
+                return "is a table separated by semicolons; separate the columns by commas or tabs"
+            return f"cannot be read: {self._without_columns(columns)}"
+        return f"begins with {quoted(head[:80].decode(errors='replace'), 20)}; {EXPECTED}"
+
+    def _unknown(self, row: Row) -> str:
+        """Return what to do with records that no row of the table knows."""
+        if self._format is not None:
+            wanted = " and ".join(quoted(name) for name in self._format.has[0].split())
+            return f"the first record has {names(row)}, but --fields names {wanted}"
+        line = proposed(row) or "--fields id=FIELD,reply=FIELD"
+        return f"no known tool writes records with {names(row)}; name the fields: {line}"
+
+    # --- rows to records ---
+
+    def _add(self, entries: Iterable[Entry]) -> None:
         """Add valid entries and report problems of the others."""
-        for number, entry in enumerate(entries):
+        for position, entry in enumerate(entries):
             if self._problems.full:
                 return
-            if isinstance(entry.value, list) and self._convert is None:
-                self._format = "bigcode"
-                self._convert = published.converter("bigcode")
-            if self._format == "bigcode":
-                entry = Entry(published.of_programs(entry.value, number), entry.line)  # noqa: PLW2901
-            if not isinstance(entry.value, dict):
-                found = f"expected a record {RECORD}, found {kind(entry.value)}"
-                self._add_flaws(entry, [Flaw(path=(), message=found)])
+            row = self._row(entry)
+            if row is None:
                 continue
-            self._convert = self._convert or self._converter(entry.value)
-            record = self._convert(entry.value)
-            if self._is_repeated(entry.value, record):
+            if position == 0 and not self._is_known(row):
+                self._problems.add(self._unknown(row), entry.line, entry.path)
+                return
+            form = self._format or GRADE
+            record = record_of(form, row, position)
+            if self._is_repeated(form, row, record):
                 continue
             flaws = record if isinstance(record, list) else tidy_fields(record.fields)
-            self._add_flaws(entry, flaws)
+            for flaw in flaws:
+                self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
             if not flaws and isinstance(record, PredictionRecord):
-                self._merger.add(entry.line, record)
+                path = f": {render_path(entry.path)}" if entry.path else ""
+                self._merger.add(record, f"{self._label}:{entry.line}{path}")
 
-    def _is_repeated(self, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
-        """Whether a log of lm-evaluation-harness repeats an output, for a filter whose text it does not have."""
-        if self._format != "lm-evaluation-harness":
+    def _row(self, entry: Entry) -> Row | None:
+        """Return the row of an entry; report one that can be none."""
+        if isinstance(entry.value, dict):
+            return entry.value
+        bare: Row = {BARE: entry.value}
+        is_list = isinstance(entry.value, list)
+        if (self._fields is not None and (is_list or isinstance(entry.value, str))) or (is_list and not self._is_own):
+            return bare
+        self._problems.add(f"expected a record {RECORD}, found {kind(entry.value)}", entry.line, entry.path)
+        return None
+
+    @property
+    def _is_own(self) -> bool:
+        return self._format is not None and self._format.is_strict
+
+    def _is_known(self, first: Row) -> bool:
+        """Choose the format by the first record, and return whether there is one for it."""
+        if self._fields is not None:
+            return self._format is not None and self._format.is_of(first)
+        form = self._format = self._format or format_of(first)
+        if form is None:
+            return "qid" in first or "predictions" in first
+        if form.number and first_of(first, form.id) is ABSENT:
+            self._is_numbered = True
+            self._warnings.append(_NUMBERED)
+        return True
+
+    def _is_repeated(self, form: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
+        """Whether a log repeats an output, for a filter whose text it does not have."""
+        if not form.filter:
             return False
-        self._filter = row.get("filter") if self._filter is None else self._filter
-        return isinstance(record, PredictionRecord) and record.filters is None and row.get("filter") != self._filter
+        self._filter = row.get(form.filter) if self._filter is None else self._filter
+        return isinstance(record, PredictionRecord) and record.filters is None and row.get(form.filter) != self._filter
 
-    def _converter(self, first: Row) -> Convert:
-        """Choose the format by the first record."""
-        if self._is_table:
-            self._format = "vlmevalkit" if "index" in first else "csv"
-            return foreign.convert_table_row
-        if not is_own(first) and (whose := published.recognise(first)) is not None:
-            self._format = whose
-            return published.converter(whose)
-        match None if is_own(first) else foreign.recognise(first):
-            case "vlmevalkit":
-                self._format = "vlmevalkit"
-                return foreign.convert_table_row
-            case "evalplus":
-                self._format = "evalplus"
-                return foreign.convert_evalplus
-            case "lmms-eval" | "lm-evaluation-harness" as name:
-                self._format = name
-                if not foreign.has_own_id(first):
-                    self._is_numbered = True
-                    tool = "lmms-eval's" if name == "lmms-eval" else "The"
-                    log = "the log" if name == "lmms-eval" else "the log of lm-evaluation-harness"
-                    self._warnings.append(
-                        f"{tool} row numbers (doc_id) are used as qids, because {log} does not name the questions"
-                    )
-                return foreign.convert_lmms_eval if name == "lmms-eval" else foreign.convert_lm_eval
-        if is_executed(first):
-            self._format = "executed"
-        return convert_own
-
-    def _add_flaws(self, entry: Entry, flaws: Iterable[Flaw]) -> None:
-        for flaw in flaws:
-            self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
+    # --- records to a file ---
 
     def _conflicts(self) -> dict[str, str]:
         """Return the qids of foreign records that answer several questions; raises InputError if these are many."""
-        if self._format in ("grade", "jsonl", "executed", "csv"):
+        form = self._format or GRADE
+        if not form.carries:
             return {}
         conflicts = self._merger.conflicts()
         if len(conflicts) <= _CONFLICTS * len(self._merger):
             return conflicts
-        by_row = self._merger.by(foreign.row_number)
+        by_row = self._merger.by(form.number) if form.number else None
         if by_row is not None and not by_row.conflicts():
             # POPE of lmms-eval has each question_id in three categories.
             self._merger, self._is_numbered = by_row, True
@@ -358,8 +410,8 @@ class _Reading:
             return {}
         qid, tasks = next(iter(conflicts.items()))
         number = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
-        is_log = foreign.row_number(self._merger.records()[0]) is not None
-        raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {_ADVICE[is_log]}"])
+        advice = _ADVICE[bool(form.number)]
+        raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {advice}"])
 
     def _cut_cells(self, records: list[PredictionRecord]) -> Iterator[str]:
         if is_zip(self._data):
@@ -369,20 +421,21 @@ class _Reading:
                 yield f"{counted(len(cut), 'prediction')} cut off at Excel's {limit} characters a cell: {names(cut)}"
 
 
+def _is_name(column: str) -> bool:
+    """Whether a text can be the name of a column."""
+    return len(column) <= 40 and all(c.isalnum() or c in "_ -.:()" for c in column) and not column[:1].isdecimal()
+
+
 def _filters(records: list[PredictionRecord]) -> Iterator[str]:
-    """Yield what was graded of a log of lm-evaluation-harness."""
+    """Yield what was graded of a log with the texts that filters made."""
     found = dict.fromkeys(name for record in records for name in record.filters or ())
-    log = "The log of lm-evaluation-harness has the"
     if len(found) == 1:
-        yield f"{log} text that its filter {names(found)} judged: this text is graded"
+        yield (
+            f"The log has the text that its filter {names(found)} made of each reply: the official reading and "
+            "programs are graded by this text"
+        )
     elif found:
         yield (
-            f"{log} texts that {len(found)} filters judged: each is graded as a sample of its own, in this order: "
-            f"{names(found)}. The metrics of one filter are those of the group filter=NAME"
+            f"The log has the texts that {len(found)} filters made: each is graded as a sample of its own, in this "
+            f"order: {names(found)}. The metrics of one filter are those of the group filter=NAME"
         )
-
-
-def _is_record(value: object) -> bool:
-    return isinstance(value, dict) and any(
-        (is_own(value), foreign.recognise(value) is not None, published.recognise(value) is not None)
-    )

@@ -1,44 +1,143 @@
-"""One record of a prediction file: extract its valid parts, and find every error in it."""
+"""One record of a prediction file, by the row of the table of formats that it belongs to; and every error in it."""
 
 from __future__ import annotations
 
-import json
 import math
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from grader.files.json_text import MAX_DEPTH, MOST, Flaw, kind, quoted
 from grader.predictions.file import PredictionRecord
+from grader.predictions.layouts import ABSENT, BARE, KEY, Row, cell_text, find, first_of, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-Row = dict[str, object]
+    from grader.predictions.formats import Format
 
 RECORD = '{"qid": "...", "predictions": ["..."]}'
 EXPECTED = f"expected a JSON array, or JSON Lines, of {RECORD}"
-_EXECUTED_FIELDS = ("processed_predictions", "concatenated_predictions", "results")
 _NAMES_SHOWN = 8
+_WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+")
 
 
-def is_own(row: Row) -> bool:
-    """Whether a record is, or is meant to be, in grade's own format."""
-    return "qid" in row or "predictions" in row
+def record_of(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
+    """Return the record, and consume the row. `position`: its number in the file, from 0."""
+    return _strict(form, row) if form.is_strict else _lenient(form, row, position)
 
 
-def is_executed(row: Row) -> bool:
-    """Whether a record is from the official HumanEval-V `_executed.json`."""
-    return "results" in row and "processed_predictions" in row and "concatenated_predictions" in row
+# --- other tools' records ---------------------------------------------------------------------------------------
 
 
-def convert_own(row: Row) -> PredictionRecord | list[Flaw]:
-    """Check a record of grade's own format, and consume it; the verdicts in an `_executed.json` are dropped."""
+def _lenient(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
+    qid, texts = _id(form, row, position), _texts(form, row)
+    if isinstance(qid, Flaw) or isinstance(texts, Flaw):
+        return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
+    path, predictions = texts
+    whole = texts_of(find(row, form.whole)) if form.whole and path != form.whole else None
+    filters = None
+    if form.filter and path != form.whole and isinstance(name := row.get(form.filter), str):
+        if whole and len(whole) != len(predictions):
+            # A filter that keeps the first of several outputs, or votes: all of them are graded.
+            predictions, whole = whole, None
+        else:
+            filters = [name] * len(predictions)
+    if path in form.code:
+        predictions = [fenced(code) for code in predictions]
+    outputs = whole if whole and whole != predictions else None
+    return PredictionRecord(
+        qid=qid,
+        predictions=predictions,
+        fields=_fields(form, row),
+        filters=filters,
+        outputs=outputs,
+        continued=[True] * len(predictions) if path in form.continues else None,
+    )
+
+
+def _id(form: Format, row: Row, position: int) -> str | Flaw:
+    path = form.id[-1]
+    value = first_of(row, form.id)
+    if value is ABSENT and form.number:
+        path, value = form.number, find(row, form.number)
+    elif value is ABSENT and path == KEY:
+        value = position
+    if value is ABSENT and find(row, path) is ABSENT:
+        return _absent(path)
+    value = None if value is ABSENT else value
+    return _id_text(value) or Flaw(path=_steps(path), message=f"expected an id, found {kind(value)}")
+
+
+def _id_text(cell: object) -> str:
+    """Return an id as a text: 241, 241.0 and "241.0" become "241" (pandas turns integer columns into floats)."""
+    if not isinstance(cell, str | int | float) or isinstance(cell, bool):
+        return ""
+    if isinstance(cell, float) and not cell.is_integer():
+        return ""
+    text = cell_text(cell).strip()
+    whole = _WHOLE_FLOAT.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def _texts(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
+    """Return the place of a record's texts, and the texts. An output that is null is empty: the server gave none."""
+    found = {path: value for path in form.texts if (value := find(row, path)) is not ABSENT}
+    path, value = next(((path, value) for path, value in found.items() if value not in (None, [])), ("", None))
+    if path:
+        texts = texts_of(value)
+        return (path, texts) if texts else _no_text(form, path, value)
+    if None in found.values() or first_of(row, form.error) is not ABSENT:
+        return form.texts[0], [""]
+    return _no_text(form, next(iter(found)), []) if found else _absent(form.texts[0])
+
+
+def _no_text(form: Format, path: str, value: object) -> Flaw:
+    if isinstance(value, list) and form.number:
+        message = (
+            "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
+            "that generates text (output_type: generate_until)"
+        )
+        return Flaw(path=_steps(path), message=message)
+    return Flaw(path=_steps(path), message=f"expected a text or a list of texts, found {kind(value)}")
+
+
+def _absent(path: str) -> Flaw:
+    return Flaw(path=(), message=f"no {quoted(path)} in this record, but the first record has it")
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    return () if path in (KEY, BARE) else (path,)
+
+
+def _fields(form: Format, row: Row) -> Row:
+    """Return what else a record has, with its model and how it ended where the table says so."""
+    places = {"model": (form.model,), "finish_reasons": (form.finish,), "error": form.error, "doc": (form.task,)}
+    told = {name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT}
+    whole_id = () if form.number else form.id
+    texts = {path.partition(".")[0] for path in form.texts}
+    kept = {
+        name: row[name] for name in row if name not in texts and name not in (KEY, BARE, *form.leaves_out, *whole_id)
+    }
+    return {**kept, **told}
+
+
+def fenced(code: str) -> str:
+    """Return code in a code block, where every reading looks for it. Its fence is longer than any in the code."""
+    fence = "`" * (1 + max(map(len, re.findall("`{3,}+", code)), default=2))
+    return f"{fence}python\n{code}\n{fence}"
+
+
+# --- grade's own records ----------------------------------------------------------------------------------------
+
+
+def _strict(form: Format, row: Row) -> PredictionRecord | list[Flaw]:
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
         flaws = [*_missing(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
         if flaws or not isinstance(predictions, list):
             return flaws
-    for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
+    for name in ("qid", "predictions", *form.leaves_out):
         del row[name]
     fields = row or {}  # an emptied dict keeps its allocated memory
     prompts = _prompts(fields, len(predictions))
@@ -88,6 +187,9 @@ def _text_flaw(index: int, value: object) -> Flaw:
     return Flaw(path=("predictions", index), message=f"expected a string, found {kind(value)}{hint}")
 
 
+# --- any record -------------------------------------------------------------------------------------------------
+
+
 def tidy_fields(fields: Row) -> list[Flaw]:
     """Prepare additional fields for writing: NaN becomes null; too deep nesting is reported."""
     flaws = []
@@ -110,30 +212,6 @@ def _tidy(value: object, depth: int) -> object:
     if isinstance(value, dict):
         return {name: _tidy(part, depth + 1) for name, part in value.items()}
     return value
-
-
-def object_message(value: Row, label: str) -> str:
-    """Say what a top-level object seems to be, and how to convert it to a prediction file."""
-    if {"schema", "metrics", "samples"} <= value.keys():
-        return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
-    if "qid" in value and "predictions" in value:
-        return "a single record on several lines; put it in a list: [{...}]"
-    program = _conversion(value)
-    keys = f" with the keys {names(value)}" if value else ""
-    place = "" if label == "<stdin>" else f" {label}"
-    return f"found one object{keys}; {EXPECTED}" + (f"; this converts it: jq '{program}'{place}" if program else "")
-
-
-def _conversion(value: Row) -> str | None:
-    """Return the jq program that converts an object of a common shape to records; None for other shapes."""
-    for name, part in value.items():
-        if isinstance(part, list) and part and isinstance(part[0], dict) and is_own(part[0]):
-            return f".[{json.dumps(name)}]"
-    if value and all(isinstance(part, str) for part in value.values()):
-        return "to_entries | map({qid: .key, predictions: [.value]})"
-    if value and all(isinstance(part, list) and all(isinstance(p, str) for p in part) for part in value.values()):
-        return "to_entries | map({qid: .key, predictions: .value})"
-    return None
 
 
 def names(things: Collection[str]) -> str:

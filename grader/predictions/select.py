@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.files.json_text import MOST, quoted
+from grader.files.json_text import SHOWN, quoted
 from grader.predictions.record import counted, names
 from grader.results.provenance import Part, ids_hash
 
@@ -176,16 +176,16 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
     """
-    where = {record.qid: record.where for record in file.records}
+    where = {record.qid: record.place("qid") for record in file.records}
     if check.unknown and len(check.unknown) == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
-        return [f"{where[check.unknown[0]]}: $.qid: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}"]
+        return [f"{where[check.unknown[0]]}: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}"]
     lines = []
-    for number, qid in enumerate(check.unknown[:MOST]):
+    for number, qid in enumerate(check.unknown[:SHOWN]):
         near = _nearest(qid, known) if number < _SUGGESTIONS else None
         hint = f"; did you mean {quoted(near)}?" if near else ""
-        lines.append(f"{where[qid]}: $.qid: the benchmark has no {unit} {quoted(qid)}{hint}")
-    hidden = len(check.unknown) - MOST
+        lines.append(f"{where[qid]}: the benchmark has no {unit} {quoted(qid)}{hint}")
+    hidden = len(check.unknown) - SHOWN
     lines += [f"... and {hidden:,} more unknown qids"] if hidden > 0 else []
     if 2 * len(check.unknown) > len(file.records):
         lines.append(f"{len(check.unknown):,} of {len(file.records):,} qids are unknown. {_RIGHT}")

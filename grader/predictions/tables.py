@@ -1,13 +1,14 @@
-"""Tables of predictions: workbooks, and text separated by tabs or commas, row by row with each row's first line."""
+"""Tables of predictions: workbooks, parquet, and text separated by tabs or commas, row by row with each row's line."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.files.given import UNPACKED_LIMIT
 from grader.files.json_text import quoted
 from grader.files.workbook import WorkbookError, is_zip, read_sheet
 
@@ -15,18 +16,16 @@ if TYPE_CHECKING:
     from _csv import Reader
     from collections.abc import Iterator
 
-    from grader.predictions.record import Row
+    from grader.predictions.layouts import Row
 
-ID_COLUMNS = ("index", "qid")
-"""Possible names of the id column: in VLMEvalKit, and in grade's own records."""
-TEXT_COLUMN = "prediction"
+IsWanted = Callable[[list[str]], bool]
+"""Whether a table with these columns has predictions."""
+PARQUET = b"PAR1"
 _SEPARATORS = {"\t": "tab", ",": "comma"}
-_NAME = re.compile(r"[^\W\d][\w -]{0,40}")
-"""What a column may be called."""
 
 
 class TableRow(NamedTuple):
-    """One row of a table: its first line (or its spreadsheet row), and its cells by column."""
+    """One row of a table: its first line (or its number), and its cells by column."""
 
     line: int
     cells: Row
@@ -35,49 +34,38 @@ class TableRow(NamedTuple):
 class TableFault(Exception):  # noqa: N818 - a place in a file, found on purpose
     """Raised for a table that cannot be read, with the line."""
 
-    def __init__(self, line: int, message: str) -> None:
+    def __init__(self, line: int, message: str, columns: list[str] | None = None) -> None:
         super().__init__(message)
         self.line, self.message = line, message
+        self.columns = columns
+        """The columns of a table without predictions."""
 
 
-def separator(data: bytes) -> str | None:
+def separator(data: bytes, is_wanted: IsWanted) -> str | None:
     """Return the tab or comma that separates the column names, if the first line is that of a prediction table."""
-    head = data[: data.find(b"\n") if b"\n" in data else len(data)]
-    for mark in _SEPARATORS:
-        names = {name.strip().strip(b'"').decode(errors="replace") for name in head.split(mark.encode())}
-        if TEXT_COLUMN in names and names.intersection(ID_COLUMNS):
-            return mark
-    return None
+    return next((mark for mark in _SEPARATORS if is_wanted(columns_of(data, mark))), None)
 
 
-def not_named(head: bytes) -> str:
-    """Return what is missing in the first line of a text that looks like a table; empty if it looks like none."""
-    line, *more = head.decode(errors="replace").splitlines()
-    if line.startswith("sep="):
-        return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
-    mark = max("\t,;", key=line.count)
-    names = [name.strip().strip('"') for name in line.split(mark)]
-    if len(names) < 2 or not more or more[0].count(mark) < len(names) - 1 or not all(map(_NAME.fullmatch, names)):
-        return ""
-    if mark == ";":
-        return "is a table separated by semicolons; separate the columns by commas or tabs"
-    missing = [] if {*names}.intersection(ID_COLUMNS) else ['the id of the task to "qid"']
-    missing += [] if TEXT_COLUMN in names else [f'the answer to "{TEXT_COLUMN}"']
-    return f"has the columns {', '.join(map(quoted, names[:20]))}: rename {', and '.join(missing)}"
+def columns_of(data: bytes, mark: str) -> list[str]:
+    """Return the column names in the first line of a text."""
+    head = data[: data.find(b"\n") if b"\n" in data else len(data)].decode("utf-8-sig", errors="replace")
+    return [name.strip().strip('"') for name in head.split(mark)]
 
 
-def read_table(data: bytes) -> Iterator[TableRow]:
-    """Yield the rows of a workbook or of a table of text; raises `TableFault`."""
-    return _workbook_rows(data) if is_zip(data) else _text_rows(data)
+def read_table(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
+    """Yield the rows of a workbook, of parquet or of a table of text; raises `TableFault`."""
+    if data.startswith(PARQUET):
+        return _parquet_rows(data, is_wanted)
+    return _workbook_rows(data, is_wanted) if is_zip(data) else _text_rows(data, is_wanted)
 
 
-def _text_rows(data: bytes) -> Iterator[TableRow]:
+def _text_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TableFault(line, f"byte {error.start} of the file (0x{data[error.start]:02x}) is not UTF-8") from error
-    mark = separator(data.removeprefix(b"\xef\xbb\xbf")) or "\t"
+        raise TableFault(line, not_utf8(error.start, data[error.start])) from error
+    mark = separator(data, is_wanted) or "\t"
     # The limit is global in the csv module; its default of 131,072 characters is too small for a base64 image.
     before = csv.field_size_limit(sys.maxsize)
     try:
@@ -108,19 +96,39 @@ def _check_header(header: list[str]) -> None:
     for name in header:
         if name and header.count(name) > 1:
             raise TableFault(1, f"the column {quoted(name)} is a duplicate")
-    if not _has_columns(header):
-        raise TableFault(1, "the first row has no columns index and prediction")
 
 
-def _has_columns(header: list[str]) -> bool:
-    return TEXT_COLUMN in header and any(name in header for name in ID_COLUMNS)
-
-
-def _workbook_rows(data: bytes) -> Iterator[TableRow]:
+def _workbook_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
     try:
-        sheet = read_sheet(data, _has_columns, "the columns index and prediction")
+        sheet = read_sheet(data, is_wanted, "the columns of predictions")
     except WorkbookError as error:
-        raise TableFault(error.row, error.message) from error
+        raise TableFault(error.row, error.message, error.columns) from error
     _check_header(sheet.header)
     for number, cells in sheet.rows:
         yield TableRow(number, cells)
+
+
+def _parquet_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(pa.BufferReader(data))
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        if sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
+            raise TableFault(1, f"the table unpacks to more than {UNPACKED_LIMIT:,} bytes")
+        columns = file.schema_arrow.names
+        if not is_wanted(columns):
+            raise TableFault(1, "", columns)
+        rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
+        yield from (TableRow(number, row) for number, row in enumerate(rows, 1))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableFault(1, f"not a readable parquet file ({error}); was it cut off?") from error
+
+
+def not_utf8(position: int, byte: int) -> str:
+    """Return what is wrong with a byte of a text, and what can be done."""
+    return (
+        f"byte {position} of the file (0x{byte:02x}) is not UTF-8; if Excel or Windows wrote it, convert it: "
+        "iconv -f cp1252 -t UTF-8"
+    )

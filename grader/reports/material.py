@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import GradeError, first_line
+from grader.predictions.fields import fields_from
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
@@ -181,7 +182,11 @@ def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap])
         return None
     name = source.name
     try:
-        file = source if isinstance(source, PredictionFile) else read_predictions(source)
+        file = (
+            source
+            if isinstance(source, PredictionFile)
+            else read_predictions(source, fields_from(report.provenance.fields))
+        )
     except (GradeError, OSError) as error:
         gaps.append(Gap(what="predictions", why=f"{name} cannot be read: {first_line(error)}"))
         return None

@@ -111,6 +111,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the tasks came with the predictions."""
     predictions: str = ""
     """Name of the prediction file."""
+    fields: dict[str, str] = {}
+    """Where the prediction file has what was graded (`--fields`)."""
     inference: dict[str, Any] = {}
     """Sampling settings, if the prediction file has them."""
     predictions_digest: str | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.data.tables import BROKEN_SHARE, Rows
+from grader.predictions import formats
 from grader.predictions.evidence import evidence_of, row_of
 from grader.scorers.choice.items import options_in
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.data.tables import Row
     from grader.predictions.file import PredictionFile, PredictionRecord
-
-_OWN = frozenset(("grade", "jsonl", "executed", "csv", "mr-ben", "evalplus"))
-"""Formats that do not carry their tasks, or carry them in another way."""
 
 
 def carried_rows(
@@ -29,7 +27,7 @@ def carried_rows(
     With `letters`, tasks need options, in columns of these names, in the column `options` or, with `in_text`, at the
     end of the question.
     """
-    if file.format in _OWN:
+    if not formats.named(file.format).carries:
         return None
     make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options=options)
     found = [make(record, file, benchmark) for record in file.records]

@@ -26,6 +26,8 @@ ELSEWHERE = {
     "grade show floorplans": "tests/docs/test_own_benchmark.py",
     "grade answers.json -b floorplans": "tests/docs/test_own_benchmark.py",
     "grade programs.json -b doubling": "tests/docs/test_own_benchmark.py",
+    "grade outputs.jsonl -b gsm8k --fields": "tests/predictions/test_fields.py",
+    "grade results.json -b humaneval --fields": "tests/predictions/test_fields.py",
     "grade sums.json -b sums": "tests/scorers/test_plugin.py",
 }
 """Commands that take minutes, do not end, need a cluster or files of their page -> the tests that run them."""

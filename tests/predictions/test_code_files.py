@@ -42,6 +42,6 @@ def test_positions_are_those_of_the_rows_if_there_are_as_many(tmp_path: Path) ->
 
 
 def test_what_is_no_list_of_programs_is_named(tmp_path: Path) -> None:
-    (tmp_path / "p.json").write_text(json.dumps([{"question_id": "a", "code_list": [1]}]))
-    with pytest.raises(InputError, match=r"code_list: expected a list of strings"):
+    (tmp_path / "p.json").write_text(json.dumps([{"question_id": "a", "code_list": [{}]}]))
+    with pytest.raises(InputError, match=r"code_list: expected a text or a list of texts, found a list"):
         read_predictions(tmp_path / "p.json")

@@ -117,9 +117,9 @@ def check_rounds(
     for item in items:
         if predictions[item.id]:
             counts.setdefault(item.observation, {})[item.id] = len(predictions[item.id])
-    where = {record.qid: record.where for record in file.records}
+    where = {record.qid: record.place("predictions") for record in file.records}
     problems = [
-        f"{where[max(passes, key=passes.__getitem__)]}: $.predictions: question {unit}: "
+        f"{where[max(passes, key=passes.__getitem__)]}: question {unit}: "
         "its passes have different numbers of predictions "
         f"({', '.join(f'{qid}: {n}' for qid, n in passes.items())})"
         for unit, passes in counts.items()

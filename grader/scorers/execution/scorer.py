@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
-from grader.predictions.published import fenced
-from grader.predictions.record import counted
+from grader.predictions.record import counted, fenced
 from grader.results import Calls, Outcome, SampleResult
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPrompts, KnowsMetrics, RunsPrograms
 from grader.scorers.execution import assembly, executed, phases, prompts

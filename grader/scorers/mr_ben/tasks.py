@@ -17,7 +17,7 @@ from grader.data.tables import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import shown
-from grader.predictions.foreign import row_qids
+from grader.predictions.layouts import row_qids
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.official import Parser
 from grader.scorers.mr_ben.reading import GoldRow

@@ -282,7 +282,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
     [
         pytest.param(
             GOOD, {"1": "A", "2": "A", "77": "A"},
-            ['{path}:3: $.qid: the benchmark has no question "77"'],
+            ['{path}:3: $[2].qid: the benchmark has no question "77"'],
             id="unknown index",
         ),
         pytest.param(
@@ -313,7 +313,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         ),
         pytest.param(
             rolled(1, "red|blue", "A"), {"1": ["A", "B"], "1000001": "B"},
-            ["{path}:3: $.predictions: question 1: its passes have different numbers of predictions "
+            ["{path}:3: $[0].predictions: question 1: its passes have different numbers of predictions "
              "(1: 2, 1000001: 1)"],
             id="passes with unequal samples",
         ),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.errors import DataUnavailableError, GradeError, InputError, UsageError
-from grader.predictions.foreign import ScoredFile, read_scored, row_qids
+from grader.predictions.layouts import Contents, mr_ben, row_qids
 from grader.scorers import declarations
 from grader.scorers.mr_ben import tasks
 from tests.scorers.mr_ben.made import (
@@ -116,10 +116,10 @@ def test_an_official_scored_file_is_taken_apart() -> None:
         "physics": [row | answered | judged | {"Need_Error_Reason_Review": True, "Query_Prompt": "p"}, row | failed],
         "math": [{**row, "Sampled_Model": "b"}],
     }
-    assert read_scored(data) == ScoredFile(
-        rows={"physics": [row, row], "math": [{**row, "Sampled_Model": "b"}]},
-        predictions={"u/a": ["said"], "u/a#2": [""]},
+    assert mr_ben(data) == Contents(
+        [{"qid": "u/a", "mr_ben_response": "said"}, {"qid": "u/a#2", "mr_ben_response": ""}],
         judge_replies={"u/a": "Final Decision: x"},
+        questions={"physics": [row, row], "math": [{**row, "Sampled_Model": "b"}]},
     )
 
 
@@ -129,4 +129,4 @@ def test_an_official_scored_file_is_taken_apart() -> None:
     ids=["null", "array", "empty", "no rows", "no records", "objects", "prediction file", "benchmark data"],
 )
 def test_anything_else_is_not_a_scored_file(data: object) -> None:
-    assert read_scored(data) is None
+    assert mr_ben(data) is None

@@ -128,5 +128,5 @@ def test_a_log_without_samples_and_a_damaged_one_say_so(written: Any, tmp_path: 
         read_predictions(cut)
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps(log(samples=[{"id": []}])))
-    with pytest.raises(InputError, match=r"is not a readable inspect_ai log \(.*\$\.samples"):
+    with pytest.raises(InputError, match=r"\$\.id: expected an id, found a list"):
         read_predictions(broken)

@@ -110,7 +110,7 @@ def test_a_workbook_that_is_none_says_why() -> None:
         "cut.xlsx:1: $: not a readable .xlsx workbook (File is not a zip file); was it cut off?"
     ]
     assert refusal(workbook([["id", "answer"], [1, "B"]], [[]]), "a.xlsx") == [
-        "a.xlsx:1: $: no sheet has the columns index and prediction in its first row (found: id, answer; nothing)"
+        'a.xlsx:1: $: the table has the columns "id", "answer", which no known tool writes; name them: --fields id=id,reply=answer'
     ]
 
 
@@ -124,9 +124,9 @@ def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.Monk
 def test_rows_without_an_index_are_named() -> None:
     rows: list[list[object]] = [["index", "prediction"], [None, "A"], [2.5, "B"], [True, "C"], [1, "D"]]
     assert refusal(workbook(rows), "a.xlsx") == [
-        "a.xlsx:2: $.index: None is not a valid index",
-        "a.xlsx:3: $.index: 2.5 is not a valid index",
-        "a.xlsx:4: $.index: True is not a valid index",
+        "a.xlsx:2: $.index: expected an id, found null",
+        "a.xlsx:3: $.index: expected an id, found the number 2.5",
+        "a.xlsx:4: $.index: expected an id, found true",
     ]
 
 
@@ -152,24 +152,30 @@ def test_a_broken_table_says_on_which_line() -> None:
         "a.tsv:3: $: not a tab-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
     ]
     assert refusal(b"index\tprediction\n1\tA\n\t\xe9\n", "a.tsv") == [
-        "a.tsv:3: $: byte 22 of the file (0xe9) is not UTF-8"
+        "a.tsv:3: $: byte 22 of the file (0xe9) is not UTF-8; if Excel or Windows wrote it, convert it: iconv -f cp1252 -t UTF-8"
     ]
-    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == ['a.tsv:3: $.index: "" is not a valid index']
+    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == [
+        'a.tsv:3: $.index: expected an id, found the string ""'
+    ]
 
 
 def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
     content = b'[\n{"index": 241.0, "hint": NaN, "prediction": "A"},\n{"index": "7", "hint": "h", "prediction": NaN},\n{"index": 8, "prediction": 3}]'
     file = read(content, "a.json")
     assert answers(file) == {"241": ["A"], "7": [""], "8": ["3"]}
-    assert (file.format, file.records[0].fields, file.records[2].where) == ("vlmevalkit", {"hint": None}, "a.json:4")
+    assert (file.format, file.records[0].fields, file.records[2].where) == (
+        "vlmevalkit",
+        {"hint": None},
+        "a.json:4: $[2]",
+    )
 
 
 def test_json_rows_that_are_wrong_are_named() -> None:
-    content = b'[{"index": 1, "prediction": "A"},\n{"index": 2},\n{"index": [1], "prediction": ["A"]}]'
+    content = b'[{"index": 1, "prediction": "A"},\n{"index": 2},\n{"index": [1], "prediction": {}}]'
     assert refusal(content, "a.json") == [
-        'a.json:2: $[1]: no "prediction" in this row, but the first row has it',
-        "a.json:3: $[2].index: [1] is not a valid index",
-        "a.json:3: $[2].prediction: expected a text, found a list or an object",
+        'a.json:2: $[1]: no "prediction" in this record, but the first record has it',
+        "a.json:3: $[2].index: expected an id, found a list",
+        "a.json:3: $[2].prediction: expected a text or a list of texts, found an object",
     ]
 
 
@@ -235,7 +241,7 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
         "a.csv:3: $: 2 columns, but 3 in this row (a comma or a line break outside quotes?)"
     ]
     assert refusal(b"id,answer\n1,A\n", "a.csv") == [
-        'a.csv:1: $: the file has the columns "id", "answer": rename the id of the task to "qid", and the answer to "prediction"'
+        'a.csv:1: $: the file cannot be read: the table has the columns "id", "answer", which no known tool writes; name them: --fields id=id,reply=answer'
     ]
     assert "begins with" in refusal(b"Dear reader, hello\nThis is prose.\n", "a.csv")[0]
     assert "separated by semicolons" in refusal(b"qid;prediction\n1;A\n", "a.csv")[0]
@@ -274,11 +280,11 @@ def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: R
 
 
 def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
-    content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": ["x"]})
+    content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": {}})
     assert refusal(content, "a.jsonl") == [
-        'a.jsonl:2: $: expected a sample of EvalPlus with "task_id" and "completion" or "solution"',
-        "a.jsonl:3: $.task_id: None is not an id",
-        "a.jsonl:3: $.solution: expected a string, found a list",
+        'a.jsonl:2: $: no "solution" in this record, but the first record has it',
+        "a.jsonl:3: $.task_id: expected an id, found null",
+        "a.jsonl:3: $.solution: expected a text or a list of texts, found an object",
     ]
 
 
@@ -339,7 +345,7 @@ def test_the_text_that_lm_evaluation_harness_judged_is_graded_and_its_filter_is_
     assert answers(file) == {"HumanEval/0": ["def f0(): ..."], "HumanEval/1": ["def f1(): ..."]}
     assert file.format == "lm-evaluation-harness"
     assert file.warnings == [
-        'The log of lm-evaluation-harness has the text that its filter "create_test" judged: this text is graded'
+        'The log has the text that its filter "create_test" made of each reply: the official reading and programs are graded by this text'
     ]
 
 
@@ -349,7 +355,7 @@ def test_of_several_filters_each_has_its_sample() -> None:
     assert answers(file) == {"HumanEval/0": ["strict", "flexible"], "HumanEval/1": ["strict", "flexible"]}
     assert [record.filters for record in file.records] == [["strict", "flexible"]] * 2
     (note,) = file.warnings
-    assert '2 filters judged: each is graded as a sample of its own, in this order: "strict", "flexible"' in note
+    assert '2 filters made: each is graded as a sample of its own, in this order: "strict", "flexible"' in note
 
 
 def test_an_output_without_a_judged_text_is_read_once_for_all_filters() -> None:
@@ -392,18 +398,16 @@ def test_outputs_of_benchmarks_own_scripts_are_read(name: str, texts: dict[str, 
 def test_an_output_that_is_null_is_empty_and_another_object_is_an_error() -> None:
     row = {"question_id": 1, "generated_text": None}
     assert answers(read(lines(row, {**row, "question_id": 2, "generated_text": "x"}))) == {"1": [""], "2": ["x"]}
-    assert refusal(lines(row, {**row, "question_id": 2.5}, {"question_id": 3, "generated_text": 4}), "a.jsonl") == [
+    assert refusal(lines(row, {**row, "question_id": 2.5}, {"question_id": 3, "generated_text": {}}), "a.jsonl") == [
         "a.jsonl:2: $.question_id: expected an id, found the number 2.5",
-        "a.jsonl:3: $.generated_text: expected a string, found the integer 4",
+        "a.jsonl:3: $.generated_text: expected a text or a list of texts, found an object",
     ]
 
 
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
     file = read(lines({"doc_id": 0, "filtered_resps": ["A"]}, {"doc_id": "1", "filtered_resps": ["B"]}), "a.jsonl")
     assert answers(file) == {"0": ["A"], "1": ["B"]}
-    assert file.warnings == [
-        "lmms-eval's row numbers (doc_id) are used as qids, because the log does not name the questions"
-    ]
+    assert file.warnings == ["The log's row numbers (doc_id) are used as qids, because it does not name the questions"]
 
 
 def test_log_likelihoods_are_no_answers() -> None:
@@ -413,8 +417,9 @@ def test_log_likelihoods_are_no_answers() -> None:
     ) == [
         "a.jsonl:1: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be "
         "read: run a task that generates text (output_type: generate_until) (also at line 2: $.resps)",
-        "a.jsonl:3: $.doc_id: None is not an id",
-        'a.jsonl:4: $: expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"',
+        "a.jsonl:3: $.doc_id: expected an id, found null",
+        'a.jsonl:4: $: no "doc_id" in this record, but the first record has it',
+        'a.jsonl:4: $: no "resps" in this record, but the first record has it',
     ]
 
 
@@ -496,3 +501,53 @@ def test_mr_gsm8k_s_results_are_read_as_mr_ben_s(tmp_path: Path) -> None:
         ("u/original", "correct"),
         ("v/original", "unscored"),
     ]
+
+
+# answers of APIs
+
+
+def batch(number: int, response: object, error: object = None) -> dict[str, object]:
+    return {"id": f"batch_req_{number}", "custom_id": f"t{number}", "response": response, "error": error}
+
+
+def test_batches_of_openai_and_vllm_have_choices_and_errors() -> None:
+    choices = [
+        {"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"},
+        {"index": 1, "message": {"role": "assistant", "content": None}, "finish_reason": "length"},
+    ]
+    output = [{"type": "reasoning"}, {"role": "assistant", "content": [{"type": "output_text", "text": "B"}]}]
+    refused = {"status_code": 429, "body": {"error": {"message": "Rate limit reached", "code": "429"}}}
+    file = read(
+        lines(
+            batch(1, {"status_code": 200, "body": {"model": "m", "choices": choices}}),
+            batch(2, {"status_code": 200, "body": {"choices": [{"text": "D", "finish_reason": "stop"}]}}),
+            batch(3, {"status_code": 200, "body": {"output": output}}),
+            batch(4, refused),
+            batch(5, None, {"code": "batch_expired", "message": "This request expired."}),
+        ),
+        "batch_output.jsonl",
+    )
+    assert (file.format, answers(file)) == (
+        "openai-batch",
+        {"t1": ["A", ""], "t2": ["D"], "t3": ["B"], "t4": [""], "t5": [""]},
+    )
+    ended = {record.qid: record.endings or [] for record in file.records}
+    assert [ending.is_cut for ending in ended["t1"]] == [False, True]
+    assert [ended[qid][0].error for qid in ("t4", "t5")] == ["Rate limit reached", "This request expired."]
+    assert file.records[0].fields["model"] == "m"
+
+
+def test_the_last_message_of_the_model_is_its_reply() -> None:
+    asked = [{"role": "system", "content": "s"}, {"role": "user", "content": "?"}]
+    said = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "C"}]
+    file = read(
+        lines(
+            {"id": 1, "messages": [*asked, {"role": "assistant", "content": "A"}]},
+            {"id": 2, "messages": [*asked, {"role": "assistant", "content": said}, {"role": "tool", "content": "x"}]},
+            {"id": "x", "output": ["D", "E"], "messages": asked},
+        ),
+        "chat.jsonl",
+    )
+    assert answers(file) == {"1": ["A"], "2": ["C"], "x": ["D", "E"]}
+    (problem,) = refusal(lines({"id": 1, "messages": asked}), "chat.jsonl")
+    assert problem == "chat.jsonl:1: $.messages: expected a text or a list of texts, found a list"

@@ -1,0 +1,115 @@
+"""The fields of a file that no row of the table of formats knows: named by the user, proposed from what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.benchmark import Fields
+from grader.errors import UsageError
+from grader.files.json_text import quoted
+from grader.predictions.formats import Format
+from grader.predictions.layouts import BARE, KEY, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def format_of_fields(fields: Fields) -> Format:
+    """Return the fields that a user named as a row of the table of formats."""
+    text = fields.reply or fields.code or BARE
+    has = " ".join(path for path in (fields.id, text) if path not in ("", KEY))
+    code = (text,) if fields.code else ()
+    return Format(name="fields", has=(has,), id=(fields.id or KEY,), texts=(text,), code=code, carries=False)
+
+
+def parse_fields(text: str) -> Fields:
+    """Return the fields of `id=task_id,reply=response`; raises UsageError."""
+    named = {}
+    for part in text.split(","):
+        name, sign, path = part.strip().partition("=")
+        if name not in Fields.__struct_fields__ or not sign or not path:
+            raise UsageError(
+                f"{quoted(part)}: write --fields as id=FIELD,reply=FIELD (or code=FIELD for programs; at=FIELD for "
+                "where the records are)."
+            )
+        named[name] = path
+    try:
+        return Fields(**named)
+    except ValueError as error:
+        raise UsageError(f"--fields: {error}.") from None
+
+
+def as_mapping(fields: Fields | None) -> dict[str, str]:
+    """Return the fields as a results file records them."""
+    return {} if fields is None else msgspec.to_builtins(fields)
+
+
+def fields_from(mapping: Mapping[str, str]) -> Fields | None:
+    """Return the fields that a results file records; None if it has none."""
+    return Fields(**mapping) if mapping else None
+
+
+_IDS = (
+    "qid", "task_id", "question_id", "sample_id", "custom_id", "example_id", "problem_id", "id", "uid", "uuid", "index",
+    "idx", "pid", "name", "key", "number",
+)  # fmt: skip
+_REPLIES = (
+    "response", "responses", "reply", "output", "outputs", "generation", "generations", "generated_text", "prediction",
+    "predictions", "model_output", "model_response", "completion", "completions", "messages", "text", "answer",
+)  # fmt: skip
+_CODE = ("solution", "solutions", "program", "programs", "code", "generated_code")
+"""Names that files give to these fields, the clearest first."""
+
+
+def proposed(names: Iterable[str], at: str = "") -> str:
+    """Return the `--fields` line that probably reads records with these fields; empty if no field looks like a text."""
+    there = list(names)
+    lowered = {name.lower(): name for name in reversed(there)}
+    qid = next((lowered[name] for name in _IDS if name in lowered), "")
+    reply = next((lowered[name] for name in _REPLIES if name in lowered and lowered[name] != qid), "")
+    code = "" if reply else next((lowered[name] for name in _CODE if name in lowered), "")
+    if not reply and not code:
+        return ""
+    parts = {"at": at, "id": qid, "reply": reply, "code": code}
+    return "--fields " + ",".join(f"{name}={path}" for name, path in parts.items() if path)
+
+
+def proposed_for_object(value: Mapping[str, object]) -> str:
+    """Return the `--fields` line for an object that has its records under one of its names."""
+    for name, part in value.items():
+        rows = list(part.values()) if isinstance(part, dict) else part
+        if not isinstance(rows, list) or not rows:
+            continue
+        if isinstance(rows[0], dict):
+            if line := proposed(rows[0], name):
+                return line
+        elif isinstance(part, dict) and (isinstance(rows[0], str) or _are_texts(rows[0])):
+            return f"--fields at={name}"
+    return ""
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
+
+
+def is_single(value: Mapping[str, object]) -> bool:
+    """Whether an object is one record, with an id and other fields, not an object of records."""
+    return len(value) > 1 and not {"qid", "id", "task_id", "question_id"}.isdisjoint(value)
+
+
+def records_of(value: object, *, is_numbered: bool) -> list[Row] | None:
+    """Return the records in a list or an object of records; None if it is neither. `is_numbered`: without names."""
+    if isinstance(value, list):
+        return [_record(part) for part in value]
+    if isinstance(value, dict):
+        named = ((name, _record(part)) for name, part in value.items())
+        return [row if is_numbered else {KEY: name, **row} for name, row in named]
+    return None
+
+
+def _record(part: object) -> Row:
+    if isinstance(part, dict):
+        return part
+    return {BARE: part} if isinstance(part, str) or _are_texts(part) else {}

@@ -1,0 +1,131 @@
+"""The table of formats: a row for each way in which a tool writes predictions. Everything that reads a file asks it.
+
+A path such as `response.body.choices` leads through objects; a number in it is a place in a list, `*` is each part.
+To add a format: a row here, and a file of the tool in `tests/predictions/formats/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from grader.predictions import layouts
+from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find
+
+
+class Format(msgspec.Struct, frozen=True, kw_only=True):
+    """How one tool writes its predictions. All places in a record are paths."""
+
+    name: str
+    has: tuple[str, ...] = ()
+    """Alternatives: places, separated by blanks, that the first record of a file has."""
+    id: tuple[str, ...] = (KEY,)
+    """The place of the id; the first that a record has counts. A record without one has its position as id."""
+    number: str = ""
+    """The place of the row number in the tool's data, which is the id of a record without another."""
+    texts: tuple[str, ...] = ()
+    """The places of the model's outputs; the first that a record has counts."""
+    code: tuple[str, ...] = ()
+    """Those of them that have programs, not replies about them."""
+    continues: tuple[str, ...] = ()
+    """Those of them that have code which continues the task's prompt; only the scorer knows the prompt."""
+    whole: str = ""
+    """The place of the outputs from which the tool made the texts that it judged."""
+    filter: str = ""
+    """The place of the name of what made these texts."""
+    model: str = ""
+    finish: str = ""
+    """The place of the reasons why the model stopped."""
+    error: tuple[str, ...] = ("error",)
+    """The places of a request's error."""
+    task: str = ""
+    """The place of the task's own row in a record; empty: the record is the row."""
+    carries: bool = True
+    """Whether the file has the questions and the gold answers of its tasks, under names that data sets use."""
+    is_data: bool = True
+    """Whether data can have this form too."""
+    is_positional: bool = False
+    """Whether an id is the position of the task in the data."""
+    is_strict: bool = False
+    """Whether ids and texts have to have the type that is documented."""
+    leaves_out: tuple[str, ...] = ()
+    """Fields that are not kept: they are large, or made from the outputs."""
+    may_be_unanswered: bool = False
+    """Whether a record without a text is a question that was never asked."""
+    unfold: Callable[[object], Contents | None] | None = None
+    """Returns the records of a whole file, or of its rows, if they need more than places; None: not this format."""
+
+    def is_of(self, row: Row) -> bool:
+        """Whether a record is of this format."""
+        return any(all(find(row, path) is not ABSENT for path in places.split()) for places in self.has)
+
+
+_LOGGED = ("question_id", "index", "qid", "task_id")
+_IDS = tuple(f"{place}.{name}" for place in ("doc", "*") for name in _LOGGED)
+"""Harnesses log the data's own row as `doc`, or the id with the task's metric."""
+
+GRADE = Format(
+    name="grade", has=("qid predictions",), id=("qid",), texts=("predictions",), carries=False, is_strict=True
+)
+FORMATS = (
+    # The official evaluator of HumanEval-V.
+    Format(
+        name="executed", has=("predictions results processed_predictions concatenated_predictions",), id=("qid",),
+        texts=("predictions",), carries=False, is_strict=True,
+        leaves_out=("results", "processed_predictions", "concatenated_predictions"),
+    ),
+    GRADE,
+    Format(name="csv", has=("qid prediction",), id=("qid",), texts=("prediction",), carries=False),
+    Format(
+        name="inspect_ai", has=("id inspect_completions",), id=("id",), texts=("inspect_completions",), task="doc",
+        is_data=False, unfold=layouts.inspect_log,
+    ),
+    Format(name="mr-ben", has=("qid mr_ben_response", "uuid question_type model_output_steps"), id=("qid",),
+           texts=("mr_ben_response",), carries=False, unfold=layouts.mr_ben),
+    # BIG-Bench Hard: a row's number is its id.
+    Format(name="bbh", has=("input prediction target",), texts=("prediction",), is_data=False, unfold=layouts.bbh),
+    # Batches of OpenAI and vLLM; a failed request has an error in place of a response.
+    Format(
+        name="openai-batch", has=("custom_id response",), id=("custom_id",),
+        texts=("response.body.choices", "response.body.output"), model="response.body.model",
+        finish="response.body.choices.*.finish_reason", error=("error", "response.body.error"), carries=False,
+    ),
+    Format(name="mmlu-pro", has=("question_id model_outputs", "question_id generated_text"), id=("question_id",),
+           texts=("model_outputs", "generated_text")),
+    Format(name="mathvista", has=(f"{KEY} response", "pid response"), id=("pid", KEY), texts=("response",),
+           is_data=False, may_be_unanswered=True),
+    Format(name="mmmu-pro", has=("id response",), id=("id",), texts=("response",)),
+    Format(name="livecodebench", has=("question_id output_list", "question_id code_list"), id=("question_id",),
+           texts=("output_list", "code_list"), code=("code_list",)),
+    Format(name="opencompass", has=(f"{KEY} prediction",), texts=("prediction",), is_positional=True),
+    # lm-evaluation-harness names the filter, or logs the arguments of each request; lmms-eval logs neither.
+    Format(
+        name="lm-evaluation-harness",
+        has=tuple(f"doc_id {texts} {mark}" for texts in ("resps", "filtered_resps")
+                  for mark in ("filter", "prompt_hash", "target_hash", "arguments.gen_args_0", "arguments.0.0")),
+        id=_IDS, number="doc_id", texts=("filtered_resps", "resps"), whole="resps", filter="filter", task="doc",
+        is_data=False,
+    ),
+    Format(name="lmms-eval", has=("doc_id resps", "doc_id filtered_resps"), id=_IDS, number="doc_id",
+           texts=("resps", "filtered_resps"), task="doc", is_data=False),
+    Format(name="vlmevalkit", has=("index prediction",), id=("index",), texts=("prediction",), leaves_out=("image",)),
+    Format(name="evalplus", has=("task_id solution", "task_id completion"), id=("task_id",),
+           texts=("solution", "completion"), code=("solution",), continues=("completion",), carries=False),
+    # Scripts, and ZeroEval
+    Format(name="records", has=("id output", "id messages"), id=("id",), texts=("output", "messages"), carries=False),
+    # {id: text} or {id: [text, ...]}
+    Format(name="map", has=(f"{KEY} {BARE}",), texts=(BARE,), carries=False),
+    # generations.json of bigcode-evaluation-harness: a list of programs for each task
+    Format(name="bigcode", has=(BARE,), texts=(BARE,), code=(BARE,), is_positional=True),
+)  # fmt: skip
+
+
+def format_of(row: Row) -> Format | None:
+    """Return the format of a record; None if no row of the table knows it."""
+    return next((form for form in FORMATS if form.is_of(row)), None)
+
+
+def named(name: str) -> Format:
+    """Return the format of this name; that of a file whose fields the user named for any other."""
+    return next((form for form in FORMATS if form.name == name), GRADE)

@@ -1,0 +1,290 @@
+"""Places in a record, the texts that stand there, and the files of tools whose records need more than places."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Row = dict[str, object]
+
+KEY = "#"
+"""The place of a record's name in an object of records."""
+BARE = "="
+"""The place of a record that is no object: a text, or a list of texts."""
+_MOST_LISTS = 2
+"""Lists around a text: of requests, and of their repeats. More are log-likelihoods."""
+_MOST_WRAPPED = 3
+"""Objects around a text: a choice, its message, its content."""
+
+
+class Absent:
+    """What `find` returns for a place that a record does not have."""
+
+
+ABSENT: Final = Absent()
+
+
+class Contents(NamedTuple):
+    """The records of a file, and what else it has."""
+
+    rows: list[Row]
+    warnings: list[str] = []
+    judge_replies: dict[str, str] = {}
+    """Recorded judge replies by qid."""
+    questions: dict[str, list[Row]] | None = None
+    """The data of the file's own questions, by subject."""
+
+
+def find(value: object, path: str) -> object:  # noqa: PLR0911 - one return a kind of step
+    """Return what stands at a place of a record; ABSENT if there is nothing."""
+    if not path:
+        return value
+    if isinstance(value, dict) and path in value:
+        return value[path]
+    name, _, rest = path.partition(".")
+    if isinstance(value, list):
+        if name == "*":
+            found = [inner for part in value if (inner := find(part, rest)) is not ABSENT]
+            return found or ABSENT
+        return find(value[int(name)], rest) if name.isdecimal() and int(name) < len(value) else ABSENT
+    if not isinstance(value, dict):
+        return ABSENT
+    if name == "*":
+        parts = (find(part, rest) for part in value.values() if isinstance(part, dict))
+        return next((inner for inner in parts if inner not in (ABSENT, None)), ABSENT)
+    return find(value[name], rest) if rest and name in value else ABSENT
+
+
+def first_of(row: Row, paths: Iterable[str]) -> object:
+    """Return what stands at the first of these places that the record has, but null; ABSENT if it has none."""
+    found = (find(row, path) for path in paths)
+    return next((value for value in found if value is not ABSENT and value is not None), ABSENT)
+
+
+# --- texts ------------------------------------------------------------------------------------------------------
+
+
+def texts_of(value: object, lists: int = 0) -> list[str] | None:
+    """Return the model's outputs: a text, messages of a chat, choices of an API, or a list of these.
+
+    None if anything is no text: an object of another kind, or the log-likelihoods of options. `lists`: how many lists
+    the value is in.
+    """
+    for _ in range(_MOST_WRAPPED):
+        value = _inside(value) if isinstance(value, dict) else value
+    if value is ABSENT or isinstance(value, dict):
+        return None
+    if not isinstance(value, list):
+        return [cell_text(value)]
+    parts = [part for part in value if isinstance(part, dict)]
+    if any("role" in part for part in parts):
+        said = [message for message in parts if message.get("role") in ("assistant", "model")]
+        return texts_of(said[-1].get("content"), lists + 1) if said and lists < _MOST_LISTS else None
+    if any("type" in part for part in parts):
+        return [_joined(parts)]
+    if lists == _MOST_LISTS or _are_likelihoods(value):
+        return None
+    found = [texts_of(part, lists + 1) for part in value]
+    return None if None in found else [text for texts in found for text in texts or ()]
+
+
+def cell_text(cell: object) -> str:
+    """Return the text of a cell: empty for an empty one (NaN for pandas), digits for a number."""
+    if isinstance(cell, str):
+        return cell
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _inside(value: Row) -> object:
+    """Return the message of a choice, the content of a message, the text of a completion."""
+    return next((value[name] for name in ("message", "content", "text", "completion") if name in value), ABSENT)
+
+
+def _joined(parts: list[Row]) -> str:
+    """Return the text of a message in parts, without its reasoning."""
+    texts = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _are_likelihoods(value: list[object]) -> bool:
+    """Whether a list has what a harness measured of options: log-likelihood and whether it is greedy, as texts."""
+    return len(value) > 1 and all(
+        isinstance(pair, list) and len(pair) == len(("-1.5", "False")) and str(pair[1]) in ("True", "False")
+        for pair in value
+    )
+
+
+# --- inspect_ai -------------------------------------------------------------------------------------------------
+
+_ATTACHMENT = "attachment://"
+
+
+def inspect_log(log: object) -> Contents | None:
+    """Return the samples of an inspect_ai log; raises ValueError with the reason if it has none.
+
+    A sample's text is the model's final output, and the epochs of a sample are its outputs, in order. Epochs with
+    options in other orders answer different tasks.
+    """
+    if not isinstance(log, dict) or not log.keys() >= {"eval", "status", "version"}:
+        return None
+    samples = log.get("samples")
+    if not isinstance(samples, list) or not samples:
+        raise ValueError("is an inspect_ai log without samples; it was written with --no-log-samples, or nothing ran")
+    if not all(isinstance(sample, dict) for sample in samples):
+        raise ValueError("is not a readable inspect_ai log ($.samples: expected a list of objects)")
+    status, model = log["status"], find(log, "eval.model")
+    unfinished = f"the inspect_ai log is from a run that did not finish (status {status or 'started'})"
+    of_task: dict[str, list[Row]] = {}
+    for sample in samples:
+        of_task.setdefault(f"{sample.get('id')} {json.dumps(_inspect_task(sample))}", []).append(sample)
+    rows = [_inspect_row(epochs, model) for epochs in of_task.values()]
+    return Contents(rows, [] if status == "success" else [unfinished])
+
+
+def _inspect_row(epochs: list[Row], model: object) -> Row:
+    # A retried epoch stands in a log twice: the last one counts.
+    numbered = {cast("int", sample.get("epoch") or 1): sample for sample in epochs}
+    ordered = [numbered[number] for number in sorted(numbered)]
+    troubles = [first_of(sample, ("output.error", "error.message")) for sample in ordered]
+    return {
+        "id": ordered[0].get("id"),
+        "inspect_completions": [_inspect_text(sample) for sample in ordered],
+        "model": model if isinstance(model, str) else "",
+        "doc": _inspect_task(ordered[0]),
+        "finish_reasons": [_or_empty(find(sample, "output.choices.0.stop_reason")) for sample in ordered],
+        **({"errors": [*map(_or_empty, troubles)]} if any(each is not ABSENT for each in troubles) else {}),
+    }
+
+
+def _or_empty(value: object) -> object:
+    return "" if value is ABSENT or value is None else value
+
+
+def _inspect_text(sample: Row) -> object:
+    texts = texts_of(first_of(sample, ("output.completion", "output.choices.0.message")))
+    return _whole(texts[0], sample) if texts else ""
+
+
+def _inspect_task(sample: Row) -> Row:
+    """Return the task that a sample answers."""
+    asked, target = sample.get("input"), sample.get("target", "")
+    messages = asked if isinstance(asked, list) else [asked]
+    texts = [_whole(text, sample) for message in messages for text in texts_of(message) or ()]
+    single = isinstance(target, list) and len(target) == 1
+    return {
+        "question": "\n".join(map(str, texts)),
+        "options": sample.get("choices"),
+        "answer": cast("list[object]", target)[0] if single else target,
+    }
+
+
+def _whole(text: object, sample: Row) -> object:
+    """Return a text that may be stored as an attachment."""
+    attachments = sample.get("attachments")
+    if isinstance(text, str) and text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
+        return attachments.get(text.removeprefix(_ATTACHMENT), text)
+    return text
+
+
+# --- BIG-Bench Hard ---------------------------------------------------------------------------------------------
+
+
+def bbh(given: object) -> Contents | None:
+    """Return the rows of a file of BIG-Bench Hard, with their last question without the demonstrations before it."""
+    rows = given.get("outputs") if isinstance(given, dict) else given
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        return None
+    if not rows[0].keys() >= {"input", "prediction", "target"}:
+        return None
+    return Contents([{**row, "question": _last_question(row.get("input"))} for row in rows])
+
+
+def _last_question(asked: object) -> str:
+    return (asked.rpartition("\n\nQ: ")[2].rpartition("\nA:")[0] or asked) if isinstance(asked, str) else ""
+
+
+# --- Mr-Ben -----------------------------------------------------------------------------------------------------
+
+_RESPONSE = "Evaluation_Result"
+_JUDGEMENT = "Error_Reason_Correctness_Analysis"
+_ADDED = (_RESPONSE, _JUDGEMENT, "Need_Error_Reason_Review", "Query_Prompt")
+_OF_A_ROW = frozenset(("Question_UUID", "Sampled_Model", "Model_Solution_Correctness"))
+
+
+def row_qids(rows: Iterable[Row]) -> list[str]:
+    """Return `<Question_UUID>/<Sampled_Model>` for each row; a second row with the same key gets `#2`."""
+    numbers = Counter[str]()
+    qids: list[str] = []
+    for row in rows:
+        key = f"{row['Question_UUID']}/{row['Sampled_Model']}"
+        numbers[key] += 1
+        qids.append(key if numbers[key] == 1 else f"{key}#{numbers[key]}")
+    return qids
+
+
+def mr_ben(given: object) -> Contents | None:
+    """Return the content of Mr-Ben's scored results, {subject: [row, ...]}, or of the list that MR-GSM8K writes.
+
+    Each row is the benchmark's own, with the response and, if the judge was asked, its reply: a published run is scored
+    again without its model and judge (script/evaluate.py, script/utils.py of dvlab-research/Mr-Ben). A row that was
+    never asked has no response; a judge that was asked without success has an empty reply, which earns no credit.
+    """
+    subjects = {"mr-gsm8k": _of_mr_gsm8k(given)} if isinstance(given, list) else given
+    if not isinstance(subjects, dict) or not all(isinstance(rows, list) for rows in subjects.values()):
+        return None
+    rows = [row for subject in subjects.values() for row in subject]
+    if not all(isinstance(row, dict) and row.keys() >= _OF_A_ROW for row in rows):
+        return None
+    keyed = [*zip(row_qids(rows), rows, strict=True)]
+    responses = {qid: find(row, f"{_RESPONSE}.evaluation_raw_response") for qid, row in keyed}
+    answered: list[Row] = [
+        {"qid": qid, "mr_ben_response": text} for qid, text in responses.items() if isinstance(text, str)
+    ]
+    if not answered:
+        return None
+    judged = {
+        qid: find(row, f"{_JUDGEMENT}.scoring_raw_response")
+        for qid, row in keyed
+        if isinstance(row.get(_JUDGEMENT), dict)
+    }
+    return Contents(
+        answered,
+        judge_replies={qid: text if isinstance(text, str) else "" for qid, text in judged.items()},
+        questions={str(name): [_without(row, _ADDED) for row in subject] for name, subject in subjects.items()},
+    )
+
+
+def _without(row: Mapping[str, object], names: Iterable[str]) -> Row:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+_GSM8K = {
+    "Question_UUID": "uuid", "Sampled_Model": "question_type", "Question": "question",
+    "Model_Solution_Steps": "model_output_steps", "Model_Solution_First_Error_Step":
+    "model_output_solution_first_error_step", "Model_Solution_Error_Reason": "model_output_solution_first_error_reason",
+}  # fmt: skip
+"""Mr-Ben's field -> that of MR-GSM8K."""
+_GSM8K_VERDICT, _GSM8K_JUDGEMENT = "model_output_solution_correctness", "gpt4_error_reason_correctness_analysis"
+
+
+def _of_mr_gsm8k(rows: list[object]) -> list[Row]:
+    """Return the rows of MR-GSM8K's results in the layout of Mr-Ben's result file."""
+    found = []
+    for row in rows:
+        if isinstance(row, dict) and row.keys() >= {*_GSM8K.values(), _GSM8K_VERDICT}:
+            verdict = row[_GSM8K_VERDICT]
+            output = next((value for name, value in row.items() if name.endswith("_eval_output")), None)
+            made: Row = {name: row[source] for name, source in _GSM8K.items()}
+            made["Model_Solution_Correctness"] = "incorrect" if verdict == "wrong" else verdict
+            made[_RESPONSE] = {"evaluation_raw_response": find(output, "response")}
+            if judged := _or_empty(find(row, f"{_GSM8K_JUDGEMENT}.response")):
+                made[_JUDGEMENT] = {"scoring_raw_response": judged}
+            found.append(made)
+    return found
