@@ -28,7 +28,7 @@ def ask_all(
     """Send the missing requests of the selected conversations; return why the run stopped early, or "".
 
     Raises InfrastructureError if the key is refused or replies cannot be written. What is logged stays, however the run
-    ends.
+    ends; a run that stops early still waits for the requests under way.
     """
     models = [model] if coder is None else [model, coder]
 
@@ -57,17 +57,15 @@ def ask_all(
     trouble = TroubleReporter(models, observer)
     records = in_threads(converse, left, concurrency, tick=trouble.look)
     try:
-        for _ in records:
-            observer.advance()
-            if stopped := next((each.stopped for each in models if each.stopped), ""):
-                return stopped
+        for record in records:
+            observer.advance(steps=record.attempts > 0)
     except OSError as error:
         raise InfrastructureError(
             f"{log.path} could not be written: {error.strerror}. {what_is_kept(selected, log)}"
         ) from error
     finally:
         records.close()
-    return ""
+    return next((each.stopped for each in models if each.stopped), "")
 
 
 def _ordered(selected: Sequence[Conversation], log: Log) -> list[Conversation]:

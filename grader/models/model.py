@@ -141,6 +141,8 @@ class Model:
         """The tasks that failed since the last reply."""
         self.stopped = ""
         """Why no more requests are sent; empty while they are."""
+        self._is_over = threading.Event()
+        """Set as soon as `stopped` is: it ends long waits."""
         self.has_no_temperature = False
         """Whether the model refused the setting."""
         self._limit_name = "max_tokens"
@@ -156,7 +158,7 @@ class Model:
 
     def close(self) -> None:
         """Send nothing more and close the connections."""
-        self.stopped = self.stopped or "the model is closed"
+        self._stop("the model is closed")
         if self._client is not None:
             self._client.close()
 
@@ -214,8 +216,12 @@ class Model:
         with self._lock:
             # All samples of one task may fail, for example because its prompt is too long.
             self._failed = set() if reply.error is None else self._failed | {qid}
-            if len(self._failed) >= MOST_FAILURES_IN_A_ROW and not self.stopped:
-                self.stopped = f"{MOST_FAILURES_IN_A_ROW} tasks in a row failed, the last: {reply.error}"
+            if len(self._failed) >= MOST_FAILURES_IN_A_ROW:
+                self._stop(f"{MOST_FAILURES_IN_A_ROW} tasks in a row failed, the last: {reply.error}")
+
+    def _stop(self, why: str) -> None:
+        self.stopped = self.stopped or why
+        self._is_over.set()
 
     def _ask(self, request: Request) -> tuple[Reply, int]:
         """Return what came back, and the number of requests sent."""
@@ -223,10 +229,9 @@ class Model:
         while True:
             reply, sent, wait = self._send(messages, self._body(request))
             attempts += sent
-            if wait is None or waited + wait > LONGEST_WAIT or self.stopped:
+            if wait is None or waited + wait > LONGEST_WAIT or self._is_over.wait(wait):
                 return reply, attempts
             waited += wait
-            time.sleep(wait)
 
     def _send(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> tuple[Reply, int, float | None]:
         """Return what came back, the requests sent, and when to ask again, in seconds; None: not again."""
@@ -243,10 +248,8 @@ class Model:
         except openai.AuthenticationError:
             raise InfrastructureError(self._refused_key()) from None
         except openai.APIStatusError as error:
-            sent = _attempts(error.request)
-            if self._adapt(error, fields):
-                return Reply(), sent, 0.0
-            return Reply(error=self._status_error(error)), sent, _long_wait(error)
+            wait = 0.0 if self._adapt(error, fields) else _long_wait(error)
+            return Reply(error=self._status_error(error)), _attempts(error.request), wait
         except openai.APIConnectionError as error:
             return self._unconnected(error)
         except ValueError:
@@ -284,7 +287,7 @@ class Model:
         if self._transport.has_connected:
             return Reply(error=f"the connection to {self.address} failed: {cause}"), _attempts(error.request), None
         reason = f"no connection to {self.address}: {cause}; is it running? Check {self._server.address_option}"
-        self.stopped = self.stopped or reason
+        self._stop(reason)
         return Reply(error=self.stopped), 0, None
 
     def _status_error(self, error: openai.APIStatusError) -> str:

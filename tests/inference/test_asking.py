@@ -111,6 +111,11 @@ class TestStops:
             run(plan(30), path, server, concurrency=1)
         assert [request.prompt for request in server.asked[30:]] == [f"ask q{number}" for number in range(10)]
 
+    def test_a_run_that_stops_keeps_the_replies_to_requests_under_way(self, path: Path) -> None:
+        with ModelServer(lambda asked: say("A", delay=0.5) if asked.prompt == "ask q0" else fail(404)) as server:
+            assert run(plan(30), path, server, concurrency=2).startswith("10 tasks in a row failed")
+        assert [line["qid"] for line in lines(path) if line["content"] is not None] == ["q0"]
+
     def test_requests_that_no_server_got_are_no_lines(self, path: Path) -> None:
         with ModelServer.playing(say("A")) as gone:
             pass

@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 from grader.errors import InfrastructureError, UsageError
-from grader.models import model as models
 from grader.models import transport
 from grader.models.messages import Image, user
 from grader.models.model import Record, Request
@@ -135,12 +134,13 @@ class TestTrouble:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         waits: list[float] = []
-        monkeypatch.setattr(models.time, "sleep", waits.append)  # the SDK's own waits too
         with ModelServer.playing(fail(429, retry_after="300"), say("A")) as server, model(server) as it:
+            monkeypatch.setattr(it._is_over, "wait", waits.append)
             record = it.ask(request())
         assert (record.content, record.attempts, waits) == ("A", 2, [300.0])
         for after, times in (("1700", 3), ("4000", 1), ("1e308", 1)):
             with ModelServer.playing(fail(429, "no", retry_after=after)) as server, model(server) as it:
+                monkeypatch.setattr(it._is_over, "wait", waits.append)
                 record = it.ask(request())
             assert (record.content, record.attempts) == (None, times)
             assert record.error is not None
@@ -156,6 +156,17 @@ class TestTrouble:
         assert [record.attempts for record in records] == [1] * 35 + [0] * 7
         assert records[-1].error == it.stopped
         assert it.stopped.startswith(f"10 tasks in a row failed, the last: {server.url} replied with HTTP 404: no m")
+
+    def test_a_long_wait_ends_when_no_request_can_succeed(self) -> None:
+        with ModelServer.playing(fail(429, retry_after="3000")) as server, model(server) as it:
+            records: list[Record] = []
+            waiting = threading.Thread(target=lambda: records.append(it.ask(request())))
+            waiting.start()
+            while not server.asked:
+                time.sleep(0.01)
+            it.close()
+            waiting.join(60)
+        assert [record.attempts for record in records] == [1]
 
     def test_a_server_that_was_never_reached_is_asked_once(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
