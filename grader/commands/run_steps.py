@@ -193,7 +193,7 @@ def decide(report: Report, gates: Gates, unwritten: InfrastructureError | None) 
         return InfrastructureError.exit_code if lost else 0
     from grader.decisions.gate import exit_code
 
-    code = exit_code(gates.results, complete=unwritten is None)
+    code = exit_code(gates.results, complete=unwritten is None and not silent)
     if unwritten is not None and code != InfrastructureError.exit_code:
         say(f"error: {unwritten}")
     for gate in gates.results:

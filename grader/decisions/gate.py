@@ -5,6 +5,10 @@ drop (`--max-drop`) is compared with a paired interval, so that noise neither fa
 one. A gate with a drop of V is met only if the data rule out a larger drop, and failed only if they rule out a smaller
 one, each at the 5 % level (one-sided). Failures are corrected for the number of such gates (Holm): a run that should
 meet all of them fails one in at most 5 %. A run passes only if every gate is met, which needs no correction.
+
+Unscored samples leave a gate undecided only if they could decide it: it is met if it is met in their worst case, and
+failed if it fails in their best case. In a run, the worst case is that all of them are wrong; in a baseline, that all
+are right. The width of an interval stays that of the scored items.
 """
 
 from __future__ import annotations
@@ -128,33 +132,59 @@ def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingNa
     gate = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
     metric = _metric(report, scorer, line.name, reading, line.group)
     if metric is None:
-        return GateResult(gate=gate, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
+        why = _why_lost(report, line.name, reading, line.group)
+        given = report.metric(line.name, reading, line.group)
+        bounds = msgspec.UNSET if given is None or confident else given.bounds
+        states: list[State] = ["unscored"] * 2 if bounds is msgspec.UNSET else [_state(case, line) for case in bounds]
+        return GateResult(gate=gate, state=states[0] if states[0] == states[1] else "unscored", reason=why)
+    cases = _cases(metric)
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading, line.group)}"
     if 0 < line.value <= 1:
         figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
     if confident:
-        result = _confident(metric, line, gate, figure)
+        found = [_confident(metric, line, gate, figure, case - metric.number) for case in cases]
     else:
-        met = metric.number >= line.value - ROUNDING
-        result = GateResult(gate=gate, state="met" if met else "failed", reason=figure)
-    if result.state == "failed" and _highest(metric) < line.value - ROUNDING:
-        return msgspec.structs.replace(result, reason=result.reason + _bounds(metric))
-    return _unless_unscored([report], result, _bounds(metric))
+        found = [GateResult(gate=gate, state=_state(case, line), reason=figure) for case in cases]
+    return _of_cases(found, [report], _bounds(metric))
 
 
-def _confident(metric: Metric, line: FailUnder, gate: str, figure: str) -> GateResult:
-    """Return the decision by a one-sided test at the 5 % level."""
+def _state(value: float, line: FailUnder) -> State:
+    return "met" if value >= line.value - ROUNDING else "failed"
+
+
+def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> GateResult:
+    """Return the decision that the worst and the best case of unscored samples have in common, else an undecided one.
+
+    `cases`: the decisions in these two. `bounds`: the cases in words; empty if nothing is unscored.
+    """
+    worst, best = cases
+    if worst.state == "met" or best.state in ("failed", worst.state):
+        decided = worst if worst.state == "met" else best
+        return msgspec.structs.replace(decided, reason=decided.reason + bounds)
+    lost = [
+        f"{report.unscored:,} of {len(report.samples):,} samples{where} are unscored{_only_in(report)}"
+        for report, where in zip(reports, ("", " of the baseline"), strict=False)
+        if report.unscored
+    ]
+    reason = f"{worst.reason}; undecided because {' and '.join(lost)}{bounds}"
+    return GateResult(gate=worst.gate, state="unscored", reason=reason)
+
+
+def _confident(metric: Metric, line: FailUnder, gate: str, figure: str, shift: float) -> GateResult:
+    """Return the decision by a one-sided test at the 5 % level, for a value that is higher by `shift`."""
     if metric.ci95 is None:
         raise UsageError(f"--confident: {line.name} has no interval. Compare its value: remove --confident.")
-    is_high = metric.number >= line.value - ROUNDING
+    value = line.value - shift
+    is_high = metric.number >= value - ROUNDING
     ends = metric.ci95[0] / 100, metric.ci95[1] / 100
-    p_value = p_beyond(metric.number / 100, ends, line.value / 100)
+    p_value = p_beyond(metric.number / 100, ends, value / 100)
     state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "failed"
     other = "below" if is_high else "at least"
+    tested = f"the hypothesis that the true value is {other} {line.value:.10g} has p = {p_value:.2g} (one-sided)"
     return GateResult(
         gate=f"{gate}, confident",
         state=state,
-        reason=f"{figure}; p = {p_value:.2g} that it is {other} {line.value:.10g} (one-sided)",
+        reason=f"{figure}; {tested}",
         p_failed=1 - p_value if is_high else p_value,
     )
 
@@ -173,11 +203,15 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
     earlier, later = Side(baseline, reading), Side(report, reading)
     compared = compares.compare(earlier, later, name)
+    (worst, best), (least, most) = _cases(now), _cases(before)
+    bounds = f"{_bounds(now)}{_bounds(before, ' before')}"
+    # The difference is that of the pairs in which both samples are scored; the cases are of all items.
+    shifts = [case - compared.difference.value if bounds else 0.0 for case in (worst - most, best - least)]
     if regraded and compared.after >= compared.before - ROUNDING:
-        same = GateResult(gate=gate, state="met", reason="both runs graded the same outputs")
-        return _unless_unscored([report, baseline], same)
+        same = "both runs graded the same outputs"
+        states: list[State] = ["met" if shift >= -drop.value - ROUNDING else "inconclusive" for shift in shifts]
+        return _of_cases([GateResult(gate=gate, state=one, reason=same) for one in states], [report, baseline], bounds)
     low, high = compared.difference.ci90
-    state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
     change = compared.difference
     figures = (
         f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided "
@@ -185,16 +219,20 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     )
     if regraded:
         figures += "; the outputs are the same, so only the grading differs (judge, limits or version)"
-    if state == "inconclusive":
+    if low < -drop.value <= high:
         figures += _undecided(change, drop)
     if made := differences(baseline, report):
         figures += f"; the runs had different conditions: {in_words(made)}"
-    p_failed = p_at_least(-drop.value, [(Z90, high), (Z95, change.ci95[1])])
-    result = GateResult(gate=gate, state=state, reason=figures, p_failed=p_failed)
-    # The gate fails even if all unscored samples were correct now and wrong before, so they do not matter.
-    if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
-        return result
-    return _unless_unscored([report, baseline], result)
+    found = [
+        GateResult(
+            gate=gate,
+            state="met" if low + shift >= -drop.value else "failed" if high + shift < -drop.value else "inconclusive",
+            reason=figures,
+            p_failed=p_at_least(-drop.value, [(Z90, high + shift), (Z95, change.ci95[1] + shift)]),
+        )
+        for shift in shifts
+    ]
+    return _of_cases(found, [report, baseline], bounds)
 
 
 def _undecided(change: Difference, drop: MaxDrop) -> str:
@@ -217,19 +255,6 @@ def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None
     if metric is not None:
         return f"it was not judged{_bounds(metric)}; name a judge (--judge-model)"
     return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to compare it with"
-
-
-def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
-    """Return the result, or an undecided result if this run or the baseline has unscored samples."""
-    lost = [
-        f"{report.unscored:,} of {len(report.samples):,} samples{where} are unscored{_only_in(report)}"
-        for report, where in zip(reports, ("", " of the baseline"), strict=False)
-        if report.unscored
-    ]
-    if not lost:
-        return result
-    reason = f"{result.reason}; undecided because {' and '.join(lost)}{bounds}"
-    return GateResult(gate=result.gate, state="unscored", reason=reason)
 
 
 def _only_in(report: Report) -> str:
@@ -277,20 +302,17 @@ def _left_out(report: Report, reading: ReadingName, group: str | None) -> str:
     return f"; {left} of {len(tasks)} tasks are not judged" if left else ""
 
 
-def _highest(metric: Metric) -> float:
-    """Return the value if all unscored samples were correct."""
-    return metric.number if metric.bounds is msgspec.UNSET else max(metric.number, metric.bounds[1])
+def _cases(metric: Metric) -> tuple[float, float]:
+    """Return the value if all unscored samples were wrong, and if all were right."""
+    if metric.bounds is msgspec.UNSET:
+        return metric.number, metric.number
+    return min(metric.number, metric.bounds[0]), max(metric.number, metric.bounds[1])
 
 
-def _lowest(metric: Metric) -> float:
-    """Return the value if all unscored samples were wrong."""
-    return metric.number if metric.bounds is msgspec.UNSET else min(metric.number, metric.bounds[0])
-
-
-def _bounds(metric: Metric) -> str:
+def _bounds(metric: Metric, when: str = "") -> str:
     if metric.bounds is msgspec.UNSET:
         return ""
-    return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"
+    return f"; with the unscored samples it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}{when}"
 
 
 CHANGING = 0.1

@@ -155,7 +155,9 @@ def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
 # --- unscored -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("value", "state"), [(49, "unscored"), (60, "unscored"), (70, "unscored"), (76, "failed")])
+@pytest.mark.parametrize(
+    ("value", "state"), [(49, "met"), (50, "met"), (60, "unscored"), (75, "unscored"), (76, "failed")]
+)
 def test_a_line_is_decided_only_if_nothing_lost_could_turn_it(value: int, state: State) -> None:
     made = questions({"a": "correct", "b": "correct", "c": "unscored", "d": "wrong"})
     found = line(made, f"accuracy={value}")
@@ -204,10 +206,7 @@ def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
     made = report(samples, metric_rows(samples, "accuracy", each_task))
     assert line(made, "accuracy:c=x=0").state == "unscored"
     official = line(made, "accuracy:c=x=50", reading="official")
-    assert (official.state, official.reason.partition("; undecided because ")[2]) == (
-        "unscored",
-        "1 of 2 samples are unscored in the careful reading",
-    )
+    assert official.state == "met", "the official reading has lost nothing"
     gone = questions({"a": "unscored", "b": "unscored"}, group="c=x")
     both = msgspec.structs.replace(
         gone, samples=[*gone.samples, sample("d", "correct")], metrics=figures("accuracy", 100, 1)
@@ -229,17 +228,21 @@ def test_a_pass_at_k_for_which_too_few_samples_are_left_is_unscored() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("correct", "unscored", "1 of 300 samples are unscored"),
-        ("unscored", "correct", "1 of 300 samples of the baseline are unscored"),
-        ("unscored", "unscored", "1 of 300 samples are unscored and 1 of 300 samples of the baseline are unscored"),
+        ("correct", "unscored", "10 of 300 samples are unscored"),
+        ("unscored", "wrong", "10 of 300 samples of the baseline are unscored"),
+        ("unscored", "unscored", "10 of 300 samples are unscored and 10 of 300 samples of the baseline are unscored"),
     ],
 )
-def test_a_drop_is_not_met_on_what_either_run_lost(before: str, after: str, said: str) -> None:
-    words = {f"q{n}": "correct" for n in range(299)}
-    baseline, made = (questions({**words, "last": word}) for word in (before, after))
-    found = drop(baseline, made, "5")
-    assert (found.state, found.reason.partition("; undecided because ")[2]) == ("unscored", said)
-    fallen = questions({**dict.fromkeys(words, "wrong"), "last": after})
+def test_a_drop_is_decided_only_if_nothing_lost_could_turn_it(before: str, after: str, said: str) -> None:
+    words = {f"q{n}": "wrong" if n % 100 == 0 else "correct" for n in range(290)}
+    baseline, made = (questions({**words, **{f"l{n}": word for n in range(10)}}) for word in (before, after))
+    undecided = drop(baseline, made, "3")
+    assert (undecided.state, undecided.reason.partition("; undecided because ")[2].partition(";")[0]) == (
+        "unscored",
+        said,
+    )
+    assert drop(baseline, made, "12").state == "met"
+    fallen = questions({**dict.fromkeys(words, "wrong"), **{f"l{n}": after for n in range(10)}})
     assert drop(baseline, fallen, "5").state == "failed"
 
 
@@ -270,8 +273,6 @@ def test_the_same_outputs_meet_any_drop() -> None:
     baseline, made = (mostly(1, 9, provenance=Provenance(data_digest="d", predictions_digest="x")) for _ in range(2))
     found = drop(baseline, made, "0")
     assert (found.state, found.reason) == ("met", "both runs graded the same outputs")
-    lost = msgspec.structs.replace(made, unscored=1)
-    assert drop(baseline, lost, "0").state == "unscored"
     other = msgspec.structs.replace(made, provenance=Provenance(data_digest="d", predictions_digest="y"))
     assert drop(baseline, other, "0").state == "inconclusive"
 
@@ -339,7 +340,9 @@ def test_a_confident_threshold_asks_the_interval(right: int, state: State) -> No
     made = questions({f"q{n}": "correct" if n < right else "wrong" for n in range(200)})
     found = line(made, "accuracy=75", confident=True)
     assert (found.state, found.gate) == (state, "accuracy >= 75 (careful), confident")
-    assert re.search(r"; p = \S+ that it is (at least|below) 75 \(one-sided\)", found.reason)
+    assert re.search(
+        r"; the hypothesis that the true value is (at least|below) 75 has p = \S+ \(one-sided\)", found.reason
+    )
 
 
 def test_a_metric_without_an_interval_has_no_confidence() -> None:
