@@ -5,10 +5,11 @@ several labels is in the suite of its first label. A case is a task, a question 
 case form rounds: a round has the samples with the same number, of all ids of the case. A round passes if all its
 samples earn full credit. A case passes if one of its rounds passes, as in pass@n. So a task passes with one passing
 program, a circular question with one round in which all passes are correct, and a question of Mr-Ben if all its rows
-are correct. A failure of the infrastructure does not count against the model: if only unscored samples could still
-make a case pass, the case is skipped, with the reason.
+are correct. If only unscored samples could still make a case pass, the case is skipped, with the reason.
 
-The gates form an additional suite. A gate that could not be decided is an error, so that no CI system shows success.
+Only gates fail: they form a suite of their own. A wrong answer is no failed test of a checkpoint whose gates are met,
+so its case passes, with the answer and the gold answer as its output. A gate that could not be decided is an error, so
+that no CI system shows success.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import msgspec
 
 from grader.reports.document import Case, Suite
 from grader.reports.text import clean
-from grader.results import Outcome, SampleResult, by_observation, by_round, other_than
+from grader.results import Outcome, SampleResult, by_observation, by_round, other_than, read_facts
 from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
@@ -128,18 +129,32 @@ def _properties(report: Report, label: str | None, reading: ReadingName) -> Iter
 def _case(item: _Item, place: str, reading: ReadingName) -> Case:
     seconds = round(sum(sample.seconds for sample in item.samples), 3)
     remarks = _remarks(item, reading)
-    if item.verdict == "passed":
+    if item.verdict == "failed":
+        remarks = [_message(item, reading), _details(item, reading), *_gold(item), *remarks]
+    if item.verdict != "unscored":
         return Case(name=item.name, place=place, seconds=seconds, state="passed", remarks=remarks)
     return Case(
         name=item.name,
         place=place,
         seconds=seconds,
-        state="failed" if item.verdict == "failed" else "skipped",
-        kind=_type(item, reading),
+        state="skipped",
+        kind="unscored",
         message=_message(item, reading),
         details=_details(item, reading),
         remarks=remarks,
     )
+
+
+class _Gold(msgspec.Struct):
+    """The part of a scorer's own record of a sample that is the gold answer."""
+
+    gold: str | None = None
+
+
+def _gold(item: _Item) -> list[str]:
+    found = [read_facts(sample.facts, _Gold, f"sample {sample.qid}").gold for sample in item.samples]
+    answers = ", ".join(dict.fromkeys(clean(answer)[:MOST_CHARACTERS] for answer in found if answer))
+    return [f"gold answer: {answers}"] if answers else []
 
 
 def _lost(case: _Item, reading: ReadingName) -> list[SampleResult]:
@@ -150,12 +165,6 @@ def _lost(case: _Item, reading: ReadingName) -> list[SampleResult]:
 def _outcomes(case: _Item, reading: ReadingName) -> Counter[str]:
     """Count the outcomes of the samples without full credit."""
     return Counter(sample.reading(reading).outcome.value for sample in _lost(case, reading))
-
-
-def _type(case: _Item, reading: ReadingName) -> str:
-    """Return the outcome of the case: the most frequent one of its samples without full credit."""
-    counts = _outcomes(case, reading)
-    return "unscored" if case.verdict == "unscored" else max(counts, key=lambda o: counts[o], default="failed")
 
 
 def _message(case: _Item, reading: ReadingName) -> str:
@@ -193,7 +202,7 @@ def _details(case: _Item, reading: ReadingName) -> str:
 def _remarks(case: _Item, reading: ReadingName) -> list[str]:
     """Return additional lines: how many rounds pass, and the other reading's verdict if it differs."""
     other, elsewhere = other_than(reading), _verdict(case.other_rounds)
-    lines = [_passing(case, reading)] if len(case.rounds) > 1 else []
+    lines = [_passing(case, reading)] if len(case.rounds) > 1 and case.verdict != "failed" else []
     if elsewhere != case.verdict:
         lines.append(f"{reading}: {case.verdict}; {other}: {elsewhere}")
     return lines

@@ -69,7 +69,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
         as_file("x.xml", report, gates).decode()
         == """\
 <?xml version="1.0" encoding="utf-8"?>
-<testsuites name="grade vstar" tests="6" failures="2" errors="1" skipped="1" time="0.75">
+<testsuites name="grade vstar" tests="6" failures="1" errors="1" skipped="1" time="0.75">
 	<testsuite name="gates" tests="3" errors="1" failures="1" skipped="0" time="0.0">
 		<testcase name="pass@1 &gt;= 40" classname="vstar.gates" time="0.0"/>
 		<testcase name="pass@1 &gt;= 60" classname="vstar.gates" time="0.0">
@@ -90,7 +90,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
 		</properties>
 		<testcase name="q1" classname="vstar.count" time="0.25"/>
 	</testsuite>
-	<testsuite name="type=draw" tests="2" errors="0" failures="1" skipped="1" time="0.5">
+	<testsuite name="type=draw" tests="2" errors="0" failures="0" skipped="1" time="0.5">
 		<properties>
 			<property name="benchmark" value="vstar"/>
 			<property name="split" value="test"/>
@@ -101,8 +101,9 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
 			<property name="pass@1 (careful) type=draw" value="0.0"/>
 		</properties>
 		<testcase name="q2" classname="vstar.draw" time="0.5">
-			<failure message="failed" type="failed">q2 #0: failed: assert 1 == 2
-in f</failure>
+			<system-out>failed
+q2 #0: failed: assert 1 == 2
+in f</system-out>
 		</testcase>
 		<testcase name="q3" classname="vstar.draw" time="0.0">
 			<skipped message="unscored, which says nothing about the model: no sandbox (1 unscored)" type="unscored">\
@@ -129,17 +130,17 @@ def test_without_categories_the_benchmark_is_the_suite() -> None:
         (["passed", "failed", "timeout"], "system-out: 1 of 3 samples pass"),
         (
             ["failed", "timeout", "failed"],
-            "failure: 0 of 3 samples pass: 2 failed, 1 timeout | system-out: 0 of 3 samples pass",
+            "system-out: 0 of 3 samples pass: 2 failed, 1 timeout\nq #0: failed\nq #1: timeout\nq #2: failed",
         ),
         (
             ["failed", "unscored"],
             "skipped: unscored, which says nothing about the model: infrastructure failed (1 failed, 1 unscored)"
             " | system-out: 0 of 2 samples pass",
         ),
-        (["suspect"], "failure: suspect"),
+        (["suspect"], "system-out: suspect\nq #0: suspect"),
     ],
 )
-def test_a_task_fails_where_none_of_its_samples_passes_and_is_skipped_where_a_lost_one_might_have(
+def test_a_task_says_that_none_of_its_samples_passes_and_is_skipped_where_a_lost_one_might_have(
     outcomes: list[str], expected: str
 ) -> None:
     samples = [made.sample("q", made.read(outcome), number=number) for number, outcome in enumerate(outcomes)]
@@ -149,19 +150,20 @@ def test_a_task_fails_where_none_of_its_samples_passes_and_is_skipped_where_a_lo
 def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() -> None:
     right, wrong = made.read("correct"), made.read("wrong", "A")
     one = [made.sample("u/a", right, unit="u"), made.sample("u/b", wrong, unit="u")]
-    assert verdict(as_file("x.xml", made.report(one))) == "failure: 1 of 2 right: 1 wrong"
+    assert verdict(as_file("x.xml", made.report(one))).startswith("system-out: 1 of 2 right: 1 wrong\n")
     mixed = [*one, made.sample("u/a", wrong, unit="u", number=1), made.sample("u/b", right, unit="u", number=1)]
-    assert verdict(as_file("x.xml", made.report(mixed))) == (
-        "failure: 0 of 2 rounds pass: 2 wrong | system-out: 0 of 2 rounds pass"
-    )
+    assert verdict(as_file("x.xml", made.report(mixed))).startswith("system-out: 0 of 2 rounds pass: 2 wrong\n")
     third = [*mixed, made.sample("u/a", right, unit="u", number=2), made.sample("u/b", right, unit="u", number=2)]
     assert verdict(as_file("x.xml", made.report(third))) == "system-out: 1 of 3 rounds pass"
     # The second round has one of the two rows: right as it is, it is no whole round.
     partial = [*one, made.sample("u/a", right, unit="u", number=1)]
-    assert verdict(as_file("x.xml", made.report(partial))).startswith("failure: 0 of 2 rounds pass")
+    assert verdict(as_file("x.xml", made.report(partial))).startswith("system-out: 0 of 2 rounds pass")
 
 
-@pytest.mark.parametrize(("said", "expected"), [("correct", "passed"), ("wrong", "failure: 1 of 2 right: 1 no_answer")])
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("correct", "passed"), ("wrong", "system-out: 1 of 2 right: 1 no_answer\n1000001 #0: no_answer\ngold answer: A")],
+)
 def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str) -> None:
     # Officially, a pass that is missing does not count against its question.
     passes = [made.read("correct", "A"), made.read("no_answer", rule="missing")]
@@ -173,7 +175,7 @@ def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str
 @pytest.mark.parametrize(
     ("reading", "expected"),
     [
-        ("careful", "failure: suspect | system-out: careful: failed; official: passed"),
+        ("careful", "system-out: suspect\nq #0: suspect\ncareful: failed; official: passed"),
         ("official", "system-out: official: passed; careful: failed"),
     ],
 )
@@ -184,11 +186,18 @@ def test_the_reading_that_was_asked_for_decides_and_the_other_is_named_where_it_
     assert verdict(as_file("x.xml", report, reading=reading)) == expected  # type: ignore[arg-type]
 
 
+def test_with_all_gates_met_nothing_fails() -> None:
+    report = made.report([made.sample("q1", made.read("wrong", "A"), facts=write_facts(SampleFacts(gold="B")))])
+    root = parsed(as_file("x.xml", report, [made.gate("accuracy >= 0", "met", "0 >= 0")]))
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("2", "0", "0")
+    assert [said.text for said in root.iter("system-out")] == ["wrong\nq1 #0: wrong (answer A)\ngold answer: B"]
+
+
 def test_details_are_bounded() -> None:
     samples = [made.sample("q", made.read("failed", detail="x" * 10_000), number=n) for n in range(200)]
-    [failure] = parsed(as_file("x.xml", made.report(samples))).iter("failure")
-    assert len(failure.text) < 45_000
-    assert failure.text.endswith("\n... 180 more; all are in the results file.")
+    [said] = parsed(as_file("x.xml", made.report(samples))).iter("system-out")
+    assert len(said.text) < 45_000
+    assert said.text.endswith("\n... 180 more; all are in the results file.")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +212,7 @@ def test_untrusted_text_comes_back_as_text(text: str, shown: str) -> None:
     [case] = parsed(as_file("x.xml", made.report([made.sample("q", made.read("failed", detail=text))]))).iter(
         "testcase"
     )
-    assert case.findtext("failure") == f"q #0: failed: {shown}"
+    assert case.findtext("system-out") == f"failed\nq #0: failed: {shown}"
 
 
 @given(made.any_text)
@@ -220,7 +229,7 @@ def test_a_failure_has_the_first_call_that_is_answered_in_another_way() -> None:
     named = made.sample("q2", made.read("suspect", detail="passes, but solution(3) returned 5"), calls=calls)
     right = made.sample("q3", made.read("passed"), calls=calls)
     root = parsed(as_file("x.xml", made.report([wrong, named, right])))
-    assert [failure.text for failure in root.iter("failure")] == [
-        "q1 #0: failed: a test fails\n  solution(3) returned 5, expected 6",
-        "q2 #0: suspect: passes, but solution(3) returned 5",
+    assert [said.text for said in root.iter("system-out")] == [
+        "failed\nq1 #0: failed: a test fails\n  solution(3) returned 5, expected 6",
+        "suspect\nq2 #0: suspect: passes, but solution(3) returned 5",
     ]
