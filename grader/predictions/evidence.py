@@ -25,7 +25,7 @@ _QUESTIONS = ("question", "query", "problem", "input", "text", "goal")
 _OWN_QUESTIONS = ("question", "query", "problem")
 """Names in records that are no row of a data set: their `text` or `input` may be anything."""
 _OPTIONS = ("options", "choices", "endings")
-_GOLDS = ("answer", "target", "gold", "label", "answerKey")
+_GOLDS = ("answer", "target", "gold", "label", "answerKey", "expected_answer")
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,6 +41,10 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """The places of a request's error."""
     task: str = ""
     """The place of the task's own row in a record; empty: the record is the row."""
+    question: str = ""
+    options: str = ""
+    gold: str = ""
+    """The places of the parts of the task, if the record has them in places of its own."""
     carries: bool = True
     """Whether the file has the questions and the gold answers of its tasks, under names that data sets use."""
     is_data: bool = True
@@ -64,6 +68,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 _LOGGED = ("question_id", "index", "qid", "task_id")
 _IDS = tuple(f"{place}.{name}" for place in ("doc", "*") for name in _LOGGED)
 """Harnesses log the data's own row as `doc`, or the id with the task's metric."""
+_OF_METADATA = tuple(f"metadata.{name}" for name in (*_LOGGED, "id"))
 
 GRADE = Format(
     name="grade", has=("qid predictions",), id=("qid",), texts=("predictions",), carries=False, is_strict=True
@@ -91,6 +96,28 @@ FORMATS = (
         texts=("response.body.choices", "response.body.output"), model="response.body.model",
         finish="response.body.choices.*.finish_reason", error=("error", "response.body.error"), carries=False,
     ),
+    # evalscope's predictions (1.14, ModelResult of api/evaluator/cache.py): a sample's place in its subset.
+    Format(
+        name="evalscope", has=("index model_output",), id=_OF_METADATA, number="index", texts=("model_output.choices",),
+        finish="model_output.choices.*.stop_reason", error=("model_output.error",), carries=False,
+        leaves_out=("messages",),
+    ),
+    # verifiers' results.jsonl (0.1.14, utils/save_utils.py): a line for each rollout.
+    Format(name="verifiers", has=("example_id completion",), id=("example_id",), texts=("completion",), carries=False,
+           leaves_out=("prompt",)),
+    # byob_predictions.jsonl of NeMo Evaluator (0.2.8, contrib/byob/eval_logic.py); metadata is the task's row.
+    Format(name="nemo-evaluator", has=("sample_id response status",), id=_OF_METADATA, number="sample_id",
+           texts=("response",), task="metadata"),
+    # output*.jsonl of NeMo-Skills (inference/generate.py): the data's own row, and what was generated for it.
+    Format(name="nemo-skills", has=("generation expected_answer", "generation num_generated_tokens"),
+           id=("id", "task_id", KEY), texts=("generation",)),
+    # Details of lighteval (0.13, logging/info_loggers.py), a parquet file for each task.
+    Format(name="lighteval", has=("doc model_response",), texts=("model_response.text",), question="doc.query",
+           is_data=False, leaves_out=("doc", "metric")),
+    # Samples of Every Eval Ever (instance_level_eval.schema.json, 0.2.1): one turn, or a conversation.
+    Format(name="every-eval-ever", has=("evaluation_id sample_id",), id=("sample_id",),
+           texts=("output.raw", "messages"), model="model_id", question="input.raw", options="input.choices",
+           gold="input.reference", leaves_out=("input",)),
     Format(name="mmlu-pro", has=("question_id model_outputs", "question_id generated_text"), id=("question_id",),
            texts=("model_outputs", "generated_text")),
     Format(name="mathvista", has=(f"{KEY} response", "pid response"), id=("pid", KEY), texts=("response",),
@@ -113,7 +140,8 @@ FORMATS = (
     Format(name="evalplus", has=("task_id solution", "task_id completion"), id=("task_id",),
            texts=("solution", "completion"), code=("solution",), continues=("completion",), carries=False),
     # Scripts, and ZeroEval
-    Format(name="records", has=("id output", "id messages"), id=("id",), texts=("output", "messages"), carries=False),
+    Format(name="records", has=("id output", "id messages"), id=("id",), texts=("output", "messages"),
+           carries=False),
     # {id: text} or {id: [text, ...]}
     Format(name="map", has=(f"{KEY} {BARE}",), texts=(BARE,), carries=False),
     # generations.json of bigcode-evaluation-harness: a list of programs for each task

@@ -82,8 +82,8 @@ def refusal(data: bytes) -> str:
 _BOM = b"\xef\xbb\xbf"
 _CONFLICTS = 0.05
 """Maximum share of qids whose records answer different questions."""
-_NUMBERED = "The log's row numbers (doc_id) are used as qids, because it does not name the questions"
-_NOT_UNIQUE = "The log's row numbers (doc_id) are used as qids, because several of its questions have the same id"
+_NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
+_NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
 _ADVICE = {
     True: "Row numbers that begin at 0 in every subject, or files of several subjects in one, are no ids of the whole: "
     "grade each subject's file alone, with its own data (--data)",
@@ -382,7 +382,7 @@ class _Reading:
             return "qid" in first or "predictions" in first
         if form.number and first_of(first, form.id) is ABSENT:
             self._is_numbered = True
-            self._warnings.append(_NUMBERED)
+            self._warnings.append(_NUMBERED.format(form.number))
         return True
 
     def _is_repeated(self, form: Format, row: Row, record: PredictionRecord | list[Flaw]) -> bool:
@@ -406,7 +406,7 @@ class _Reading:
         if by_row is not None and not by_row.conflicts():
             # POPE of lmms-eval has each question_id in three categories.
             self._merger, self._is_numbered = by_row, True
-            self._warnings.append(_NOT_UNIQUE)
+            self._warnings.append(_NOT_UNIQUE.format(form.number))
             return {}
         qid, tasks = next(iter(conflicts.items()))
         number = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"

@@ -114,6 +114,9 @@ def _fields(form: Format, row: Row) -> Row:
     """Return what else a record has, with its model and how it ended where the table says so."""
     places = {"model": (form.model,), "finish_reasons": (form.finish,), "error": form.error, "doc": (form.task,)}
     told = {name: value for name, paths in places.items() if paths[0] and (value := first_of(row, paths)) is not ABSENT}
+    parts = {"question": form.question, "options": form.options, "answer": form.gold}
+    if task := {name: value for name, path in parts.items() if path and (value := find(row, path)) is not ABSENT}:
+        told["doc"] = task
     whole_id = () if form.number else form.id
     texts = {path.partition(".")[0] for path in form.texts}
     kept = {
