@@ -52,6 +52,8 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
     different: list[str] = []
     """`q1 #3 careful timeout (expected passed)`, for each outcome that is not as expected."""
     note: str = ""
+    has_sample: bool = True
+    """Whether a bundled sample was graded, and not the reference solutions of data."""
     problem: str = ""
     """Why nothing was graded."""
 
@@ -138,10 +140,29 @@ def _of_references(declared: Benchmark, options: Options, place: str, observer: 
     options = msgspec.structs.replace(options, ids=tuple(references))
     file = PredictionFile.of({qid: [reference] for qid, reference in references.items()}, "references")
     passed = {qid: [Outcome.PASSED] for qid in references}
-    tested = _compared(dict.fromkeys(READINGS, passed), grading.grade(file, options, observer).report, place)
+    report = grading.grade(file, options, observer).report
+    outside = {s.qid: s.careful.detail for s in report.samples if s.careful.outcome is Outcome.NOT_JUDGED}
+    careful = {qid: wanted for qid, wanted in passed.items() if qid not in outside}
+    tested = _compared({"official": passed, "careful": careful}, report, place)
     without = len(tasks) - len(references)
-    notes = filter(None, (tested.note, f"{counted(without, 'task')} without reference solution" if without else ""))
-    return msgspec.structs.replace(tested, note="; ".join(notes))
+    notes = filter(
+        None,
+        (
+            tested.note,
+            f"{counted(without, 'task')} without reference solution" if without else "",
+            _not_judged(outside),
+        ),
+    )
+    return msgspec.structs.replace(tested, note="; ".join(notes), samples=len(passed), has_sample=False)
+
+
+def _not_judged(outside: Mapping[str, str]) -> str:
+    """Return the tasks that no machine judges carefully, and why; empty if there are none."""
+    if not outside:
+        return ""
+    shown = "; ".join(f"{qid}: {why}" for qid, why in list(outside.items())[:SHOWN])
+    more = f"; and {len(outside) - SHOWN} more" if len(outside) > SHOWN else ""
+    return f"{counted(len(outside), 'task')} not judged carefully: {shown}{more}"
 
 
 def _compared(expected: Mapping[ReadingName, Outcomes], report: Report, place: str) -> Tested:

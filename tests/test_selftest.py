@@ -10,6 +10,7 @@ from grader.cli import run
 from grader.scorers import declarations, registry
 from grader.scorers.capabilities import RunsPrograms
 from tests.acceptance.command import grade
+from tests.acceptance.test_code_benchmarks import MOCKED, TWICE, with_tasks
 from tests.conftest import ROOT
 
 HUMANEVAL = ROOT / "benchmarks" / "humaneval" / "sample" / "tasks.jsonl"
@@ -75,6 +76,16 @@ def test_the_reference_solutions_of_own_data_must_pass(tmp_path: Path, capsys: p
     assert "sample/1 #0 official" in wrong
     assert "sample/1 #0 careful" in wrong
     assert "sample/0" not in wrong
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_task_that_no_machine_judges_is_named_and_is_no_fault_of_this_one(tmp_path: Path) -> None:
+    path = with_tasks(tmp_path, TWICE, MOCKED)
+    done = grade("selftest", "-b", path.parent / "own", "--sandbox", "bubblewrap")
+    assert done.returncode == 0, done.stderr
+    assert "2 samples as expected (1 task not judged carefully: mocked: the tests pass a value that" in done.stdout
+    assert done.stderr == ""
 
 
 def test_data_without_a_benchmark_or_without_solutions_are_bad_input(capsys: pytest.CaptureFixture[str]) -> None:

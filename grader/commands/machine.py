@@ -126,6 +126,10 @@ DIFFERS = (
     "This machine does not grade correctly. Stop other load and try again; `grade doctor` examines the sandbox, "
     "`grade image clean --all` and `grade image build` make it anew. If that does not help, install grade again."
 )
+FAILS = (
+    "Reference solutions do not pass. Correct those that fail their own tests; `grade doctor` examines the sandbox, "
+    "and `grade selftest` without options tells whether this machine grades correctly."
+)
 
 
 @click.command("selftest", short_help="Check that this machine grades correctly.", epilog=EXIT_CODES)
@@ -145,12 +149,13 @@ def selftest_command(*, benchmark: str | None, data: Path | None, sandbox: Any) 
     from grader import selftest
     from grader.commands.progress import watcher
 
-    passed = True
+    advice = ""
     for options_of_one in selftest.plan(benchmark, data, sandbox):
         with watcher(quiet=not sys.stderr.isatty()) as observer:
             tested = selftest.check(options_of_one, observer)
         click.echo(fitted(selftest.in_words(tested), sys.stdout))
-        passed &= tested.passed
-    if not passed:
-        say(DIFFERS)
-    return 0 if passed else 3
+        if not tested.passed:
+            advice = DIFFERS if tested.has_sample else FAILS
+    if advice:
+        say(advice)
+    return 3 if advice else 0
