@@ -94,7 +94,10 @@ def answer_official(text: str) -> None:
 
 
 READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
-    "execution": (execution, ("execution.extraction",)),
+    "execution": (
+        execution,
+        tuple(f"execution.{name}" for name in ("extraction", "careful_program", "reply_forms", "regions")),
+    ),
     "lmms-eval": (lmms_eval, ("choice.official",)),
     "vlmevalkit": (vlmevalkit, ("choice.official",)),
     "choice": (

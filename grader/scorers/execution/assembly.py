@@ -11,14 +11,7 @@ import msgspec
 
 from grader.scorers.execution.careful_program import WantedProgram, find, has_code
 from grader.scorers.execution.extraction import NOTHING, Rules, defined, extract, extract_plain, parse, tree_of
-from grader.scorers.execution.reply_forms import unframed
-from grader.scorers.execution.statements import (
-    assigned_in,
-    is_main_guard,
-    says_nothing,
-    unparsed,
-    without_demonstrations,
-)
+from grader.scorers.execution.statements import is_constant, is_main_guard, says_nothing, unparsed
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
@@ -51,11 +44,13 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """The careful completion, if it is another one."""
     difference: str = ""
     """What the careful completion does otherwise: words behind "the program"."""
-    rebinds: bool = False
-    """Whether the official completion is not the program at all: the code that it drops is the program, or changes the
-    meaning of a name that it keeps, or it runs demonstrations. Then only the careful completion is the program."""
     is_missing: bool = False
     """Whether the reply has no program at all."""
+
+    @property
+    def has_official(self) -> bool:
+        """Whether the official extraction finds anything."""
+        return bool(self.completion.strip()) and self.completion != NOTHING
 
 
 @functools.lru_cache(maxsize=4096)
@@ -103,10 +98,13 @@ def _classes(node: ast.stmt, outer: str = "") -> list[str]:
     return []
 
 
-def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[str, ...] = ()) -> Program:
-    """Assemble one prediction by these rules, and record which code they lose.
+def assemble(
+    prediction: str, signature_text: str, rules: Rules, tested: tuple[str, ...] = (), prelude: str | None = None
+) -> Program:
+    """Assemble one prediction by these rules, and as a person would.
 
-    `tested`: the names that the tests use. They say what to write if the signature does not.
+    `tested`: the names that the tests use. They say what to write if the signature does not. `prelude`: the code that
+    the program runs behind, if that is not the signature.
     """
     declared = read_signature(signature_text)
     names = declared.required or tested
@@ -115,51 +113,48 @@ def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[s
     tree = tree_of(content)
     as_written = rules in {"plain", "livecodebench"}
     completion = content if as_written else official_completion(content, tree)
-    given = frozenset(defined(parse(declared.source) or _EMPTY)).difference(names)
-    found = find(prediction, WantedProgram(names, _terminated(signature_text), given))
+    source = declared.source if prelude is None else prelude
+    given = frozenset(defined(parse(source) or _EMPTY)).difference(names)
+    prompt = "" if prelude is None else declared.source
+    found = find(prediction, WantedProgram(names, _terminated(signature_text), given, prompt))
     if found is None:
-        return _without_program(prediction, completion)
-    if not _is_same(found, content, tree, names):
-        return Program(completion=completion, recovered=found, difference=_NOT_FOUND, rebinds=True)
-    if tree is None or (as_written and not (names and _demonstrates(tree, names))):
+        made = Program(completion=completion)
+        return msgspec.structs.replace(made, is_missing=not (made.has_official and has_code(prediction)))
+    careful = tree_of(found) or _EMPTY
+    official = [_essence(one, names) for one in (tree, tree_of(completion)) if one is not None]
+    other = _essence(careful, names)
+    lost = [] if as_written else [node for node in careful.body if not isinstance(node, _SHOWN)]
+    is_first = prelude is not None or not _has_future(careful)  # behind the signature, that import would be too late
+    if is_first and (official[-1:] == [other] or (official[:1] == [other] and not lost)):
         return Program(completion=completion)
-    if as_written:
-        return Program(completion=completion, recovered=found, difference=_DEMONSTRATIONS, rebinds=True)
-    recovered, difference = _dropped(tree, completion, names)
-    rebinds = recovered is not None and _rebinds(tree, names)
-    return Program(completion=completion, recovered=recovered, difference=difference, rebinds=rebinds)
+    return Program(completion=completion, recovered=found, difference=_difference(official[:1], other, lost))
 
 
 _EMPTY = ast.Module(body=[], type_ignores=[])
 _NOT_FOUND = "keeps the code of the answer, which the official extraction does not find"
-_DEMONSTRATIONS = "does not run tests and demonstrations of its own"
+_NEEDLESS = "does not run tests and demonstrations of its own"
 
 
-def _is_same(found: str, content: str, tree: ast.Module | None, names: tuple[str, ...]) -> bool:
-    """Whether the official code block is the program that a person finds, and runs behind the signature."""
-    if tree is None:
-        return found.strip() == content.strip()
-    if any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body):
-        return False  # it must be first
-    if found.strip() == content.strip() or not names:
-        return found.strip() == content.strip()
-    own, other = (without_demonstrations(one.body, names) for one in (tree, tree_of(found) or _EMPTY))
-    return unparsed(own) == unparsed(other)
+def _essence(tree: ast.Module, names: tuple[str, ...]) -> list[str]:
+    """Return the statements of a program, without those that do nothing where its functions are called."""
+    kept = (n for n in tree.body if not (isinstance(n, ast.Pass) or is_constant(n) or (names and is_main_guard(n))))
+    return (unparsed(kept) or "").split("\n")
 
 
-def _demonstrates(tree: ast.Module, names: tuple[str, ...]) -> bool:
-    """Whether a program has more to run than its definitions, constants and set-up calls."""
-    rest = {*without_demonstrations(tree.body, names)}
-    return not all(node in rest or is_main_guard(node) or says_nothing(node) for node in tree.body)
+def _has_future(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
 
 
-def _without_program(prediction: str, completion: str) -> Program:
-    """Return what runs officially. Code that is not Python is still the answer, and nothing at all is none."""
-    if not has_code(prediction):
-        return Program(completion=completion, is_missing=True)
-    is_lost = not completion.strip() or completion == NOTHING
-    code = unframed(prediction).strip()
-    return Program(completion=completion, recovered=code if is_lost else None, difference=_NOT_FOUND, rebinds=is_lost)
+def _difference(official: list[list[str]], careful: list[str], lost: list[ast.stmt]) -> str:
+    """Return in words what a careful program does otherwise than the official code block."""
+    if not official or not {*careful} <= {*official[0]}:
+        return _NOT_FOUND
+    if not lost:
+        return _NEEDLESS
+    names = dict.fromkeys(
+        n.id for one in lost for n in ast.walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    return f"keeps top-level {', '.join(names) or 'statements'}"
 
 
 def head(signature_text: str, completion: str) -> str:
@@ -218,23 +213,5 @@ def official_completion(content: str, tree: ast.Module | None) -> str:
     return "\n".join(collector.parts)
 
 
-def _dropped(tree: ast.Module, completion: str, names: tuple[str, ...]) -> tuple[str | None, str]:
-    """Return the completion with what the official one drops (None: it drops nothing), and the difference in words."""
-    dropped = _unofficial(tree, names)
-    if not dropped:
-        return None, ""
-    statements = unparsed(without_demonstrations(tree.body, names))
-    assigned = ", ".join(dict.fromkeys(name for node in dropped for name in assigned_in(node))) or "statements"
-    return (statements, f"keeps top-level {assigned}") if statements != completion else (None, "")
-
-
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-
-
-def _rebinds(tree: ast.Module, names: tuple[str, ...]) -> bool:
-    """Whether top-level code that the official assembly drops rebinds a name that is kept."""
-    return not {name for node in _unofficial(tree, names) for name in assigned_in(node)}.isdisjoint(defined(tree))
-
-
-def _unofficial(tree: ast.Module, names: tuple[str, ...]) -> list[ast.stmt]:
-    return [node for node in without_demonstrations(tree.body, names) if not isinstance(node, _SHOWN)]
+"""The statements that the official assembly keeps."""

@@ -1,42 +1,43 @@
 """The program that a person would find in a reply and run.
 
-The pieces of Python in each form of the reply (reply_forms.py) are found. One of them is chosen, and others give it the
-names that it uses and does not define. A reply that only continues the signature is put behind it.
+The pieces of Python in each form of the reply (reply_forms.py) are found. The best of them is the program; the others,
+and what the model was given, add the names that it uses and lacks. A reply that only continues the signature is put
+behind it. Of a function's program, only what the function needs is kept.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.execution.extraction import MAX_SOURCE, SCOPES, is_script, outside_functions, returns, tree_of
+from grader.scorers.execution.extraction import MAX_SOURCE, SCOPES, outside_functions, returns, tree_of
 from grader.scorers.execution.regions import Budget, last_run, runs
-from grader.scorers.execution.reply_forms import forms, on_own_lines, unframed
+from grader.scorers.execution.reply_forms import forms, on_own_lines, unframed, unmarked
 from grader.scorers.execution.statements import (
+    FULL,
     IMPORTS,
-    assigned_in,
-    bound_in,
-    bound_outside,
-    has_calls,
-    loaded_in,
+    Statement,
+    done_by,
+    names_bound,
+    names_lacking,
+    needed,
     says_nothing,
+    statements,
     unparsed,
-    without_demonstrations,
-    words_in,
+    without_needless,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 MOST_PIECES = 100
 """Maximum number of pieces of Python in a reply, the last ones: of 3,418 recorded replies none has more than 7."""
 
 
 class WantedProgram(NamedTuple):
-    """What a task asks for."""
+    """What a task asks for, and what it gives."""
 
     names: tuple[str, ...]
     """Functions and classes, one of which the program must define; empty: it is a script."""
@@ -44,6 +45,8 @@ class WantedProgram(NamedTuple):
     """What a reply may continue; it ends with a line end."""
     given: frozenset[str]
     """Names that the program has without defining them."""
+    prompt: str = ""
+    """What else the model was given: a program that adds the names that are used and lacking."""
 
 
 def find(reply: str, wanted: WantedProgram) -> str | None:
@@ -52,7 +55,7 @@ def find(reply: str, wanted: WantedProgram) -> str | None:
     for text in forms(reply[-MAX_SOURCE:]):
         pieces = list(_pieces(text, budget))[-MOST_PIECES:]
         if not wanted.names:
-            found = _script(pieces)
+            found = _script(pieces, wanted)
         elif (found := _definition(pieces, wanted, is_real)) is None:
             found = _continued(text, wanted, budget)
             stub = stub or _definition(pieces, wanted, lambda _: True)
@@ -64,8 +67,7 @@ def find(reply: str, wanted: WantedProgram) -> str | None:
 def has_code(reply: str) -> bool:
     """Return whether a reply contains code at all, in any language, valid or not."""
     tree = tree_of(unframed(reply)[:MAX_SOURCE])
-    words = set() if tree is None else prose(tree)
-    if tree is not None and any(not isinstance(node, ast.Expr) for node in tree.body if node not in words):
+    if tree is not None and any(not isinstance(one.node, ast.Expr) for one in statements(unframed(reply)[:MAX_SOURCE])):
         return True
     return any(
         _LINE_OF_CODE.search(part.text) or (part.is_fenced and _SIGN_OF_CODE.search(part.text))
@@ -89,23 +91,29 @@ class _Segment(NamedTuple):
     """A part of a text between fences, or between a fence and an end of the text."""
 
     text: str
-    is_fenced: bool
+    is_fenced: bool = False
+    is_python: bool = False
+    """Whether its fence names Python, or no language."""
+    is_cut: bool = False
+    """Whether its fence is never closed."""
 
 
 class _Piece(NamedTuple):
-    tree: ast.Module
     source: str
-    is_fenced: bool
+    body: Sequence[Statement]
+    is_whole: bool
+    """Whether nothing of it is left out or cut off."""
+    place: int
+    """2: a block of Python, 1: no block, 0: a block of another language."""
 
 
 _FENCE = re.compile(r"[ \t>]*+(?:`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^\n`]*+$")
 """All repetitions are possessive; otherwise 20,000 tildes and a backtick would take 36 s."""
-_OTHER = {"text", "txt", "bash", "sh", "shell", "console", "output", "json", "markdown", "md", "plaintext", "yaml"}
-"""Languages of blocks that are no program."""
+_LEFT_OUT = re.compile(r"^[ \t]*+#[ \t]*+(?:\.\.\.|\u2026)", re.MULTILINE)
 
 
 def _segments(text: str) -> list[_Segment]:
-    """Return the parts of a text between fences, except those that show something else than code.
+    """Return the parts of a text between fences.
 
     A fence that nobody opened, or nobody closed, ends a part like any other; one in a docstring is no fence.
     """
@@ -113,67 +121,58 @@ def _segments(text: str) -> list[_Segment]:
     lines: list[str] = []
     language, is_fenced, at = "", False, 0
     marks = {quotes: (0, text.rfind(quotes)) for quotes in ('"""', "'''")}
+
+    def end(*, is_cut: bool) -> None:
+        is_python = not language or language.startswith(("py", "ipy"))
+        found.append(_Segment("\n".join(lines), is_fenced, is_python, is_cut and is_fenced))
+
     for line in text.split("\n"):
         match = _FENCE.match(line)
         if match is None or any(count % 2 and at < last for count, last in marks.values()):
             lines.append(line)
             marks = {quotes: (count + line.count(quotes), last) for quotes, (count, last) in marks.items()}
         else:
-            if language not in _OTHER:
-                found.append(_Segment("\n".join(lines), is_fenced))
+            end(is_cut=False)
             lines, language = [], match[1].lower()
             is_fenced = bool(language) or not is_fenced
             marks = {quotes: (0, last) for quotes, (_, last) in marks.items()}
         at += len(line) + 1
-    if language not in _OTHER:
-        found.append(_Segment("\n".join(lines), is_fenced))
+    end(is_cut=True)
     return [segment for segment in found if segment.text.strip()]
 
 
 def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
     """Yield the pieces of Python in a text, in order."""
-    for segment in [_Segment(text, is_fenced=True)] if _is_python(text) else _segments(text):
-        source, is_fenced = _dedented(segment.text), segment.is_fenced
-        parts: Iterable[str] = ()
-        if _is_python(source):
-            parts = [source]
-        elif is_fenced or _LINE_OF_CODE.search(source) or is_script(source):
-            parts = runs(source, budget)
-        for part in parts:
-            if (tree := tree_of(part)) is None:
+    for segment in [_Segment(text)] if tree_of(text) is not None else _segments(text):
+        source = _dedented(segment.text)
+        for part in [source] if tree_of(source) is not None else runs(source, budget):
+            tree = tree_of(part)
+            body = statements(part)
+            if tree is None or all(isinstance(one.node, ast.Expr) and says_nothing(one.node) for one in body):
                 continue
-            words = prose(tree)
-            rest = [node for node in tree.body if node not in words]
-            if rest or not words:
-                yield _Piece(ast.Module(rest, []), (unparsed(rest) or "") if words else part, is_fenced)
+            is_whole = not segment.is_cut and not _LEFT_OUT.search(part) and not _is_elided(tree)
+            place = 1 if not segment.is_fenced else 2 * segment.is_python
+            yield _Piece(part if len(body) == len(tree.body) else _text(body), body, is_whole, place)
 
 
-def _is_python(text: str) -> bool:
-    tree = tree_of(text)
-    return tree is not None and not prose(tree)
+def _is_elided(tree: ast.Module) -> bool:
+    """Whether `...` stands among the statements of a function."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return any(map(_is_ellipsis, (part for node in functions if is_real(node) for part in node.body)))
+
+
+def _is_ellipsis(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
 
 
 def _dedented(text: str) -> str:
-    """Return a text without its common indentation, and without the marks of a quotation."""
-    if all(line.lstrip().startswith(">") or not line.strip() for line in text.split("\n")):
-        text = re.sub(r"^[ \t]*>", "", text, flags=re.MULTILINE)
-    first = text.lstrip("\n")
-    return textwrap.dedent(text) if first[:1] in " \t" else text
+    """Return a text without the marks of its lines, and without its common indentation."""
+    text = unmarked(text)
+    return textwrap.dedent(text) if text.lstrip("\n")[:1] in " \t" else text
 
 
-def prose(tree: ast.Module) -> set[ast.stmt]:
-    """Return the statements that are words ("Sure", "[PYTHON]") which happen to be Python, and have no meaning."""
-    known: set[str] | None = None
-    found: set[ast.stmt] = set()
-    for node in tree.body:
-        if isinstance(node, (ast.Expr, ast.AnnAssign)) and not any(isinstance(n, ast.Call) for n in ast.walk(node)):
-            known = bound_in(tree) | _BUILTINS if known is None else known
-            if not loaded_in(node) <= known:
-                found.add(node)
-    return found
-
-
-_BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
+def _text(body: Sequence[Statement]) -> str:
+    return unparsed(one.node for one in body) or ""
 
 
 # --- choosing a piece, and adding what it needs -----------------------------------------------------------------
@@ -193,77 +192,83 @@ def _is_unwritten(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Raise) and "NotImplementedError" in ast.unparse(statement)
 
 
-def _definitions(tree: ast.Module, *, with_methods: bool = False) -> dict[str, ast.AST]:
+def _definitions(body: Sequence[ast.stmt], *, with_methods: bool = False) -> dict[str, ast.AST]:
     """Return what a program defines outside functions, and the methods of `class Solution` (LeetCode's form)."""
     found: dict[str, ast.AST] = {}
-    for node in outside_functions(tree):  # the last one first
+    for node in outside_functions(ast.Module([*body], [])):  # the last one first
         if isinstance(node, SCOPES):
             methods = node.body if with_methods and isinstance(node, ast.ClassDef) and node.name == "Solution" else []
             found = {part.name: part for part in (*methods, node) if isinstance(part, SCOPES)} | found
         elif isinstance(node, ast.Assign):
-            found = dict.fromkeys(assigned_in(node), node) | found
+            found = {part.id: node for part in node.targets if isinstance(part, ast.Name)} | found
     return found
 
 
 def _definition(pieces: Sequence[_Piece], wanted: WantedProgram, fits: Callable[[ast.AST], bool]) -> str | None:
-    """Return the last piece that defines one of the names, with what it needs of the others."""
-    for number in reversed(range(len(pieces))):
-        found = _definitions(pieces[number].tree, with_methods=not wanted.signature.strip())
-        if any(name in found and fits(found[name]) for name in wanted.names) and not returns(pieces[number].tree):
-            whole = _with_others(pieces, number, {*wanted.names}, wanted.given)
-            rest, source = without_demonstrations(whole, wanted.names), pieces[number].source
-            return source if len(rest) == len(pieces[number].tree.body) else unparsed(rest) or source
-    return None
-
-
-def _script(pieces: Sequence[_Piece]) -> str | None:
-    """Return the last of the scripts that do most: run something, and read their input; one in a block counts more."""
-    best, found = (0, False), None
+    """Return the best piece that defines one of the names, with what it needs of the others."""
+    ranked: list[tuple[bool, int, int]] = []
     for number, piece in enumerate(pieces):
-        whole = _with_others(pieces, number, set(), frozenset())
-        done = _done(whole), piece.is_fenced
-        if done[0] and done >= best and not returns(piece.tree):
-            best = done
-            found = piece.source if len(whole) == len(piece.tree.body) else unparsed(whole) or piece.source
-    return found
+        nodes = [one.node for one in piece.body]
+        found = _definitions(nodes, with_methods=not wanted.signature.strip())
+        if any(name in found and fits(found[name]) for name in wanted.names) and not returns(ast.Module(nodes, [])):
+            ranked.append((piece.is_whole and not _is_excerpt(piece, pieces[:number]), piece.place, number))
+    return _joined(pieces, max(ranked)[-1], wanted) if ranked else None
 
 
-_READS = {"input", "stdin", "fileinput"}
-_OPENS_INPUT = re.compile(r"\bopen\((?:0|'/dev/stdin')")
+def _is_excerpt(piece: _Piece, before: Sequence[_Piece]) -> bool:
+    """Whether all lines of a piece follow each other in an earlier one."""
+    lines = _lines(piece)
+    return any(lines in _lines(one) for one in before)
 
 
-def _done(body: Sequence[ast.stmt]) -> int:
-    """Return how much statements do: 0 nothing, 1 only their functions call something, 2 a call runs, 3 and reads."""
-    if not has_calls(body):
-        return 0
-    runs_something = has_calls(part for part in body if not isinstance(part, SCOPES))
-    reads = any(not words_in(part).isdisjoint(_READS) for part in body) or _OPENS_INPUT.search(unparsed(body) or "")
-    return 1 + runs_something * (1 + bool(reads))
+def _lines(piece: _Piece) -> str:
+    lines = [line.strip() for line in piece.source.split("\n")]
+    return "\n".join(["", *filter(None, lines), ""])
 
 
-def _with_others(pieces: Sequence[_Piece], main: int, needed: set[str], given: frozenset[str]) -> list[ast.stmt]:
-    """Return the statements of a piece, after those of others that define what it needs and lacks."""
-    if len(pieces) == 1:
-        return pieces[main].tree.body
-    parts: dict[int, list[ast.stmt]] = {main: pieces[main].tree.body}
-    others = [*range(main - 1, -1, -1), *range(main + 1, len(pieces))]
+def _script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
+    """Return the best script: one that reads and prints by itself, else the one that does most with the others."""
+    ranked: list[tuple[bool, int, bool, int, int]] = []
+    every = names_bound(one for piece in pieces for one in piece.body)
+    for number, piece in enumerate(pieces):
+        if returns(ast.Module([one.node for one in piece.body], [])):
+            continue
+        lacks = names_lacking(piece.body) & every - wanted.given
+        done = done_by(_with_others(pieces, number, wanted) if lacks else piece.body)
+        if done:
+            ranked.append((not lacks and done == FULL, done, piece.is_whole, piece.place, number))
+    return _joined(pieces, max(ranked)[-1], wanted) if ranked else None
+
+
+def _joined(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) -> str:
+    """Return a piece as a program, with what it needs of the others."""
+    whole = _with_others(pieces, main, wanted)
+    return pieces[main].source if whole == [*pieces[main].body] else _text(whole) or pieces[main].source
+
+
+def _with_others(pieces: Sequence[_Piece], main: int, wanted: WantedProgram) -> list[Statement]:
+    """Return the statements of a piece, after those of others, and of the prompt, that define what it lacks."""
+    given = statements(wanted.prompt)
+    others = [(n, pieces[n].body) for n in (*range(main - 1, -1, -1), *range(main + 1, len(pieces)))] + [(-1, given)]
+    own = list(pieces[main].body)
+    if wanted.names:
+        own = without_needless(own, wanted.names, wanted.given | names_bound(given))
+    parts: dict[int, list[Statement]] = {}
     while others:
-        whole = ast.Module([node for part in parts.values() for node in part], type_ignores=[])
-        has = bound_in(whole)
-        missing = (needed | loaded_in(whole)) - has - given - _BUILTINS
-        giver = next((n for n in others if missing & bound_outside(pieces[n].tree.body)), None)
+        whole = [*own, *(one for part in parts.values() for one in part)]
+        missing = names_lacking(whole) - wanted.given
+        giver = next((other for other in others if missing & names_bound(other[1])), None)
         if giver is None:
             break
         others.remove(giver)
-        parts[giver] = [
-            node
-            for node in without_demonstrations(pieces[giver].tree.body, needed)
-            if isinstance(node, IMPORTS) or has.isdisjoint(bound_outside([node]))
+        has = names_bound(whole)
+        parts[giver[0]] = [
+            one for one in needed(giver[1], missing) if isinstance(one.node, IMPORTS) or has.isdisjoint(one.bound)
         ]
-    own = parts.pop(main)
-    future = {node: None for node in own if isinstance(node, ast.ImportFrom) and node.module == "__future__"}
-    before = [node for number in sorted(parts) for node in parts[number]]
-    return [*future, *before, *(node for node in own if node not in future)] if before else own
+    if not any(parts.values()):
+        return own
+    future = [one for one in own if isinstance(one.node, ast.ImportFrom) and one.node.module == "__future__"]
+    return [*future, *(one for n in sorted(parts) for one in parts[n]), *(one for one in own if one not in future)]
 
 
 # --- a reply that continues the signature -----------------------------------------------------------------------
@@ -275,7 +280,8 @@ def _continued(text: str, wanted: WantedProgram, budget: Budget) -> str | None:
         copies = last_run(segment.text, wanted.names, budget), _method(segment.text, wanted.signature)
         for head, body in [*filter(None, copies), (wanted.signature, segment.text)]:
             if (whole := _whole(head, body, wanted.names, budget)) is not None:
-                return unparsed(without_demonstrations(ast.parse(whole).body, wanted.names)) or whole
+                piece = _Piece(whole, statements(whole), is_whole=True, place=1)
+                return _joined([piece], 0, wanted)
     return None
 
 
@@ -307,5 +313,5 @@ def _whole(head: str, body: str, names: tuple[str, ...], budget: Budget) -> str 
 def _is_written(tree: ast.Module, names: tuple[str, ...], lines: int) -> bool:
     """Whether one of the names is defined by code that begins in the first lines and ends after them."""
     goes_on = any(node.lineno <= lines < (node.end_lineno or 0) for node in tree.body)
-    found = _definitions(tree)
+    found = _definitions(tree.body)
     return goes_on and not returns(tree) and any(name in found and is_real(found[name]) for name in names)

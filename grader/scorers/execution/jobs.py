@@ -43,15 +43,21 @@ def attempts(
     tasks: Mapping[str, CodeTask],
     predictions: Mapping[str, list[str]],
     protocol: ExecutionProtocol,
-    assemble: Callable[[str, str, Rules, tuple[str, ...]], Program] = assemble,
+    assemble: Callable[[str, str, Rules, tuple[str, ...], str | None], Program] = assemble,
 ) -> Iterator[Attempt]:
     """Assemble every prediction, lazily; equal texts of a task are assembled once."""
     for qid, texts_ in predictions.items():
         programs: dict[str, Program] = {}
         for number, text in enumerate(texts_):
             if text not in programs:
-                programs[text] = assemble(text, tasks[qid].signature_text, protocol.assembly, tasks[qid].tested)
+                programs[text] = assemble(text, *asked_of(tasks[qid], protocol))
             yield Attempt(task=tasks[qid], sample=number, program=programs[text])
+
+
+def asked_of(task: CodeTask, protocol: ExecutionProtocol) -> tuple[str, Rules, tuple[str, ...], str | None]:
+    """Return what `assemble` needs to know of a task besides the prediction."""
+    prelude = None if task.cases is None else protocol.prelude
+    return task.signature_text, protocol.assembly, task.tested, prelude
 
 
 class OtherOrder(NamedTuple):

@@ -170,7 +170,7 @@ class ProgramScorer:
             if request.verbatim:
                 program = Program(completion=request.text)
             else:
-                program = assemble(request.text, task.signature_text, self._protocol.assembly, task.tested)
+                program = assemble(request.text, *jobs.asked_of(task, self._protocol))
             yield jobs.Attempt(task=task, sample=number, program=program)
 
     def _result(self, sample: Sample, request: Asked) -> SampleResult:

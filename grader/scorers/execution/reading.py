@@ -91,19 +91,37 @@ def careful_reading(
     """Return what an attentive person would conclude from the same output; `official`: None if that was not asked."""
     if verdicts.not_judged or attempt.program.is_missing:
         return not_judged(verdicts.not_judged) if verdicts.not_judged else NO_PROGRAM
-    own, whole = verdicts.completion, verdicts.whole
     passes = official is not None and official.outcome is Outcome.PASSED
-    if whole is not None and (attempt.program.rebinds or not _unfinished_at_start(whole)):
-        # One text is one program, never the better of two: if the text as written can run, it is the program.
-        if whole.judgement is not None and whole.judgement.confirmed and not passes:
-            detail = f"passes once the program {attempt.program.difference}"
-            return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
-        own = whole
+    # The official text is judged, too: careful never fails a program because of its own changes.
+    own = verdicts.completion if attempt.program.has_official or verdicts.whole is None else None
+    programs = [verdict for verdict in (verdicts.whole, own) if verdict is not None]
+    right = next(filter(_is_confirmed, programs), None)
+    if right is not None:
+        return _credited(official, attempt.program.difference if right is verdicts.whole else "")
     if official is not None and not passes:
         return official
-    if passes or own.judgement is None or own.judgement.confirmed:
-        return _confirmed(own)
-    return _unconfirmed(own.judgement, protocol)
+    judgement = programs[0].judgement
+    return _confirmed(programs[0]) if passes or judgement is None else _unconfirmed(judgement, protocol)
+
+
+def _is_confirmed(verdict: Verdict) -> bool:
+    return verdict.judgement is not None and verdict.judgement.confirmed
+
+
+def _credited(official: Reading | None, difference: str) -> Reading:
+    """Return the reading of a program whose answers are believed. `difference`: what careful does otherwise."""
+    passed = Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+    if official is None or official.outcome is Outcome.PASSED:
+        return passed
+    if difference:
+        return msgspec.structs.replace(passed, detail=f"passes once the program {difference}", rule="recovered")
+    if official.outcome not in _NOT_ITS_OWN:
+        return official
+    return msgspec.structs.replace(passed, detail=f"its answers are right; officially: {official.detail}")
+
+
+_NOT_ITS_OWN = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.LINT_FAILED})
+"""Official outcomes that may come from names that a program shares with its tests, or from a linter's guess."""
 
 
 def not_judged(why: str) -> Reading:
@@ -114,12 +132,8 @@ def not_judged(why: str) -> Reading:
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
 
 
-def _unfinished_at_start(whole: Verdict) -> bool:
-    """Whether a text as written fails to load or was stopped: the tests have no influence on either."""
-    judgement = whole.judgement
-    if judgement is None or judgement.confirmed:
-        return False
-    return judgement.kind in {"load", "ended"} or (not judgement.reason and judgement.evidence.stopped is not None)
+_NOT_ITS_OWN = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.LINT_FAILED})
+"""Official outcomes that may come from a linter's guess, or from names that the program shares with its tests."""
 
 
 def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:

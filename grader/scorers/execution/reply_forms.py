@@ -17,19 +17,40 @@ if TYPE_CHECKING:
 
 
 def forms(reply: str) -> Iterator[str]:
-    """Yield the forms of a reply in which a program is looked for: as it stands, and changed in several ways."""
-    texts = [text for text in (unframed(_answer(reply)), unframed(reply)) if text.strip()]
-    changes = (str, on_own_lines, _in_blocks, _with_values, _unescaped, lambda text: _plain(on_own_lines(text)))
-    yield from dict.fromkeys(change(text) for text in texts for change in changes)
+    """Yield the forms of a reply in which a program is looked for: as it stands, and changed in several ways.
+
+    What stands before another question comes first, then the whole reply, at last with its reasoning.
+    """
+    answer = unframed(_answer(reply))
+    texts = [text for text in (_ANOTHER.split(answer, maxsplit=1)[0], answer, unframed(reply)) if text.strip()]
+    seen: set[str] = set()
+    for text in texts:
+        for change in _CHANGES:
+            form = change(text)
+            if form.strip() not in seen:
+                seen.add(form.strip())
+                yield form
 
 
+_ANOTHER = re.compile(
+    r"^#{1,6} *(?:question|instruction|problem|task|exercise)\b|^(?:user|assistant|human)[ \t]*$|^(?:human|user|q): "
+    r"|^(?:question|problem|task|exercise) \d+[.:]|\[/?INST\]",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The beginning of another question, or another turn of a chat."""
 _CHAT = r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|</?s>|<(?:start|end)_of_turn>|<[eb]os>|\[/?INST\]"
 _OPENING = re.compile(rf"\A(?:\s|(?:{_CHAT})(?:assistant|model)?)+(?=\S)")
 _CLOSING = re.compile(rf"(?:{_CHAT})[ \t]*$", re.MULTILINE)
 _TAG = re.compile(r"^[ \t]*(?:\[/?(?:PYTHON|CODE|ANSWER|SOLUTION|BEGIN|DONE)\]|</?(?:python|code|answer|solution)>)", re.M | re.I)  # fmt: skip # noqa: E501
 _MARKUP = re.compile(r"`{3,}[\w+-]*|</?\w+(?: \w+=[^<>\n]*)?>|\[/?[A-Z]+\]|(?<=[:*]) +(?=def \w+\(|import \w|from \w+ import )")  # fmt: skip # noqa: E501
 _INDENTED = re.compile(r"^((?!(?:def|class|async|for|while|if|elif|else|try|except|finally|with|match)\b|[@\s]).*[:.]\n)((?:\n| {4}.*\n)+)", re.MULTILINE)  # fmt: skip # noqa: E501
-_VALUE = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_QUOTED = re.compile(r"^'''(?:python|py)[ \t]*\n(.*?)(?:^'''[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"(?<!`)`(?!`)([^`\n]++)`(?!`)")
+_TRANSCRIPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: |$)", re.MULTILINE)
+_HEADER = re.compile(r"\+\+\+ |--- |@@|diff |index ")
+_ADDED = re.compile(rf"\+|{_HEADER.pattern}")
+_VALUE = re.compile(r'(?<!")"((?:[^"\\]|\\.)*+)"(?!")')
+"""A text of JSON; not between three quotation marks, as a docstring is."""
 
 
 def unframed(reply: str) -> str:
@@ -39,7 +60,7 @@ def unframed(reply: str) -> str:
         text = text[opening.end() :] if re.search(_CHAT, opening[0]) else text
     if closing := _CLOSING.search(text):
         text = text[: closing.start()]
-    return _TAG.sub("```\n", text)
+    return _TAG.sub("```\n", _QUOTED.sub(r"```python\n\1\n```\n", text))
 
 
 def _answer(reply: str) -> str:
@@ -54,6 +75,11 @@ def _answer(reply: str) -> str:
 def on_own_lines(text: str) -> str:
     """Return a text with the markup inside its lines (a fence, a tag, a label) on lines of its own."""
     return _MARKUP.sub("\n```\n", text)
+
+
+def _with_spans(text: str) -> str:
+    """Return a text with the code in its lines (`def f(x): return x`) on lines of its own."""
+    return _SPAN.sub(r"\n```\n\1\n```\n", text)
 
 
 def _in_blocks(text: str) -> str:
@@ -84,3 +110,18 @@ def _plain(text: str) -> str:
     """Return a text as a page shows it: signs instead of their names, usual blanks, no characters that nobody sees."""
     kinds = {"Cf": "", "Zs": " ", "Zl": "\n", "Zp": "\n"}
     return "".join(kinds.get(unicodedata.category(char), char) for char in html.unescape(text))
+
+
+_CHANGES = (str, on_own_lines, _in_blocks, _with_values, _unescaped, lambda t: _plain(on_own_lines(t)), _with_spans)
+
+
+def unmarked(text: str) -> str:
+    """Return a text without the marks at the beginning of its lines: of a quotation, a transcript or a difference."""
+    lines = text.split("\n")
+    if all(line.lstrip().startswith(">") or not line.strip() for line in lines) and not _TRANSCRIPT.search(text):
+        return re.sub(r"^[ \t]*>", "", text, flags=re.MULTILINE)
+    if _TRANSCRIPT.match(text):
+        return "\n".join(line[match.end() :] for line in lines if (match := _TRANSCRIPT.match(line)))
+    if all(_ADDED.match(line) or not line.strip() for line in lines):
+        return "\n".join(line[1:] for line in lines if not _HEADER.match(line))
+    return text

@@ -45,9 +45,8 @@ class Sample:
     def candidates(self) -> list[Candidate]:
         """The candidates whose verdicts are wanted."""
         # With inputs, the official reading needs the completion's answers, so it runs even if careful does not use it.
-        program = self.attempt.program
-        is_left_out = (program.rebinds or program.is_missing) and not self.has_inputs
-        found = [] if self.refused or self.lint is None or is_left_out else [self.completion]
+        is_left_out = self.attempt.program.is_missing and not self.has_inputs
+        found = [] if self.lint is None or is_left_out else [self.completion]
         return found if self.whole is None else [*found, self.whole]
 
     @property
@@ -60,6 +59,8 @@ class Sample:
         """Both readings, if the task has inputs and they are known: careful is about the text as written."""
         official, whole = self.verdicts.completion.readings, self.verdicts.whole
         if official is None or whole is None or whole.readings is None:
+            return official
+        if self.attempt.program.has_official and official.careful.credit and not whole.readings.careful.credit:
             return official
         return msgspec.structs.replace(official, careful=whole.readings.careful, calls=whole.readings.calls)
 

@@ -47,16 +47,22 @@ class Settler:
         """Phase -> number of items settled from the cache."""
 
     def program(
-        self, text: str, signature: str, rules: extraction.Rules, tested: tuple[str, ...] = ()
+        self,
+        text: str,
+        signature: str,
+        rules: extraction.Rules,
+        tested: tuple[str, ...] = (),
+        prelude: str | None = None,
     ) -> assembly.Program:
         """Return what `assemble` returns, from the cache if it is there: looking it up takes less time."""
         if len(text) > MAX_CHARACTERS:
-            return assembly.assemble(text, signature, rules, tested)
-        key = self.key({"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY})
+            return assembly.assemble(text, signature, rules, tested, prelude)
+        asked = {"signature": signature, "rules": rules, "tested": tested, "prelude": prelude}
+        key = self.key({"assemble": text, **asked, "code": _ASSEMBLY})
         with contextlib.suppress(msgspec.ValidationError):
             if (known := self.executor.cache.get([key]).get(key)) is not None:
                 return msgspec.convert(known.get("computed"), assembly.Program)
-        made = assembly.assemble(text, signature, rules, tested)
+        made = assembly.assemble(text, signature, rules, tested, prelude)
         self.executor.cache.put(key, {"computed": msgspec.to_builtins(made)})
         return made
 

@@ -1,17 +1,133 @@
-"""What the statements of a program do: which names they bind and use, and whether they only test or show something."""
+"""What the statements of a program do: which global names they bind and use, and which of them a function needs."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
-from typing import TYPE_CHECKING
+import functools
+import re
+import symtable
+import sys
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from grader.scorers.execution.extraction import SCOPES
+from grader.scorers.execution.extraction import SCOPES, tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
+_DEFINES = (*IMPORTS, *SCOPES)
+_SHOWS = frozenset({"print", "input", "main", "exit", "_exit", "quit", "write", "show"})
+"""Words of statements that show something, or end the program."""
+_SETTINGS = frozenset({"setrecursionlimit", "set_int_max_str_digits", "stack_size"})
+"""Calls that change what every function can do."""
+
+
+class Statement(NamedTuple):
+    """A statement outside functions and classes, with global names."""
+
+    node: ast.stmt
+    bound: frozenset[str]
+    """What it binds, and what it changes by an assignment to an attribute or an item."""
+    loaded: frozenset[str]
+    """What it reads when it runs."""
+    used: frozenset[str]
+    """The same, and what functions in it read when they are called."""
+    words: frozenset[str]
+    """All names and attributes in it."""
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it defines a function or class, or imports something."""
+        return isinstance(self.node, _DEFINES)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it may do more than bind names."""
+        return not self.is_definition and has_calls([self.node])
+
+
+@functools.lru_cache(maxsize=16)
+def statements(source: str) -> tuple[Statement, ...]:
+    """Return the statements of a program, without words that happen to be Python, such as `Sure` and `Output: 10`."""
+    tree = tree_of(source)
+    every = [_statement(node) for node in tree.body] if tree is not None else []
+    known = names_bound(every) | BUILTINS
+    return tuple(one for one in every if not _is_word(one, known))
+
+
+def _is_word(one: Statement, known: frozenset[str]) -> bool:
+    if isinstance(one.node, ast.AnnAssign):
+        return one.node.value is None
+    return isinstance(one.node, ast.Expr) and says_nothing(one.node) and not one.used <= known
+
+
+def is_constant(node: ast.stmt) -> bool:
+    """Return whether a statement is a constant, such as a docstring."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _statement(node: ast.stmt) -> Statement:
+    parts = list(ast.walk(node))
+    words = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
+    try:
+        has_scopes = any(isinstance(part, _SCOPED) for part in parts)
+        bound, loaded, used = _names_by_scope(node) if has_scopes else _names(parts)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it cannot be compiled, or not be written
+        bound, loaded, used = _names(parts)
+    changed = set() if isinstance(node, SCOPES) else {name for part in parts if (name := _changed(part))}
+    return Statement(node, frozenset(bound | changed), frozenset(loaded), frozenset(used), words)
+
+
+_Names: TypeAlias = tuple[set[str], set[str], set[str]]
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPED = (*SCOPES, *_COMPREHENSIONS, ast.Lambda)
+
+
+def _names(parts: Iterable[ast.AST]) -> _Names:
+    """Return the names that code without functions binds, reads at once, and uses."""
+    bound, used = set[str](), set[str]()
+    for part in parts:
+        if isinstance(part, ast.Name):
+            (used if isinstance(part.ctx, ast.Load) else bound).add(part.id)
+        elif isinstance(part, ast.alias):
+            bound.add((part.asname or part.name).split(".")[0])
+        else:
+            bound.add(getattr(part, "name", None) or getattr(part, "rest", None) or "")  # `except`, `match`
+    return bound - {""}, used, used
+
+
+def _names_by_scope(node: ast.stmt) -> _Names:
+    """Return the global names that a statement with functions binds, reads at once, and uses."""
+    table = symtable.symtable(ast.unparse(node), "<text>", "exec")
+    bound, loaded, used = set[str](), set[str](), set[str]()
+    scopes = [(table, True)]
+    while scopes:
+        scope, is_now = scopes.pop()
+        symbols = [one for one in scope.get_symbols() if scope is table or one.is_global()]
+        bound |= {one.get_name() for one in symbols if one.is_assigned() or one.is_imported() or one.is_namespace()}
+        read = {one.get_name() for one in symbols if one.is_referenced()}
+        used |= read
+        loaded |= read if is_now else set()
+        scopes += [(child, is_now and _runs_at_once(child)) for child in scope.get_children()]
+    return bound, loaded, used
+
+
+def _runs_at_once(scope: symtable.SymbolTable) -> bool:
+    return scope.get_type() != "function" or scope.get_name().endswith(("comp", "genexpr"))
+
+
+def _changed(part: ast.AST) -> str:
+    """Return the variable whose attribute or item is assigned; empty for anything else."""
+    if not isinstance(part, (ast.Attribute, ast.Subscript)) or isinstance(part.ctx, ast.Load):
+        return ""
+    value: ast.expr = part
+    while isinstance(value, (ast.Attribute, ast.Subscript)):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""
 
 
 def unparsed(nodes: Iterable[ast.stmt]) -> str | None:
@@ -21,41 +137,14 @@ def unparsed(nodes: Iterable[ast.stmt]) -> str | None:
     return None
 
 
-def loaded_in(node: ast.AST) -> set[str]:
-    """Return the names that a piece of a program reads."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+def names_bound(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the global names that statements bind."""
+    return frozenset[str]().union(*(one.bound for one in body))
 
 
-def bound_in(tree: ast.AST) -> set[str]:
-    """Return every name that is bound somewhere in a program."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, SCOPES):
-            found.add(node.name)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).split(".")[0])
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            found.add(node.name)
-    return found
-
-
-def bound_outside(nodes: Iterable[ast.stmt]) -> set[str]:
-    """Return the names that statements bind outside functions and classes."""
-    return {name for node in nodes for name in ((node.name,) if isinstance(node, SCOPES) else bound_in(node))}
-
-
-def assigned_in(node: ast.stmt) -> list[str]:
-    """Return the names that a statement assigns."""
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-
-
-def words_in(node: ast.AST) -> set[str]:
-    """Return the names and attributes in a piece of a program."""
-    return {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)}
+def names_lacking(body: Sequence[Statement]) -> frozenset[str]:
+    """Return the global names that statements use and nothing in them binds."""
+    return frozenset[str]().union(*(one.used for one in body)) - names_bound(body) - BUILTINS
 
 
 def has_calls(nodes: Iterable[ast.AST]) -> bool:
@@ -64,74 +153,113 @@ def has_calls(nodes: Iterable[ast.AST]) -> bool:
 
 
 def says_nothing(statement: ast.stmt) -> bool:
-    """Return whether a statement does nothing: `pass`, an import, or a constant such as a docstring."""
-    if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
-        return True
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    """Return whether a statement does nothing: `pass`, an import, a docstring, a word that happens to be Python."""
+    if not isinstance(statement, ast.Expr):
+        return isinstance(statement, (ast.Pass, *IMPORTS))
+    return not any(isinstance(part, (ast.Call, ast.Yield, ast.YieldFrom, ast.Await)) for part in ast.walk(statement))
 
 
 def is_main_guard(node: ast.stmt) -> bool:
     """Return whether a statement runs only in the main module."""
-    return isinstance(node, ast.If) and "__name__" in loaded_in(node.test)
+    return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
 
 
-# --- demonstrations ---------------------------------------------------------------------------------------------
-
-_DEFINES = (*IMPORTS, *SCOPES)
-_WITHOUT_EFFECT = (ast.Assert, ast.Raise, ast.Return, ast.Pass)
-_SHOWS = {"print", "input", "main", "exit", "_exit", "quit", "write", "show", "unittest", "doctest", "pytest"}
+# --- what a function needs --------------------------------------------------------------------------------------
 
 
-def without_demonstrations(body: Iterable[ast.stmt], names: Iterable[str] = ()) -> list[ast.stmt]:
-    """Return the statements of a program without its demonstrations and main guards.
+def needed(body: Sequence[Statement], names: Iterable[str]) -> list[Statement]:
+    """Return the statements that functions need: those that define them and what they use, and set that up.
 
-    A demonstration is a statement outside definitions that tests or shows something, or that uses one of `names`:
-    itself, through a function of the program, or through a name that another demonstration assigned. Constants and
-    set-up calls are kept, and so is what assigns a name that the functions use.
+    A statement sets something up if it changes what is used, itself or by a function that it calls, and neither uses
+    one of `names` nor shows something. Main guards do not run.
     """
-    statements, asked = list(body), {*names}
-    if all(isinstance(node, _DEFINES) for node in statements):
-        return statements
-    scopes = [node for node in statements if isinstance(node, SCOPES)]
-    users = _users_of(asked or _SHOWS, scopes)
-    # What functions use and do not bind themselves.
-    needed = asked.union(*(loaded_in(node) - bound_in(node) for node in scopes))
-    found: list[ast.stmt] = []
-    lost: set[str] = set()
-    for node in statements:
-        own = set() if isinstance(node, SCOPES) else {*assigned_in(node)}
-        uses_lost = not isinstance(node, SCOPES) and not lost.isdisjoint(loaded_in(node) - own)
-        if uses_lost or not _is_kept(node, asked, users, needed):
-            lost |= own
-        else:
-            lost -= own
-            found.append(node)
+    asked = frozenset(names)
+    binds, uses = _index(body, "bound"), _index(body, "used")
+    shows = _users(body, asked | _SHOWS)
+    kept = {n for n, one in enumerate(body) if one.acts and one.words & _SETTINGS and not one.words & shows}
+    waiting = [(name, True) for name in (*asked, *(name for n in kept for name in body[n].used))]
+    seen = {*waiting}
+    while waiting:
+        name, is_needed = waiting.pop()
+        found = binds[name][:] if is_needed else []
+        more: list[tuple[str, bool]] = []
+        if not is_needed or any(not body[n].is_definition for n in binds[name]):  # a variable, or what uses one
+            more = [(node.name, False) for n in uses[name] if isinstance(node := body[n].node, SCOPES)]
+        if not is_needed or any(not isinstance(body[n].node, SCOPES) for n in binds[name]):
+            found += [n for n in uses[name] if body[n].acts and not body[n].words & shows]
+        new = [n for n in found if n not in kept and not is_main_guard(body[n].node)]
+        kept.update(new)
+        more += [(other, True) for n in new for other in body[n].used | body[n].bound]
+        waiting += [one for one in dict.fromkeys(more) if one not in seen]
+        seen.update(more)
+    return [body[n] for n in sorted(kept)]
+
+
+def without_needless(body: Sequence[Statement], names: Iterable[str], given: frozenset[str]) -> list[Statement]:
+    """Return the statements of a program without those that its functions do not need, and that could do harm.
+
+    That is: what runs something, or cannot be loaded everywhere, such as a plot, a test, or `import pytest`.
+    """
+    wanted = {id(one) for one in needed(body, names)}
+    kept: list[Statement] = []
+    known = {*BUILTINS, *given}
+    for one in body:
+        if id(one) in wanted or _is_harmless(one, known):
+            kept.append(one)
+            known |= one.bound
+    return kept
+
+
+def _is_harmless(one: Statement, known: set[str]) -> bool:
+    if isinstance(one.node, IMPORTS):
+        if one.bound <= known:
+            return True
+        modules = [one.node.module or ""] if isinstance(one.node, ast.ImportFrom) else [a.name for a in one.node.names]
+        return all(name.partition(".")[0] in sys.stdlib_module_names for name in modules)
+    if isinstance(one.node, (*SCOPES, ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return not one.acts and one.loaded <= known
+    return says_nothing(one.node)
+
+
+def _index(body: Sequence[Statement], field: str) -> Mapping[str, list[int]]:
+    found = defaultdict[str, list[int]](list)
+    for number, one in enumerate(body):
+        for name in getattr(one, field):
+            found[name].append(number)
     return found
 
 
-def _users_of(names: set[str], scopes: Iterable[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]) -> set[str]:
+def _users(body: Iterable[Statement], names: frozenset[str]) -> frozenset[str]:
     """Return names, and the functions and classes of a program that use one of them, directly or through others."""
-    by_word: dict[str, list[str]] = {}
-    for node in scopes:
-        for word in words_in(node):
-            by_word.setdefault(word, []).append(node.name)
+    by_word = defaultdict[str, list[str]](list)
+    for one in body:
+        if isinstance(one.node, SCOPES):
+            for word in one.words:
+                by_word[word].append(one.node.name)
     found, new = {*names}, [*names]
     while new:
-        more = [name for name in by_word.pop(new.pop(), ()) if name not in found]
-        found.update(more)
+        more = {name for name in by_word.pop(new.pop(), ()) if name not in found}
+        found |= more
         new += more
-    return found
+    return frozenset(found)
 
 
-def _is_kept(node: ast.stmt, asked: set[str], users: set[str], needed: set[str]) -> bool:
-    if isinstance(node, (ast.If, ast.Try)):
-        return not is_main_guard(node) and all(_is_kept(part, asked, users, needed) for part in node.body)
-    if isinstance(node, _DEFINES):
-        return True
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
-        asks = bool(asked) and not called.isdisjoint(asked | {"input"}) and needed.isdisjoint(assigned_in(node))
-        return node.value is not None and not asks
-    if isinstance(node, _WITHOUT_EFFECT) or (isinstance(node, ast.Expr) and not has_calls([node])):
-        return False
-    return words_in(node).isdisjoint(_SHOWS | users)
+# --- what a script does -----------------------------------------------------------------------------------------
+
+_READS = frozenset({"input", "stdin", "fileinput"})
+_OPENS_INPUT = re.compile(r"\bopen\((?:0|'/dev/stdin')")
+_PRINTS = frozenset({"print", "write", "writelines", "stdout"})
+FULL = 4
+
+
+def done_by(body: Sequence[Statement]) -> int:
+    """Return how much a script does: 0 nothing, 1 its functions call something, 2 a call runs, 3 and reads or prints.
+
+    `FULL`: it reads and prints.
+    """
+    nodes = [one.node for one in body]
+    if not has_calls(nodes):
+        return 0
+    words = frozenset[str]().union(*(one.words for one in body))
+    reads = bool(words & _READS) or ("open" in words and bool(_OPENS_INPUT.search(unparsed(nodes) or "")))
+    return 1 + has_calls(node for node in nodes if not isinstance(node, SCOPES)) * (1 + reads + bool(words & _PRINTS))

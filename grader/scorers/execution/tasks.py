@@ -72,7 +72,8 @@ class CodeTask(Task, frozen=True, kw_only=True):
     @property
     def reference(self) -> str | None:
         """The solution as the text of a program."""
-        return None if self.solution is None else _program(self.solution, self.signature_text, self.tested)
+        has_inputs = self.cases is not None
+        return None if self.solution is None else _program(self.solution, self.signature_text, self.tested, has_inputs)
 
 
 def _text(value: object) -> str | None:
@@ -80,8 +81,8 @@ def _text(value: object) -> str | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _program(solution: str, signature: str, tested: tuple[str, ...]) -> str:
-    made = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", tested)
+def _program(solution: str, signature: str, tested: tuple[str, ...], has_inputs: bool) -> str:
+    made = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", tested, "" if has_inputs else None)
     return made.completion if made.recovered is None else made.recovered
 
 

@@ -75,7 +75,6 @@ def test_a_body_has_the_signature_before_it_for_a_careful_reader(body: str, rule
     namespace: dict[str, Any] = {}
     exec(made.completion if made.recovered is None else made.recovered, namespace)
     assert namespace["solution"]([1, 2]) == 3
-    assert made.rebinds is (made.recovered is not None)
 
 
 @pytest.mark.parametrize("text", ["Sure", "x = 3", "solution = 3", "def other(a):\n    return a", "pass", "I cannot."])
@@ -140,7 +139,7 @@ USES_N = "def solution(a):\n    return N * a"
     ("code", "recovered", "difference"),
     [
         pytest.param(f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "keeps top-level N", id="a constant"),
-        pytest.param(f"A, B = 1, 2\nfor i in range(3):\n    A += i\n{USES_N}", f"A, B = (1, 2)\nfor i in range(3):\n    A += i\n{USES_N}", "keeps top-level A, B, i", id="a table that is computed"),
+        pytest.param(f"N, B = (1, 2)\nfor i in range(3):\n    N += i\n{USES_N}", f"N, B = (1, 2)\nfor i in range(3):\n    N += i\n{USES_N}", "keeps top-level N, B, i", id="a table that is computed"),
         pytest.param(f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "keeps top-level N", id="demonstrations are not kept"),
         pytest.param(f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "keeps top-level N", id="a main guard is not kept"),
         pytest.param("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "keeps top-level statements", id="an async function"),
@@ -181,14 +180,15 @@ def test_a_later_program_replaces_the_one_that_the_official_assembly_keeps(held:
     made = assemble(text, SIGNATURE, "humaneval-v-v2")
     assert "return 1" in made.completion
     assert "return 2" in (made.recovered or "")
-    assert made.rebinds
 
 
 def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
     """One hostile text must not cost the run of all the others."""
     chain = "".join(f"elif N == {n}:\n    N = {n}\n" for n in range(700))
     made = assemble(fenced(f"N = 1\nif N == 0:\n    N = 2\n{chain}{USES_N}"), SIGNATURE, "humaneval-v-v2")
-    assert made.recovered is not None
+    namespace: dict[str, Any] = {}
+    exec(made.completion if made.recovered is None else made.recovered, namespace)
+    assert namespace["solution"](2) == 2
 
 
 @pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
@@ -196,23 +196,6 @@ def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
 def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
     made = assemble(prediction, SIGNATURE, rules)  # type: ignore[arg-type]
     assert head(SIGNATURE, made.completion).startswith(STUB)
-
-
-@pytest.mark.parametrize(
-    ("code", "rebinds"),
-    [
-        ("def solution(a):\n    return 0\nsolution = lambda a: a", True),
-        ("import math\nmath = 3\ndef solution(a):\n    return math", True),
-        ("N = 3\ndef solution(a):\n    return N", False),
-        ("def solution(a):\n    solution = 3\n    return solution\nN = 2", False),
-        ("def solution(a):\n    return 0\nif __name__ == '__main__':\n    solution = print", False),
-    ],
-)
-def test_dropped_code_that_rebinds_a_kept_name_is_noticed(code: str, rebinds: bool) -> None:
-    program = assemble(f"```python\n{code}\n```", "def solution(a):", "v2")
-    assert program.rebinds is rebinds
-    if rebinds:
-        assert program.recovered is not None
 
 
 SCRIPT = "print(int(input()) + 1)"

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import sys
+import textwrap
 from typing import Any
 from unittest import mock
 
@@ -24,6 +25,7 @@ STUB = "def total(xs):\n    pass\n"
 IMPORT, HELPER = "import functools\n", "def add(a, b):\n    return a + b\n"
 USES = "def total(xs):\n    return functools.reduce(add, xs, 0)\n"
 USAGE = "print(total([1, 2, 3]))\n"
+OTHER = "def total(xs):\n    return 1\n"
 ESCAPED = WHOLE.replace("\n", "\\n")
 
 
@@ -118,6 +120,25 @@ REPLIES = {
     "a constant that the function computed": block("def total(xs):\n    return sum(xs) + ZERO if xs else 0\nZERO = total([])\n"),
     "an attribute of the function": block("def total(xs):\n    return sum(xs) + total.start\ntotal.start = 0\n"),
     "a set-up call": block(f"import sys\nsys.setrecursionlimit(5000)\nTABLE = []\nTABLE.append(0)\ndef total(xs):\n    return sum(xs) + TABLE[0]\n{USAGE}"),
+    "a version that is cut off behind it": f"{block(WHOLE)}Again:\n```python\ndef total(xs):\n    t = 0\n    ret",
+    "an excerpt behind it": f"{block(WHOLE)}It begins with\n{block(WHOLE[:26])}",
+    "a version with a comment for the rest": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    # ... add' + chr(10))}",
+    "the same with an ellipsis": f"{block(WHOLE)}It begins with\n{block('def total(xs):' + chr(10) + '    t = 0' + chr(10) + '    ...' + chr(10))}",
+    "another question": f"{block(WHOLE)}\n### Question:\nThe product?\n\n{block(OTHER)}",
+    "another turn": f"{block(WHOLE)}user\nThe product?\nassistant\n{block(OTHER)}",
+    "another numbered problem": f"{WHOLE}\nProblem 2. The product?\n\n{OTHER}",
+    "a library for its own tests": block(f"import nowhere\n{WHOLE}@nowhere.mark\ndef test():\n    assert total([]) == 0\n"),
+    "a test without its import": block(f"{WHOLE}class Test(nowhere.TestCase):\n    pass\n"),
+    "a plot": block(f"import nowhere as plt\n{WHOLE}def plot(xs: pd.DataFrame):\n    plt.plot(xs)\nplt.plot(total([1]))\n"),
+    "a helper with a local name of a demonstration": block("def total(xs):\n    result = sum(xs)\n    return result\nresult = total(1)\n"),
+    "a transcript": marked("def total(xs):", ">>> ") + marked(BODY, "... ") + ">>> total([1])\n1\n",
+    "a difference that only adds": block(f"--- /dev/null\n+++ b/total.py\n@@ -0,0 +1,5 @@\n{marked(WHOLE, '+')}", "diff"),
+    "apostrophes for a fence": f"'''python\n{WHOLE}'''\nIt adds.",
+    "tags of few-shot prompts": f"[BEGIN]\n{WHOLE}[DONE]\n",
+    "a line in backticks": "It is `def total(xs): return sum(xs)`, of course.",
+    "a box around a fence": f"\\boxed{{\n{block(WHOLE)}}}",
+    "a list that indents a fence": f"1. Add:\n\n{textwrap.indent(block(WHOLE), '   ')}",
+    "a block of another language's name": block(WHOLE, "json"),
 }  # fmt: skip
 
 
@@ -133,6 +154,7 @@ def test_the_function_is_found(reply: str, rules: str) -> None:
 
 LINES = "n = int(input())\nprint(n * (n + 1) // 2)\n"
 MAIN = "def main():\n    n = int(input())\n    print(n * (n + 1) // 2)\n"
+SOLVES = "def solve(n):\n    return n * (n + 1) // 2\n\nn = int(input())\nprint(solve(n))\n"
 FENCE_INSIDE = f'"""Reads a number:\n```\n4\n```\n"""\n{LINES}'
 SCRIPTS = {
     "an object of JSON": json.dumps({"code": LINES}),
@@ -155,6 +177,15 @@ SCRIPTS = {
     "a corrected program": f"{block('n = int(input())' + chr(10) + 'print(n)' + chr(10))}Better:\n{block(LINES)}",
     "names of signs that the program writes": block(f"x = '&lt;'\nassert len(x) == 4\n{LINES}"),
     "a file to write as the last block": f"{block(LINES)}An example:\n{block('with open(name, mode) as file:' + chr(10) + '    file.write(str(4))' + chr(10))}",
+    "a call of its function": f"{block(SOLVES)}Try it:\n{block('print(solve(4))' + chr(10))}",
+    "assertions about its function": f"{block(SOLVES)}Tests:\n{block('assert solve(4) == 10' + chr(10) + 'print(0)' + chr(10))}",
+    "a test with an input of its own": f"{block(SOLVES)}Test:\n{block('import io, sys' + chr(10) + 'sys.stdin = io.StringIO(str(1))' + chr(10) + 'print(solve(int(input())))' + chr(10))}",
+    "its first line": f"{block(LINES)}It reads by\n{block('n = int(input())' + chr(10))}",
+    "another language that happens to be Python": f"{block(LINES)}Pseudocode:\n{block('n = input()' + chr(10) + 'print(n)' + chr(10), 'pseudocode')}",
+    "a thread in a block of its own": f"{block(MAIN)}Run it:\n{block('import threading' + chr(10) + 'one = threading.Thread(target=main)' + chr(10) + 'one.start()' + chr(10) + 'one.join()' + chr(10))}",
+    "another question": f"{block(LINES)}\n### Question:\nThe same number?\n\n{block('print(input())' + chr(10))}",
+    "words that happen to be Python": f"{LINES}\nComplexity: O(n)\nOutput: 10\n",
+    "a typed constant": block(f"STEP: int = 1\n{LINES}"),
     "a usage example without a fence": f"{block(LINES)}For example, 4 gives\nprint(10)\n",
 }
 
@@ -197,6 +228,11 @@ def test_a_program_that_does_not_run_is_an_answer(reply: str) -> None:
     assert not made.is_missing
 
 
+def test_the_body_of_another_function_is_not_put_behind_the_signature() -> None:
+    other = 'def digits(xs):\n    """Add.\n    """\n    return sum(xs)\n'
+    assert assemble(other, SIGNATURE, "plain").recovered is None
+
+
 def test_a_script_that_does_nothing_is_one() -> None:
     made = assemble(block("pass\n"), "", "plain")
     assert (made.completion, made.recovered, made.is_missing) == ("pass\n", None, False)
@@ -231,6 +267,22 @@ def test_a_function_is_not_put_into_the_class_of_the_starter_code() -> None:
     signature = "class Solution:\n    def total(self, xs: list) -> int:\n"
     made = assemble(block("def total(xs):\n    return sum(xs)\n"), signature, "livecodebench", ("total",))
     assert made.recovered is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def total(xs: List[int]) -> int:\n    return add(xs) + floor(0.5)\n",
+        "MEMO: List[int] = []\ndef total(xs):\n    return add(xs)\n",
+        "    return add(xs)\n",
+    ],
+)
+def test_what_the_model_was_given_is_part_of_a_program_that_runs_without_the_signature(code: str) -> None:
+    given = "from typing import List\ndef add(xs):\n    return sum(xs)\n"
+    made = assemble(block(code), f"{given}def total(xs: List[int]) -> int:\n", "plain", (), "from math import *\n")
+    namespace: dict[str, Any] = {}
+    exec(f"from math import *\n{made.recovered or made.completion}", namespace)
+    assert namespace["total"]([1, 2, 3]) == 6
 
 
 def test_names_that_the_signature_gives_are_not_taken_from_drafts() -> None:

@@ -15,7 +15,7 @@ from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
-from grader.scorers.execution.reading import careful_reading, official_result, sample_result
+from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
 from tests.scorers.execution.made import make
 
 V1 = Protocol(
@@ -148,62 +148,46 @@ def test_a_program_that_passes_with_its_dropped_code_is_credited_carefully(execu
     )
 
 
-REBINDS = "def solution(a):\n    return 0\nsolution = lambda a: a"
-WRONG = Judgement(evidence=evidence(), reason="a test fails")
-
-
-@pytest.mark.parametrize(
-    ("official", "written", "outcome"),
-    [
-        ("passed", CONFIRMED, Outcome.PASSED),
-        ("passed", WRONG, Outcome.SUSPECT),
-        ("no", CONFIRMED, Outcome.PASSED),
-        ("no", WRONG, Outcome.ERROR),
-    ],
-)
-def test_where_dropped_code_rebinds_a_name_only_the_text_as_written_is_judged(
-    official: str, written: Judgement, outcome: Outcome
-) -> None:
-    """Whatever becomes of the completion: the better of two programs is not one program."""
-    kind = "" if official == "passed" else "NameError"
-    for completion in (CONFIRMED, WRONG):
-        result = read(ran(official, kind), written, REBINDS, Verdict(judgement=completion))
-        assert result.careful.outcome is outcome
-
-
 DROPS = "def solution(a):\n    return N\nN = 3"
-
-
-@pytest.mark.parametrize(("official", "outcome"), [("passed", Outcome.SUSPECT), ("no", Outcome.ERROR)])
-def test_a_text_that_runs_as_written_is_no_second_guess(official: str, outcome: Outcome) -> None:
-    """Another answer in code that the official assembly drops earns nothing beside the first."""
-    kind = "" if official == "passed" else "NameError"
-    written = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
-    result = read(ran(official, kind), written, DROPS, Verdict(judgement=CONFIRMED))
-    assert result.careful.outcome is outcome
-
-
-@pytest.mark.parametrize("code", [DROPS, REBINDS])
-def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> None:
-    written = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
-    verdicts = Verdicts(completion=Verdict(judgement=CONFIRMED), whole=Verdict(judgement=written))
-    assert careful_reading(None, verdicts, attempt(code), V2).credit == 0
-    right = Verdicts(completion=Verdict(judgement=written), whole=Verdict(judgement=CONFIRMED))
-    assert careful_reading(None, right, attempt(code), V2).outcome is Outcome.PASSED
+WRONG = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
 
 
 @pytest.mark.parametrize(
-    "written",
+    ("official", "written", "completion", "outcome"),
     [
-        Judgement(evidence=evidence(), reason="the candidate's code does not load", kind="load"),
-        Judgement(evidence=evidence(), reason="the candidate's process ended while its code was loading", kind="ended"),
-        Judgement(evidence=evidence(stopped="blocked")),
+        ("passed", CONFIRMED, WRONG, Outcome.PASSED),
+        ("passed", WRONG, CONFIRMED, Outcome.PASSED),
+        ("passed", WRONG, WRONG, Outcome.SUSPECT),
+        ("no", CONFIRMED, WRONG, Outcome.PASSED),
+        ("no", WRONG, WRONG, Outcome.ERROR),
+        (None, WRONG, CONFIRMED, Outcome.PASSED),
+        (None, CONFIRMED, WRONG, Outcome.PASSED),
+        (None, WRONG, WRONG, Outcome.FAILED),
     ],
 )
-def test_a_text_that_cannot_be_run_as_written_is_judged_as_it_was_assembled(written: Judgement) -> None:
-    """A demonstration that reads a file nobody has costs no credit."""
-    result = read(ran("passed"), written, DROPS, Verdict(judgement=CONFIRMED))
-    assert result.careful == Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+def test_where_the_careful_program_fails_the_official_text_is_judged_too(
+    official: str | None, written: Judgement, completion: Judgement, outcome: Outcome
+) -> None:
+    verdicts = Verdicts(completion=Verdict(judgement=completion), whole=Verdict(judgement=written))
+    executed = None if official is None else ran(official, "" if official == "passed" else "NameError")
+    reading = None if executed is None else official_reading(executed, V2)
+    assert careful_reading(reading, verdicts, attempt(DROPS), V2).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    "executed",
+    [
+        ran("'int' object is not callable", "TypeError"),
+        ran("", "AssertionError"),
+        Executed(lint=Lint(messages=["Possibly using variable 's' before assignment"])),
+    ],
+)
+def test_a_program_whose_answers_are_right_passes_though_its_names_are_the_tests_or_a_linter_guesses(
+    executed: Executed,
+) -> None:
+    result = read(executed, confirmed=Verdict(judgement=CONFIRMED))
+    assert (result.official.credit, result.careful.outcome, result.careful.credit) == (0, Outcome.PASSED, 1)
+    assert result.official.detail in result.careful.detail
 
 
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
