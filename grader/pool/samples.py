@@ -156,9 +156,9 @@ class Samples:
         """Number of sandboxes lost so far."""
         return self._scorer.lost
 
-    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | None]:
-        """Return one result per sample; one without a task is unscored. For None see `SampleScorer`."""
-        results: dict[int, SampleResult | None] = {}
+    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+        """Return one result per sample; one without a task is unscored."""
+        results: dict[int, SampleResult] = {}
         tasks: dict[int, str] = {}
         for place, request in enumerate(asked):
             try:
@@ -166,8 +166,8 @@ class Samples:
             except UsageError as error:
                 results[place] = messages.unscored(request, str(error), "task")
         named = [msgspec.structs.replace(asked[place], qid=task) for place, task in tasks.items()]
-        for place, result in zip(tasks, self._scorer.score(named, lane) if named else (), strict=True):
-            results[place] = result and msgspec.structs.replace(result, qid=asked[place].qid)
+        for place, result in zip(tasks, self._scorer.score(named) if named else (), strict=True):
+            results[place] = msgspec.structs.replace(result, qid=asked[place].qid)
         return [results[place] for place in range(len(asked))]
 
 

@@ -1,7 +1,6 @@
 """The scheduler: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
 
-A round in the lane `quick` gives every program a short time. Those that need more are scored again, from the beginning,
-in the lane `slow`, so quick programs never wait for them.
+Most programs that never end have a `while` loop. They have threads of their own, so that others never wait for them.
 """
 
 from __future__ import annotations
@@ -100,11 +99,14 @@ class Scheduler:
 
     def submit(self, items: Iterable[Waiting]) -> None:
         """Add the samples of one request to the queue."""
-        # Most programs that never end have a `while` loop.
-        items = sorted(items, key=lambda item: "while" in item.asked.text)
+        lanes: dict[Lane, list[Waiting]] = {}
+        for item in items:
+            lane: Lane = "loops" if "loops" in self._queues and "while" in item.asked.text else "usual"
+            lanes.setdefault(lane, []).append(item)
         with self._changed:
-            self._state.waiting += len(items)
-            self._queue(next(iter(self._queues)), items)
+            for lane, some in lanes.items():
+                self._state.waiting += len(some)
+                self._queue(lane, some)
 
     def _queue(self, lane: Lane, items: Iterable[Waiting], *, at_front: bool = False) -> None:
         request = collections.deque(items)
@@ -132,16 +134,16 @@ class Scheduler:
 
     def _round(self, lane: Lane, items: list[Waiting]) -> None:
         try:
-            results = self._score(items, lane)
+            results = self._score(items)
         except InfrastructureError as error:
             self._fail(lane, items, str(error))
         else:
             self._hand_over(lane, items, results)
 
-    def _score(self, items: list[Waiting], lane: Lane) -> Sequence[SampleResult | None]:
+    def _score(self, items: list[Waiting]) -> Sequence[SampleResult]:
         """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
         try:
-            return self._samples.score([item.asked for item in items], lane)
+            return self._samples.score([item.asked for item in items])
         except InfrastructureError:
             raise
         except OSError as error:
@@ -150,27 +152,22 @@ class Scheduler:
         except Exception as error:
             if len(items) > 1:
                 middle = len(items) // 2
-                return [*self._score(items[:middle], lane), *self._score(items[middle:], lane)]
+                return [*self._score(items[:middle]), *self._score(items[middle:])]
             if not isinstance(error, GradeError):
                 with contextlib.suppress(OSError):  # the log's disk may be full
                     traceback.print_exc(file=sys.stderr)
             return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
-    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult | None]) -> None:
+    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult]) -> None:
         with self._changed:
             self._failing_since, self._state.problem = 0.0, ""
             again = []
             for item, result in zip(items, results, strict=True):
-                if result is None and lane == "quick":
-                    self._queue("slow", [item])
-                    continue
                 item.attempts += 1
-                # None is an error of a scorer here: a lane after `slow` does not exist.
-                scored = result or unscored(item.asked, "it has no verdict although it had its whole time")
-                if scored.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
+                if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
                     again.append(item)
                 else:
-                    self._finish(item, scored)
+                    self._finish(item, result)
             self._repeat(lane, again)
 
     def _finish(self, item: Waiting, result: SampleResult) -> None:

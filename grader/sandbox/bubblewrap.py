@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _INSIDE_CODE = "/opt/grade"
 READY_SECONDS = 60.0
-CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL")
+CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SYS_NICE")
 
 
 class ProcessSupervisor(channel.Channel):

@@ -30,7 +30,7 @@ READY_SECONDS = 60.0
 SOCKET_SECONDS = 60.0
 """Maximum time of a read after data was reported."""
 OWNER_LABEL = f"{image.LABEL}.owner"
-CAPABILITIES = ["SETUID", "SETGID", "KILL"]
+CAPABILITIES = ["SETUID", "SETGID", "KILL", "SYS_NICE"]
 PIDS = 256
 # Memory for the supervisor, the zygote and the linter, in addition to the program's own.
 SUPERVISOR_BYTES = 512 << 20

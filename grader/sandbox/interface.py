@@ -29,13 +29,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float = 2.0
     """CPU time. It replaces the official evaluator's wall-clock limit, and does not depend on the machine's load."""
     wall_seconds: float = 20.0
-    """Maximum duration of a run, whatever the load."""
+    """Maximum duration of a run, without the time in which it waits for a core."""
     memory_bytes: int = 1 << 30
     """Memory of a program whose job says nothing else."""
     most_memory_bytes: int = 0
     """Memory of the program with the most, if that is more."""
-    short_seconds: float = 0.0
-    """Time after which a program is stopped without a verdict, to be sent again; 0: it runs up to its limits."""
 
     @property
     def sandbox_bytes(self) -> int:

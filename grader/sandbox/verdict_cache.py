@@ -42,9 +42,7 @@ def default_path() -> Path:
 
 def key(job: Mapping[str, object], identity: str, limits: Limits) -> str:
     """Return the key of a verdict: a hash of everything that can change it."""
-    # A short time decides when a program runs, not what comes of it; results of stopped programs are not kept.
-    lasting = {name: part for name, part in job.items() if name != "short"}
-    digest = hashlib.sha256(compact_json.encode({**lasting, "id": 0}, in_order=True))
+    digest = hashlib.sha256(compact_json.encode({**job, "id": 0}, in_order=True))
     digest.update(f"\0{identity}\0{limits.sandbox_bytes}".encode())
     return digest.hexdigest()
 

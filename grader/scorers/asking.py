@@ -49,8 +49,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Seconds after which it is unscored."""
 
 
-Lane = Literal["quick", "slow"]
-"""`quick` gives every program a short time; those that need more are scored again, from the beginning, in `slow`."""
+Lane = Literal["usual", "loops"]
+"""Samples of a lane wait for each other only. `loops`: those that are most of the ones that never end."""
 
 
 class LaneSize(NamedTuple):
@@ -65,7 +65,7 @@ class SampleScorer(Protocol):
 
     @property
     def lanes(self) -> Mapping[Lane, LaneSize]:
-        """The lanes of this scorer. Samples begin in the first one."""
+        """The lanes of this scorer; without `loops`, all samples are in the usual one."""
 
     def __enter__(self) -> Self:
         """Prepare for scoring, and start in the background what takes long to start; raises a GradeError."""
@@ -73,10 +73,9 @@ class SampleScorer(Protocol):
     def __exit__(self, *_: object) -> None:
         """Release all resources."""
 
-    def score(self, asked: Sequence[Asked], lane: Lane) -> Sequence[SampleResult | None]:
+    def score(self, asked: Sequence[Asked]) -> Sequence[SampleResult]:
         """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.
 
-        None, only in the lane `quick`: it has to be scored again in the lane `slow`.
         After an InfrastructureError it can be asked again.
         """
 

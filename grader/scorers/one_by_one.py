@@ -27,7 +27,7 @@ NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
 class Scoring:
     """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
 
-    lanes: ClassVar[Mapping[Lane, LaneSize]] = {"quick": LaneSize(threads=1, samples=64)}
+    lanes: ClassVar[Mapping[Lane, LaneSize]] = {"usual": LaneSize(threads=1, samples=64)}
     lost = 0
 
     def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
@@ -45,7 +45,7 @@ class Scoring:
     def forget(self, qid: str) -> None:
         """Do nothing: nothing is known of a task."""
 
-    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult]:
+    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
         """Return one result per sample."""
         found: dict[int, SampleResult] = {}
         for layer in _layers(asked):

@@ -172,8 +172,6 @@ class Job(TypedDict):
     """Seconds."""
     memory: NotRequired[int]
     """Bytes, if less than the sandbox has."""
-    short: NotRequired[float]
-    """Seconds of all its parts together after which it is stopped without a verdict. The grader sends it again."""
     alone: NotRequired[bool]
     """Whether no other job runs on this machine's other supervisors."""
     hash_seed: NotRequired[int]

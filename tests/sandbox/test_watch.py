@@ -38,7 +38,15 @@ class Watched:
         self.read_end = -1
 
     def __call__(
-        self, program: str, *, cpu: float = 30, wall: float = 30, memory: int = 0, alarm: bool = False, said: Any = None
+        self,
+        program: str,
+        *,
+        cpu: float = 30,
+        wall: float = 30,
+        memory: int = 0,
+        alarm: bool = False,
+        said: Any = None,
+        slow: Any = bool,
     ) -> Any:
         self.read_end, write_end = os.pipe()
         command = [sys.executable, "-I", "-c", SAY + program, str(write_end)]
@@ -46,7 +54,7 @@ class Watched:
         os.close(write_end)
         limits = watch.Limits(cpu, wall, memory)
         said = (said or dialogue.OneResult)(self.read_end, {"result": str})
-        observed = watch.Watch(self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0)
+        observed = watch.Watch(self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0, slow=slow)
         observed.wait()
         return observed
 
@@ -222,58 +230,44 @@ def test_a_stream_that_ends_or_is_no_message_is_closed(data: bytes) -> None:
     assert caught.type is wire.ClosedError
 
 
-# --- how long a program was kept waiting, from what the kernel says of its threads at each look ---
-
-LOOK = 0.05
-
-
-def thread(ran: float, delay: float = 0.0, slept: int = 0, state: str = "R") -> Any:
-    """Return what the kernel says of a thread."""
-    return watch.Thread(ran, delay, slept, state)
-
-
-def counted(*looks: dict[int, Any]) -> float:
-    """Return what is counted after looks at equal distances."""
-    sum_ = watch.Waiting()
-    for number, threads in enumerate(looks, 1):
-        sum_.note(number * LOOK, threads)
-    return float(sum_.seconds)
+def test_a_program_that_waits_for_a_core_is_not_charged_for_it(watched: Watched) -> None:
+    """Three others want the same core, so it takes longer than its limits. What it waited is left out."""
+    core = min(os.sched_getaffinity(0))
+    pinned = f"os.sched_setaffinity(0, {{{core}}})\n"
+    others = [subprocess.Popen([sys.executable, "-c", f"import os\n{pinned}while True: pass"]) for _ in range(3)]
+    try:
+        work = "end = time.process_time() + 0.5\nwhile time.process_time() < end: pass\nsay({'result': 'done'})"
+        observed = watched(pinned + work, cpu=0.8, wall=1.2)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert (observed.result, observed.reason) == ({"result": "done"}, None)
+    assert 0.5 < observed.waited < observed.wall
 
 
-def test_a_wait_of_many_looks_that_is_told_at_its_end_counts_in_full() -> None:
-    """The kernel tells of a wait when it is over: ten looks saw a thread that did not change."""
-    still = thread(0.02, slept=3)
-    looks = [{1: still}] * 10 + [{1: thread(0.03, delay=0.52, slept=4)}]
-    assert counted(*looks) == pytest.approx(0.52, abs=0.01)
+def test_several_threads_that_wait_at_a_time_have_waited_once(watched: Watched) -> None:
+    observed = watch.Watch(
+        0, dialogue.OneResult(os.pipe()[0], {}), watch.Limits(1, 1, 0), set(), alarm=False, nested=False, baseline=0
+    )
+    observed.wall, observed.cpu = 1.0, 0.4
+    observed._note_waits({1: watch.Thread(0.5), 2: watch.Thread(0.5)})
+    assert observed.waited == pytest.approx(0.6)
+    observed.wall = 9.0
+    observed._note_waits({1: watch.Thread(0.5), 2: watch.Thread(0.6)})
+    assert observed.waited == pytest.approx(0.7)
 
 
-def test_a_wait_that_is_not_over_counts_already() -> None:
-    """A program must not be stopped for having slept while it waits for a processor."""
-    assert counted(*[{1: thread(0.05)}] * 10) == pytest.approx(9 * LOOK)
+@pytest.mark.parametrize("work", ["while True: pass", "time.sleep(60)"])
+def test_a_program_that_works_or_sleeps_for_long_is_slow_and_goes_on(work: str, watched: Watched) -> None:
+    told: list[list[int]] = []
+    observed = watched(work, cpu=1.5, slow=told.append)
+    assert told == [[watched.process.pid]]
+    assert observed.reason in {"cpu", "blocked"}
 
 
-def test_no_moment_counts_twice() -> None:
-    """Seen while it lasts, and told at its end: by one thread, or by several that waited together."""
-    looks = [{1: thread(0.05), 2: thread(0.0)}] * 10 + [{1: thread(0.06, 0.49), 2: thread(0.0, 0.55)}]
-    assert counted(*looks) == pytest.approx(11 * LOOK - 0.05, abs=0.011)
-
-
-def test_a_thread_that_sleeps_between_looks_is_not_kept_waiting() -> None:
-    """It works at every look; the number of its sleeps tells."""
-    assert counted(*[{1: thread(0.001 * number, slept=number)} for number in range(10)]) == 0
-
-
-def test_who_waits_for_another_is_as_that_one_is() -> None:
-    main = thread(0.0, slept=1, state="S")
-    assert counted(*[{1: main, 2: thread(0.05, state="R")}] * 10) == pytest.approx(9 * LOOK)
-    assert counted(*[{1: main, 2: thread(0.05, state="S")}] * 10) == 0
-
-
-def test_two_threads_that_share_one_processor_are_kept_waiting_half_the_time_at_most() -> None:
-    looks = [{1: thread(n * LOOK / 2, n * LOOK / 2), 2: thread(n * LOOK / 2, n * LOOK / 2)} for n in range(1, 11)]
-    assert counted(*looks) <= 10 * LOOK / 2 + 1e-9
-
-
-def test_waiting_for_a_page_or_a_disk_counts() -> None:
-    looks = [{1: thread(0.01, slept=number, state="D")} for number in range(10)]
-    assert counted(*looks) == pytest.approx(10 * LOOK - 0.01)
+def test_a_slow_program_has_a_lower_priority(watched: Watched) -> None:
+    work = "import threading\nthreading.Thread(target=time.sleep, args=(60,)).start()\nwhile True: pass"
+    watched(work, cpu=1.0, slow=watch.lower_priority)
+    tasks = [int(task.name) for task in Path(f"/proc/{watched.process.pid}/task").iterdir()]
+    assert {os.getpriority(os.PRIO_PROCESS, task) for task in tasks} == {watch.NICE}

@@ -85,12 +85,9 @@ def record_job(task: CodeTask, limits: Limits) -> Job:
 
 
 def answer_job(task: CodeTask, source: str, calls: CallList, limits: Limits) -> Job:
-    """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests.
-
-    It may take a quarter more time than the limit, for the cost of the calls themselves.
-    """
+    """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests."""
     asked: sandbox.Answer = {"candidate": _candidate(task, source, calls), "calls": calls.calls}
-    return {**_times(1.25, task, limits), "answer": asked}
+    return {**_times(1, task, limits), "answer": asked}
 
 
 def reseeded(job: Job, hash_seed: int) -> Job:
@@ -187,7 +184,7 @@ def judge_job(
     asked: sandbox.Judge = {"task": judged, "answers": given}
     if each:
         asked["each"] = True
-    return {**_times(1.25, task, limits), "judge": asked}
+    return {**_times(1, task, limits), "judge": asked}
 
 
 def compare_job(task: CodeTask, compare: sandbox.Compare, limits: Limits) -> Job:
@@ -208,14 +205,12 @@ def _official(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> 
 
 
 def _limits(cpu: float, task: CodeTask, limits: Limits) -> Job:
-    """Return the limits of a job; a short time only if it is much shorter than the limit."""
+    """Return the limits of a job."""
     wall = max(limits.wall_seconds, 4 * cpu)
     memory = task.memory_bytes or limits.memory_bytes
     given: Job = {"id": 0, "cpu": cpu, "wall": task.wall or wall}
     if memory < limits.sandbox_bytes:
         given["memory"] = memory
-    if 0 < limits.short_seconds < cpu / 2:
-        given["short"] = limits.short_seconds
     return given
 
 

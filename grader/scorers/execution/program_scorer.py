@@ -1,8 +1,6 @@
 """Scoring by execution as samples arrive, in sandboxes where programs and tests never meet.
 
-Any number of threads score a few samples each. Every program gets a short time first. One that needs more is stopped
-without a verdict; it runs again, from the beginning and up to its limits, in sandboxes that only slow programs use.
-Sandboxes that run programs never get a test (`grader/executors/apart.py`).
+Any number of threads score a sample each. Sandboxes that run programs never get a test (`grader/sandbox/roles.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from grader.executors.local import open_local
 from grader.observer import Silent
 from grader.results import SampleResult, write_facts
 from grader.sandbox.interface import FEW_LINTS
+from grader.sandbox.queue import MOST_SUPERVISORS
 from grader.scorers.asking import NOT_ASKED, LaneSize
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
@@ -40,24 +39,21 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
 
-SHORT_SECONDS = 0.5
-"""CPU time that a program gets first."""
-
 
 class ProgramScorer:
     """Scores samples of one benchmark. Use it as a context manager."""
 
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         workers = run.options.worker_count
-        # Some threads run programs while others judge answers, so there are more than either would need.
+        # Some threads run programs while others judge answers, so there are more than either would need. Programs with
+        # loops never have all the sandboxes that slow programs may have.
         self.lanes: Mapping[Lane, LaneSize] = {
-            "quick": LaneSize(threads=workers + 2, samples=4),
-            "slow": LaneSize(threads=workers + 1, samples=1),
+            "usual": LaneSize(threads=workers + 2, samples=1),
+            "loops": LaneSize(threads=(MOST_SUPERVISORS - 1) * workers, samples=1),
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
         self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
-        self._short = msgspec.structs.replace(self._limits, short_seconds=SHORT_SECONDS)
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._known = KnownTasks(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
@@ -89,19 +85,16 @@ class ProgramScorer:
         """Number of sandboxes lost so far."""
         return self._executor.queue.lost
 
-    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | None]:
+    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
             lost = self._record({request.qid for request in asked}, spool)
-            results: dict[int, SampleResult | None] = {}
+            results: dict[int, SampleResult] = {}
             for place, request in enumerate(asked):
                 if why := self._refusal(request, lost):
                     results[place] = _refused(request, why)
-                elif lane == "quick" and request.official:
-                    # Official runs come last.
-                    results[place] = None
             rest = [place for place in range(len(asked)) if place not in results]
-            results |= zip(rest, self._grade([asked[place] for place in rest], spool, lane), strict=True)
+            results |= zip(rest, self._grade([asked[place] for place in rest], spool), strict=True)
         return [results[place] for place in range(len(asked))]
 
     # --- what is known of tasks ---
@@ -146,21 +139,19 @@ class ProgramScorer:
 
     # --- grading ---
 
-    def _grade(self, requests: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | None]:
-        limits = self._short if lane == "quick" else self._limits
+    def _grade(self, requests: Sequence[Asked], spool: Spool) -> Iterator[SampleResult]:
         settler = Settler(self._executor, Silent())
         protocol = self._protocol
         if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")
         asked = {"each": any(request.each for request in requests), "shown": any(r.printed for r in requests)}
-        pipeline = Pipeline(self._tasks, settler, spool, limits, protocol, known=self._known, **asked)
-        phases = Phases(pipeline, protocol, limits, settler)
+        pipeline = Pipeline(self._tasks, settler, spool, self._limits, protocol, known=self._known, **asked)
+        phases = Phases(pipeline, protocol, self._limits, settler)
         samples = phases.judge(self._attempts(requests))
         phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)
         results = [self._result(sample, request) for sample, request in zip(samples, requests, strict=True)]
-        for sample, result in zip(samples, self._marked(results, requests), strict=True):
-            is_open = sample.verdicts.is_open and result.careful.rule == "infrastructure"
-            yield None if is_open else msgspec.structs.replace(result, sample=0)
+        for result in self._marked(results, requests):
+            yield msgspec.structs.replace(result, sample=0)
 
     def _attempts(self, requests: Sequence[Asked]) -> Iterable[jobs.Attempt]:
         numbers: dict[str, int] = {}

@@ -103,8 +103,7 @@ class Settler:
         executed = _understood(answer)
         if executed is None:
             return "the supervisor's answer could not be understood"
-        if not executed.is_open:
-            self.executor.cache.put(key, answer)
+        self.executor.cache.put(key, answer)
         return executed
 
     def _advance(self, steps: int, result: Executed | str) -> None:

@@ -7,6 +7,7 @@ all calls before; others come in batches (dialogue.py).
 import os
 import struct
 import sys
+from time import monotonic
 
 from grade_sandbox.confine import process
 from grade_sandbox.values import (
@@ -25,13 +26,15 @@ from grade_sandbox.values.passed import Passed
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from grade_sandbox.jobs import Candidate
 
 
 BUFFER = 1 << 16
+LATEST_SECONDS = 0.005
+"""Time after which an answer is sent although further calls are there, so that a slow call is known to be slow."""
 _FUNCTION = type(lambda: None)
 
 
@@ -39,8 +42,8 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
     process.seed()
-    process.hear_alarm()
     channel = _Channel(channel_fd)
+    process.hear_alarm(channel.finish)
     sys.stdin = sys.stderr = process.Streams()
     printed = sys.stdout = process.Streams()
     namespace: dict[str, Any] = {"__file__": process.FILE}
@@ -53,7 +56,7 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
         channel.send(failure(wire.clip(f"{type(error).__name__}: {error}")))
         channel.flush()
         return
-    answerer = _Answerer(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
+    answerer = _Answerer(spec, namespace, originals, asked, call_context.Entered(printed))
     channel.send(answerer.hello())
     while True:
         try:
@@ -64,12 +67,13 @@ def candidate(spec: "Candidate", channel_fd: int) -> None:
 
 
 class _Channel:
-    """Sends answers when no further call is there, and not one by one."""
+    """Sends answers when no further call is there or some time has passed, and not one by one."""
 
     def __init__(self, fd: int) -> None:
         # No socket object: creating one writes to forty more memory pages, and each costs a page fault after a fork.
         self._fd = fd
         self._received, self._waiting = memoryview(b""), bytearray()
+        self._is_writing, self._flushed = False, monotonic()
 
     def receive(self, count: int) -> memoryview:
         """Return at most so many bytes; none at the end of the stream."""
@@ -82,19 +86,22 @@ class _Channel:
     def send(self, data: bytes) -> None:
         """Send a message, at the latest before the next call is waited for."""
         self._waiting += struct.pack(">I", len(data)) + data
-        if len(self._waiting) > BUFFER:
+        if len(self._waiting) > BUFFER or monotonic() - self._flushed > LATEST_SECONDS:
             self.flush()
 
     def flush(self) -> None:
         """Send what waits."""
+        self._is_writing = True
         view, self._waiting = memoryview(self._waiting), bytearray()
         while view:
             view = view[os.write(self._fd, view) :]
+        self._is_writing, self._flushed = False, monotonic()
 
-    def announce(self) -> None:
-        """Tell that a large answer comes."""
-        self.send(b"")
-        self.flush()
+    def finish(self) -> None:
+        """Send what waits, and an empty message, because the time is up. What is half sent is the last message."""
+        if not self._is_writing:
+            self.send(b"")
+            self.flush()
 
 
 class _Answerer:
@@ -107,14 +114,8 @@ class _Answerer:
         originals: "dict[str, type[Any]]",
         asked: "list[str]",
         entered: call_context.Entered,
-        announce: "Callable[[], object]",
     ) -> None:
-        """`originals`: the classes of the signature.
-
-        `asked`: names of the classes that the candidate must write. `announce` is called before a large answer is
-        encoded.
-        """
-        self._announce = announce
+        """`originals`: the classes of the signature. `asked`: names of the classes that the candidate must write."""
         self._namespace, self._entered = namespace, entered
         self._names, self._reads = spec["names"], spec["reads"]
         self._wanted = {*spec["names"], *spec["stubs"]}
@@ -144,7 +145,6 @@ class _Answerer:
             functions=True,
             tested=self._tested,
             objects=self._objects,
-            announce=self._announce,
         )
 
     def answer(self, call: Call) -> bytes:

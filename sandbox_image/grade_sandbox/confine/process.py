@@ -18,7 +18,7 @@ import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from typing import NoReturn
 
 FILE = "main.py"
@@ -226,13 +226,17 @@ class TimeoutException(Exception):  # noqa: N818 - the official name: a program 
     """Raised in a program when its time is up."""
 
 
-def _on_alarm(_number: int, _frame: object) -> NoReturn:
-    raise TimeoutException("Timed out!")
+def hear_alarm(tell: Callable[[], object] = bool) -> None:
+    """Let the watch's signal raise `TimeoutException` in this process, as the official evaluator's alarm does.
 
+    `tell` is called before.
+    """
 
-def hear_alarm() -> None:
-    """Let the watch's signal raise `TimeoutException` in this process, as the official evaluator's alarm does."""
-    signal.signal(signal.SIGALRM, _on_alarm)
+    def ring(*_: object) -> None:
+        tell()
+        raise TimeoutException("Timed out!")
+
+    signal.signal(signal.SIGALRM, ring)
 
 
 def restrict(*, memory_bytes: int, address_space: bool) -> None:

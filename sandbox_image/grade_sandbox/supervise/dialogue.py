@@ -26,14 +26,6 @@ MAX_RESULT = 256 << 10
 MAX_REPLIES = 24 << 20
 
 
-SECONDS_PER_BYTE = 5e-7
-"""CPU time for the bytes of messages, beyond the limit of the program. Coding them takes a tenth of it or less.
-
-A program announces that it begins to encode a large answer, with an empty message. Then it has the time for the largest
-answer, until its answer shows how much it really was.
-"""
-
-
 LATER_TIMES = 10
 """How many times its limit a fork may take after its first result, to compare answers and to replay controls."""
 _OF_AN_END: Fields = {"ended": int, "cpu": float, "left": bool}
@@ -47,10 +39,6 @@ class Dialogue:
     """The messages of a process that is watched, until it has a result."""
 
     result: dict[str, Any] | None
-    moved = 0
-    """Bytes of messages that the program had to decode or encode."""
-    encoding = False
-    """Whether a large message was announced, and has not come."""
     pending = memoryview(b"")
     """What is to be sent."""
     turn: Any = 0
@@ -59,10 +47,8 @@ class Dialogue:
     """How many times the limit of time the current turn has."""
     spent = 0.0
     """Seconds that the program had worked when it was last looked at."""
-    may_be_late = True
-    """Whether a message counts that the program sends after it was told that its time is up."""
-    goes_on = False
-    """Whether the program sent such a message, and it does not count."""
+    is_over = False
+    """Whether whatever the program says now, its time was up before."""
 
     def __init__(self, fd: int, limit: int) -> None:
         """`limit`: the maximum size of a message."""
@@ -91,8 +77,11 @@ class Dialogue:
         """Whether to end the dialogue although the program is in a call, because another job makes this call again."""
         return False
 
+    def end_time(self) -> None:
+        """Note that the program was told that its time is up; it has a second to go on."""
+
     def withdraw(self) -> None:
-        """Withdraw the last message, for which the program took too much time or memory."""
+        """Withdraw the last message, for which the program took too much memory."""
         self.result = None
 
     def send(self) -> None:
@@ -179,7 +168,7 @@ class _Replies(Dialogue):
         del self.replies[-1:]
 
     def interrupt(self) -> bool:
-        return not self.encoding and self._has_enough()
+        return self._has_enough()
 
     def _has_enough(self) -> bool:
         # Each job gives at least one answer, so the jobs for the rest come to an end.
@@ -193,24 +182,23 @@ MOST_SECONDS, MOST_BYTES = 60.0, 16 << 20
 """After so much work, or so many bytes of answers, to calls or runs that have limits of their own, nothing more is
 asked: the grader has a job for the rest."""
 QUICK_SECONDS = 0.05
-"""After calls that took longer, they come one by one: so it is known in which of them a program hangs."""
+"""After calls that took longer, all come one by one."""
 
 
 class LockStep(_Replies):
     """Sends calls one after the other, each only after the previous one was answered.
 
-    Calls of functions with arguments that are data are sent in batches of up to `ahead`: such arguments are the same
-    whatever the answers are. Switching between processes would take longer than most calls. The first batches are
-    small, because a program that hangs mostly hangs in its first call.
-    """
+    Calls of functions with arguments that are data are sent in batches: such arguments are the same whatever the
+    answers are. Switching between processes would take longer than most calls. The first batches are small, because a
+    program that hangs mostly hangs in its first call. After the first slow batch, calls come one by one.
 
-    may_be_late = False
+    A program whose time is up sends the answers that it still has, and an empty message.
+    """
 
     def __init__(
         self,
         fd: int,
         calls: Iterable[str],
-        ahead: int = MOST_AHEAD,
         *,
         each: int = 0,
         known: Collection[str] = (),
@@ -221,13 +209,20 @@ class LockStep(_Replies):
         `known`: digests of expected answers. `most`: see `MOST_SECONDS`.
         """
         super().__init__(fd, calls, *((most, MOST_BYTES) if each else (math.inf, math.inf)))
-        self._size, self._ahead, self._begun = 1, ahead, time.monotonic()
+        self._size, self._begun, self._is_quick = 1, time.monotonic(), True
         self._each, self._known = each, known
-        self.is_withdrawn = False
+        self._late: list[bytes] = []
+        """The answers that came after its time was up, and before it said that these are all."""
+        self._has_said_all = False
+        self._goes_on = False
 
-    def withdraw(self) -> None:
-        super().withdraw()
-        self.is_withdrawn = True
+    def end_time(self) -> None:
+        self.is_over, self.pending = True, memoryview(b"")
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether it is unknown in which call the program used up its time, or if it would stop when told to."""
+        return self._goes_on or (not self._has_said_all and self._sent - len(self.replies) > 1)
 
     @property
     def turn(self) -> int:
@@ -239,11 +234,13 @@ class LockStep(_Replies):
 
     def feed(self, part: bytes) -> bool:
         for whole in self._complete(part):
-            self.moved += len(whole)
-            data = self._kept(whole)
-            self.encoding = not data
-            if self.encoding:
+            if self.is_over:
+                if self._take_late(whole):
+                    return True
                 continue
+            if not whole:
+                continue
+            data = self._kept(whole)
             if self._each and self.replies and self._bytes + len(data) > MAX_REPLIES:
                 self._is_enough = True
                 return True
@@ -255,6 +252,18 @@ class LockStep(_Replies):
                 self._send_batch()
         return False
 
+    def _take_late(self, whole: bytes) -> bool:
+        """Process a message that came after the program's time was up; return True if it goes on nevertheless."""
+        if whole and not self._has_said_all and len(self._late) < self._sent - len(self.replies) - 1:
+            self._late.append(self._kept(whole))
+        elif whole:
+            self._goes_on = True
+        else:
+            self._has_said_all = True
+            for data in self._late:
+                self._take(data)
+        return self._goes_on
+
     def _kept(self, whole: bytes) -> bytes:
         """Return an answer, or its digest if this says as much: a large text, or an answer that is known."""
         if not self._each or len(whole) <= LARGE:
@@ -263,23 +272,18 @@ class LockStep(_Replies):
         is_enough = messages.is_text(whole) or short.decode() in self._known
         return short if is_enough or len(whole) > self._each else whole
 
-    @property
-    def is_unclear(self) -> bool:
-        """Whether several calls were sent and not answered: nobody knows in which of them the program is."""
-        return self._sent - len(self.replies) > 1 and not self._is_enough
-
     def _send_batch(self) -> None:
         batch = bytearray()
         now = time.monotonic()
-        end = self._sent + (self._size if now - self._begun < QUICK_SECONDS else 1)
-        self._size, self._begun = min(2 * (end - self._sent), self._ahead), now
+        self._is_quick = self._is_quick and now - self._begun < QUICK_SECONDS
+        end = self._sent + (self._size if self._is_quick else 1)
+        self._size, self._begun = min(2 * self._size, MOST_AHEAD), now
         for call in self._parts[self._sent : end]:
             is_data = messages.is_data(call)
             if batch and not is_data:
                 break
             encoded = call.encode()
             self._add(batch, encoded)
-            self.moved += len(encoded)
             if not is_data or len(batch) > _BATCH_BYTES:
                 break
         self.pending = memoryview(bytes(batch))

@@ -40,10 +40,10 @@ class DamagedError(Exception):
 
 
 class Supervisor:
-    """Runs jobs; for `settings` see `_settings` in runner.py. `asleep` is called when a candidate sleeps."""
+    """Runs jobs; for `settings` see `_settings` in runner.py. `slow` is called when a program is slow."""
 
-    def __init__(self, settings: dict[str, Any], asleep: Callable[[], object]) -> None:
-        self.settings, self._asleep = settings, asleep
+    def __init__(self, settings: dict[str, Any], slow: Callable[[], object]) -> None:
+        self.settings, self._say_slow = settings, slow
         memory = settings["memory"]
         root = os.getuid() == 0
         self.isolation = isolation.usable(memory, settings["first_uid"])
@@ -132,19 +132,7 @@ class Supervisor:
         return self._answered(job, asked)
 
     def _answered(self, job: Job, asked: Answer) -> dict[str, Any]:
-        """Return what a candidate answers.
-
-        If it ends while it has several calls, it answers again, one by one: its last answer is the one that it gave.
-        """
-        # Most programs that never end have a `while` loop. If they got several calls at once, they would run twice.
-        is_careful = "while" in asked["candidate"]["source"] and len(asked["calls"]) <= dialogue.MOST_AHEAD
-        seen, said = self._answered_ahead(job, asked, 1 if is_careful else dialogue.MOST_AHEAD)
-        if said.is_unclear and seen["evidence"]["stopped"] != "short":
-            seen, said = self._answered_ahead(job, asked, 1)
-        # If its time was up while an answer was encoded, the program itself may have been in time.
-        return seen | ({"unsure": True} if said.encoding or said.is_withdrawn or said.goes_on else {})
-
-    def _answered_ahead(self, job: Job, asked: Answer, ahead: int) -> tuple[dict[str, Any], dialogue.LockStep]:
+        """Return what a candidate answers."""
         candidate, calls = asked["candidate"], asked["calls"]
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
@@ -152,8 +140,9 @@ class Supervisor:
         spec = {**candidate, "kept": messages.kept(calls)}
         with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
             most = asked.get("most", dialogue.MOST_SECONDS)
-            said = dialogue.LockStep(fd, calls, ahead, each=each, known=asked.get("known", ()), most=most)
-            return self._watch(job, pid, CANDIDATE_SLOT, said, alarm=not each), said
+            said = dialogue.LockStep(fd, calls, each=each, known=asked.get("known", ()), most=most)
+            seen = self._watch(job, pid, CANDIDATE_SLOT, said, alarm=True)
+        return seen | ({"unsure": True} if said.is_unsure else {})
 
     def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
@@ -185,7 +174,7 @@ class Supervisor:
         task, answers, each = asked["task"], asked["answers"], asked.get("each", False)
         seen = self._run_tests(job, "judge", task, answers, fields=_JUDGED, each=each)
         evidence, passed = seen["evidence"], seen.get("confirmed")
-        again = ("short", *(FILLED if job.get("alone") else STARVED)) if passed else ("short",)
+        again = (FILLED if job.get("alone") else STARVED) if passed else ()
         if passed is None or evidence["stopped"] in again:
             return {"evidence": evidence}
         evidence["stopped"] = None
@@ -226,7 +215,6 @@ class Supervisor:
             numeric = needs_numpy([tests["signature"], tests["test"]], [*given, *expected])
         pid = self.judge.prepare(numeric=numeric)
         said = dialogue.Results(self.judge.result_fd, fields, limit)
-        said.moved = sum(map(len, given))
         observed = self._watched(job, pid, said)
         most = job["cpu"] * (dialogue.LATER_TIMES if work == "judge" else 1)
         self.judge.ask({"work": work, "cpu": most, "task": task, "answers": answers, "each": each})
@@ -246,12 +234,12 @@ class Supervisor:
         return watch.Watch(
             pid,
             said,
-            watch.Limits(job["cpu"], job["wall"], self.watched_memory, job.get("short", 0.0)),
+            watch.Limits(job["cpu"], job["wall"], self.watched_memory),
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
             grace=5.0 if grace and job.get("alone") else grace,
-            asleep=self._asleep if job.get("answer") and not job.get("alone") else None,
+            slow=self._slow,
             baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
@@ -317,6 +305,11 @@ class Supervisor:
         if zygote not in self._baselines:
             self._baselines[zygote] = watch.memory_bytes([zygote], 0)
         return self._baselines[zygote]
+
+    def _slow(self, pids: list[int]) -> None:
+        """Let others have more of the cores than a slow program."""
+        watch.lower_priority(pids)
+        self._say_slow()
 
     # --- ending ---
 

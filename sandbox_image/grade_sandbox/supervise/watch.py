@@ -9,11 +9,11 @@ import signal
 import time
 from typing import NamedTuple
 
-from grade_sandbox.supervise.dialogue import MAX_REPLIES, SECONDS_PER_BYTE, GarbageError
+from grade_sandbox.supervise.dialogue import GarbageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable
     from typing import Any
 
     from grade_sandbox.supervise.dialogue import Dialogue
@@ -26,8 +26,10 @@ SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
 MOST_PARTS, PART = 16, 64 << 10
 """How many parts are read before the limits are checked, and the bytes of each: together, all that a channel holds."""
-IDLE_SECONDS = 0.5
-"""Time without work after which a program is asleep."""
+SLOW_SECONDS = 0.5
+"""Time of work after which a program is slow: another one may start beside it, and it gets less of a core."""
+NICE = 5
+"""The priority of a slow program: beside another program it gets a quarter of a core."""
 MAPPED_FILES = 32 << 20
 """Room for the libraries that a program loads: their pages are not memory of its own."""
 
@@ -80,39 +82,36 @@ def cpu_seconds(pids: Iterable[int]) -> float:
 
 
 class Thread(NamedTuple):
-    """The kernel's data of a thread."""
+    """What the kernel says of a thread."""
 
-    ran: float = 0.0
-    """Seconds of running."""
-    delay: float = 0.0
-    """Seconds of completed waits while it was ready."""
-    slept: int = -1
-    """How often it gave up the processor voluntarily; -1: unknown."""
-    state: str = ""
-    """One letter."""
+    waited: float = 0.0
+    """Seconds for which it was ready to run and waited for a core. The kernel adds a wait when it has ended."""
+    is_ready: bool = False
+    """Whether it runs, or waits for a core, a page or a disk."""
 
 
-def _ran_and_delay(path: str) -> tuple[float, float]:
-    """Return how long a thread ran, and how long it waited while it was ready, in seconds; raises ValueError."""
-    ran, delay = (int(part) / 1e9 for part in _read(path).split()[:2])
-    return ran, delay
-
-
-def threads(pid: int) -> dict[int, Thread]:
-    """Return thread -> the kernel's data on its time; empty if unknown."""
+def threads(pids: Iterable[int]) -> dict[int, Thread]:
+    """Return what the kernel says of all threads of these processes, as far as it says it."""
     found: dict[int, Thread] = {}
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(ValueError, IndexError):
-                ran, delay = _ran_and_delay(f"/proc/{pid}/task/{thread}/schedstat")
-                state, slept = "", -1
-                for line in _read(f"/proc/{pid}/task/{thread}/status").splitlines():
-                    if line.startswith(b"State:"):
-                        state = line.split()[1].decode()
-                    elif line.startswith(b"voluntary_ctxt_switches:"):
-                        slept = int(line.split()[1])
-                found[int(thread)] = Thread(ran, delay, slept, state)
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with contextlib.suppress(ValueError, IndexError):
+                    waited = int(_read(f"/proc/{pid}/task/{thread}/schedstat").split()[1]) / 1e9
+                    state = _read(f"/proc/{pid}/task/{thread}/stat").rpartition(b") ")[2][:1]
+                    found[int(thread)] = Thread(waited, state in (b"R", b"D"))
     return found
+
+
+def lower_priority(pids: Iterable[int]) -> None:
+    """Give a program less of a core than others get, as far as the system allows it."""
+    for pid in pids:
+        # Where the system groups processes by session, a priority only counts inside the group.
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as file:
+            file.write(str(NICE))
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                os.setpriority(os.PRIO_PROCESS, int(thread), NICE)
 
 
 def memory_bytes(pids: Iterable[int], baseline: int) -> int:
@@ -173,74 +172,23 @@ class OomKills:
         return None
 
 
-READY, UNINTERRUPTIBLE = "R", "D"
-
-
-class _Since(NamedTuple):
-    """A point in time: the time, the total running time of all threads, and the waiting time counted so far."""
-
-    time: float = 0.0
-    ran: float = 0.0
-    counted: float = 0.0
-
-
-class Waiting:
-    """Adds up the time in which some thread was kept waiting while none ran, from check to check.
-
-    It was ready but did not run, or in an uninterruptible wait. A thread that waits for another thread is asleep during
-    that thread's wait, and no moment is counted twice. The kernel updates a thread's run delay only when the thread
-    runs again, so an increase may have begun many checks ago. A container that has used up its processor time for the
-    moment makes all its threads wait in the same way.
-    """
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._last = _Since()
-        self._before: dict[int, Thread] = {}
-        self._since: dict[int, _Since] = {}
-        """Thread -> a point in time before all of its waiting that is not counted yet."""
-
-    def note(self, now: float, threads: Mapping[int, Thread]) -> None:
-        """Process the data of every thread, `now` seconds after the start."""
-        before = {number: self._before.get(number) or Thread() for number in threads}
-        ran = self._last.ran + sum(thread.ran - before[number].ran for number, thread in threads.items())
-        for number, thread in threads.items():
-            since = self._since.setdefault(number, self._last)
-            kept = max(thread.delay - before[number].delay, self._kept_now(now, before[number], thread))
-            room = now - since.time - (ran - since.ran) - (self.seconds - since.counted)
-            self.seconds += max(0.0, min(kept, room))
-            if thread.ran > before[number].ran:
-                self._since[number] = self._last
-        self._before |= threads
-        self._last = _Since(now, ran, self.seconds)
-
-    def _kept_now(self, now: float, before: Thread, thread: Thread) -> float:
-        """Return how long a thread waited since the last check without sleeping, or for a page or a disk."""
-        never_slept = before.state == thread.state == READY and before.slept == thread.slept
-        if never_slept or thread.state == UNINTERRUPTIBLE:
-            return now - self._last.time - (thread.ran - before.ran)
-        return 0.0
-
-
 class Limits(NamedTuple):
     """Limits of one run."""
 
     cpu: float
     wall: float
-    """Maximum duration. Both in seconds."""
+    """Maximum duration without the time in which it waited for a core. Both in seconds."""
     memory: int
     """Bytes."""
-    short: float = 0.0
-    """Seconds of all its parts together after which it is stopped without a verdict; 0: none."""
 
 
 class Watch:
     """Waits for one program's result or end; `reason` says why it was stopped, if it was.
 
     `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
-    `grace`: seconds beyond the CPU limit in which it may neither work nor be kept waiting by the machine.
+    `grace`: seconds beyond the CPU limit in which it may neither work nor wait for a core.
     `shared_room`: bytes by which the machine's shared memory may grow; None: not checked.
-    `asleep` is called once if the program is asleep; None: nobody wants to know.
+    `slow` is called with the program's processes as soon as it is slow.
     """
 
     def __init__(
@@ -255,11 +203,11 @@ class Watch:
         baseline: int,
         grace: float = 0.0,
         shared_room: int | None = None,
-        asleep: Callable[[], object] | None = None,
+        slow: Callable[[list[int]], object] = bool,
     ) -> None:
         self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
-        self._asleep = asleep
+        self._slow, self._is_slow = slow, False
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
         self.reason: str | None = None
         self.alarmed: str | None = None
@@ -267,7 +215,10 @@ class Watch:
         """Whether the dialogue is complete."""
         self.cpu = self.wall = self.waited = self._longest = 0.0
         self._open = True
-        self._waiting = Waiting()
+        self._waits: dict[int, float] = {}
+        """Thread -> seconds for which it has waited for a core."""
+        self._is_ready = False
+        """Whether it runs at this moment, or waits for a core, which the kernel has not added yet."""
         self._used: dict[int, float] = {}
         self._turn, self._before = 0, (0.0, 0.0, 0.0, 0.0)
         """The current run of the program, and the times when it began: user, kernel, wall, waited."""
@@ -282,7 +233,11 @@ class Watch:
 
     def wait(self) -> None:
         """Return when there is a result, when the process has ended, or when a limit is exceeded."""
-        start = time.monotonic()
+        self._wait(time.monotonic())
+        if self.dialogue.is_over:
+            self.reason = self.reason or self.alarmed
+
+    def _wait(self, start: float) -> None:
         handle = os.pidfd_open(self.pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -331,21 +286,13 @@ class Watch:
 
     def _talk(self) -> None:
         """Process received data, and send what is next."""
-        if self.alarmed and not self.dialogue.may_be_late:
-            with contextlib.suppress(OSError):
-                self.dialogue.goes_on = bool(os.read(self.dialogue.fd, PART))
-            self.reason = self.alarmed
-            return
         try:
             for _ in range(MOST_PARTS):
                 if self.done or not self._open:
                     return
                 part = os.read(self.dialogue.fd, PART)
                 self._open = bool(part)
-                announced = self.dialogue.encoding
                 self.done = self.dialogue.feed(part)
-                if announced and not self.dialogue.encoding:
-                    self._check_announced()
                 if self.dialogue.pending:
                     self.dialogue.send()
                 if len(part) < PART and not self.dialogue.pending:
@@ -357,14 +304,6 @@ class Watch:
             self._send_more()
         except OSError:
             self._open = False
-
-    def _check_announced(self) -> None:
-        """Check whether an answer that was announced as large is large enough for the time that it took."""
-        self._look()
-        self.reason = self.reason or self.alarmed
-        if self.reason is not None:
-            self.dialogue.withdraw()
-            self.done = True
 
     def _send_more(self) -> None:
         try:
@@ -384,21 +323,17 @@ class Watch:
         user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
         system = sum(system for _, _, system in times.values())
         self.cpu = user + system
-        self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
-        self.waited = self._waiting.seconds
-        if self._asleep is not None and self.wall - self.waited - self.cpu >= IDLE_SECONDS:
-            self._asleep()
-            self._asleep = None
+        self._note_waits(threads(pids))
         # CPU time and own time are equal while a program works; while it sleeps, only the second passes.
         self.dialogue.spent = (self.cpu + self.wall - self.waited) / 2
+        if not self._is_slow and self.dialogue.spent >= SLOW_SECONDS:
+            self._is_slow = True
+            self._slow(pids)
         if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
             self.reason = "memory"
             return
         if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
             self.reason = "disturbed"
-            return
-        if self.limits.short and self.dialogue.spent >= self.limits.short:
-            self.reason = "short"
             return
         # Asleep, or waiting for itself: time that passed although the machine would have let it run.
         # Kernel time depends more on the machine than on the program (a virtual machine's first access to memory takes
@@ -409,14 +344,12 @@ class Watch:
             self._turn, self._before = self.dialogue.turn, now
         user, system, wall, waited = (one - other for one, other in zip(now, self._before, strict=True))
         own_time = wall - waited - system
-        # What is sent takes time as well, which the program is not charged for.
-        most = MAX_REPLIES if self.dialogue.encoding else 0
-        limit = self.limits.cpu * self.dialogue.times + SECONDS_PER_BYTE * (self.dialogue.moved + most)
-        late = own_time >= limit + self.grace
+        limit = self.limits.cpu * self.dialogue.times
+        late = own_time >= limit + self.grace and not self._is_ready
         over = (
             "cpu" if user >= limit or system >= 3 * limit or (late and user >= 0.8 * own_time)
             else "blocked" if late
-            else "wall" if wall >= self.limits.wall * self.dialogue.times
+            else "wall" if wall - waited >= self.limits.wall * self.dialogue.times and not self._is_ready
             else None
         )  # fmt: skip
         if over is None:
@@ -428,12 +361,18 @@ class Watch:
         elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
             self.reason = self.alarmed
 
+    def _note_waits(self, threads: dict[int, Thread]) -> None:
+        """Add the time for which the program waited for a core. No moment counts twice if several threads waited."""
+        more = sum(max(0.0, one.waited - self._waits.get(number, 0.0)) for number, one in threads.items())
+        self.waited += max(0.0, min(more, self.wall - self.cpu - self.waited))
+        self._waits |= {number: one.waited for number, one in threads.items()}
+        self._is_ready = any(one.is_ready for one in threads.values())
+
     def _ring(self, pids: Iterable[int], over: str) -> None:
         """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to go on."""
         self.alarmed = over
         self._rung = (self.cpu, self.wall - self.waited)
-        if not self.dialogue.may_be_late:
-            self.dialogue.pending = memoryview(b"")
+        self.dialogue.end_time()
         # With its own namespace, the program is the child of the process that was started.
         target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):

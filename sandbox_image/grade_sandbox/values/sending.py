@@ -17,7 +17,7 @@ from grade_sandbox.values.wire import BUILTIN_TYPES, MAX_NODES, EndlessError, Un
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
     class Known(Protocol):
@@ -63,7 +63,6 @@ class Encoder:
     they must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
     whether any function is sent, as a stub (the candidate's side); otherwise only those that both sides have.
     `tested`: type -> name of the classes whose objects are not sent, only a number of `objects` (remote_objects.py).
-    `announce`: called before a large value is encoded, once.
     """
 
     def __init__(
@@ -75,10 +74,8 @@ class Encoder:
         functions: bool = False,
         tested: Mapping[type[Any], str] | None = None,
         objects: Numbers | None = None,
-        announce: Callable[[], object] | None = None,
     ) -> None:
         self.classes = classes
-        self._announce, self._size = announce, 0
         self.tested, self._objects = tested or {}, objects or Numbers()
         self.known = known
         self.reads, self.functions = reads, functions
@@ -107,12 +104,7 @@ class Encoder:
             self.nodes[position] = self.new(item)
 
     def new(self, item: Any) -> list[Any]:
-        """Return the node for one object; the first that makes the message large is announced before."""
-        if self._announce is not None:
-            self._size += len(item) + 1 if type(item) in _SIZED else 1
-            if self._size > LARGE:
-                self._announce()
-                self._announce = None
+        """Return the node for one object."""
         return self.node(item)
 
     def asks(self, value: Any) -> bool:
