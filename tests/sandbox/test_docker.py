@@ -39,7 +39,7 @@ def test_a_container_has_no_network_no_new_privileges_and_a_read_only_root():
         assert host["NetworkMode"] == "none"
         assert host["ReadonlyRootfs"] is True
         assert host["CapDrop"] == ["ALL"]
-        assert sorted(c.removeprefix("CAP_") for c in host["CapAdd"]) == ["KILL", "SETGID", "SETUID"]
+        assert sorted(c.removeprefix("CAP_") for c in host["CapAdd"]) == ["KILL", "SETGID", "SETUID", "SYS_NICE"]
         assert "no-new-privileges" in host["SecurityOpt"]
         assert host["Memory"] == host["MemorySwap"] > 0
         assert host["PidsLimit"] == docker.PIDS
