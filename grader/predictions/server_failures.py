@@ -6,7 +6,8 @@ response. Such a text says nothing about the model, so the careful reading leave
 
 An honest answer can also mention rate limits, timeouts and errors. So a text is a failure only if all of it is one: a
 marker of a known tool, the names of exceptions before a status or a sentence that only clients and servers write, an
-error object, or an error page. What it says is searched for its kind only after that. Long texts are not checked.
+error object, or an error page; before it, words that announce an error ("[ERROR]", "API call failed:"), and behind it,
+advice to try again. What it says is searched for its kind only after that. Long texts are not checked.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import msgspec
 from grader.files.json_text import as_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 FailureKind = Literal[
     "rate limit", "budget exceeded", "timeout", "no connection", "server error", "refused request", "request failed"
@@ -44,7 +45,7 @@ _WORDS: dict[FailureKind, str] = {
     "timeout": r"(?<!connection )time.?out|timed out|deadline.?exceeded",
     "no connection": r"connection|connect error|disconnected|getaddrinfo|name resolution|cannot connect|\[errno",
     "server error": (
-        r"internal.?server.?error|bad gateway|service.?(?:temporarily.)?unavailable|server_?error|healthy upstream"
+        r"internal.?server.?error|bad gateway|service.?(?:temporarily.)?unavailable|server[_ ]?error|healthy upstream"
         r"|server had an error|\bUNAVAILABLE\b|error code: 10\d\d"
     ),
     "refused request": (
@@ -88,6 +89,19 @@ VLMEVALKIT = re.compile(
 )
 """It appends the caught exception: its class, its text, or both. An answer could begin with the same words."""
 ERROR_CODE = re.compile(r"\d{3,6}|[A-Z][A-Za-z_]{2,30}(?:\.[A-Za-z_]{2,40})?\d{0,6}\.?")
+
+ANNOUNCED = re.compile(
+    r"(?=[^\n:]{0,60}(?:error|exception|fail))"
+    r"(?:[\[(<*]{1,3}[a-z ]{3,60}[\])>*]{1,3}[\s:!-]{0,4}|[a-z ]{3,60}(?:[:!]| -)\s{1,3})",
+    re.IGNORECASE,
+)
+"""What scripts write before a failure. It decides nothing: "Error: the second step is wrong" is an answer."""
+ADVISED = re.compile(
+    r"[\s.,;:!(\[-]{1,5}(?:(?:please|try again|retry|retries|attempt|after \d|giving up|skipp)[^\n]{0,200}"
+    r"|Traceback \(most recent call last\):.*)\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What scripts write behind it."""
 
 # --- exceptions of clients, sentences of servers ----------------------------------------------------------------
 
@@ -181,8 +195,24 @@ def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | No
         or any(stripped.casefold() == option.strip().casefold() for option in options)
     ):
         return None
-    is_failure = _of_a_tool(stripped) or _of_a_client(stripped) or _is_body(stripped) or ERROR_PAGE.fullmatch(stripped)
-    return failure_of_error(stripped) if is_failure else None
+    return failure_of_error(stripped) if any(map(_is_failure, _parts(stripped))) else None
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield a text, and what is left of it without up to three announcements of an error, and without advice."""
+    for _ in range(4):
+        yield text
+        advice = ADVISED.search(text)
+        if advice and not OF_A_QUESTION.search(advice[0]):
+            yield text[: advice.start()]
+        announced = ANNOUNCED.match(text)
+        if announced is None:
+            return
+        text = text[announced.end() :]
+
+
+def _is_failure(text: str) -> bool:
+    return _of_a_tool(text) or _of_a_client(text) or _is_body(text) or bool(ERROR_PAGE.fullmatch(text))
 
 
 def failure_of_error(error: str) -> ServerFailure:

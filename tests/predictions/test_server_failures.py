@@ -56,6 +56,13 @@ FAILURES = {
     "API request failed with status code 500": "server error",
     "Internal Server Error": "server error",
     "$ERROR$": "request failed",
+    "Error: Failed to obtain answer via API.": "request failed",
+    "Error code: 503 - server error": "server error",
+    "[ERROR] Connection error.": "no connection",
+    "**Error**: Connection error.": "no connection",
+    "API call failed: Connection error. (attempt 3 of 3)": "no connection",
+    "Error during generation: Request timed out. Please try again later.": "timeout",
+    "Failed to obtain answer via API. Giving up.": "request failed",
 }  # fmt: skip
 
 ANSWERS = [
@@ -70,6 +77,9 @@ ANSWERS = [
     "A connection error.",
     "Error: the second step multiplies where it should add.",
     "TimeoutError",
+    "[ERROR] The answer is a connection error.",
+    "Error: Connection error. Please note that the correct answer is B.",
+    "The steps fail: try again with x = 2.",
     "**Solution Correctness**: incorrect\n**First Error Step**: 3\n**Error Reason**: rate limit of the reaction",
     '{"error": "The step multiplies instead of adding", "step": 3}',
     '{"error": {"message": "no error"}, "answer": "B"}',
