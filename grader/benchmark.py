@@ -157,6 +157,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The scorer's own settings. Those that are not the scorer's defaults are recorded in the results."""
     also_named: dict[str, str] = {}
     """Column -> another name of it in copies of the data."""
+    other_versions: dict[str, list[str]] = {}
+    """Another version of the data -> ids that only it has: a file with them answers that version."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
     folder: str = ""

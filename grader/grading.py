@@ -21,6 +21,7 @@ from grader.predictions import formats, outcomes
 from grader.predictions.contradictions import check_evidence
 from grader.predictions.fields import as_mapping, fields_from
 from grader.predictions.file import PredictionFile
+from grader.predictions.joining import read_files
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
 from grader.predictions.select import fingerprint, part_of, positioned, select
@@ -38,6 +39,8 @@ from grader.scorers.rows import rows_of
 from grader.task import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.benchmark import Benchmark
     from grader.observer import Observer
     from grader.options import Options
@@ -93,14 +96,14 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grade(
-    source: str | Path | PredictionFile,
+    source: str | Path | Sequence[str] | PredictionFile,
     options: Options,
     observer: Observer,
     *,
     destination: Destination | None = None,
     before: Callable[[AnyScorer, AnyRun], None] | None = None,
 ) -> Graded:
-    """Grade a prediction file; raises a GradeError, and then no file was written.
+    """Grade a prediction file, or several as one; raises a GradeError, and then no file was written.
 
     `destination` claims the files that the caller will write, before grading starts. `before` is called with the data
     and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
@@ -110,7 +113,7 @@ def grade(
     if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
     fields = options.fields or declared.predictions
-    file = source if isinstance(source, PredictionFile) else read_predictions(source, fields, observer=observer)
+    file = source if isinstance(source, PredictionFile) else read_files(source, fields, observer=observer)
     opened = _open(file, options, declared, scorer, observer)
     stem = stem_in(options.output_dir, file.path, opened.part)
     if destination is not None:
@@ -123,10 +126,10 @@ def grade(
     return Graded(report=report, stem=stem, write_own=scored.write_own, file=file)
 
 
-def check(source: str | Path, options: Options) -> list[str]:
+def check(source: str | Path | Sequence[str], options: Options) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
     declared, scorer = declared_by(options)
-    file = read_predictions(source, options.fields or declared.predictions)
+    file = read_files(source, options.fields or declared.predictions)
     opened = _open(file, options, declared, scorer, Silent())
     predictions = opened.run.predictions
     counts = sorted({len(texts) for texts in predictions.values()})
@@ -175,7 +178,13 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
         if not rows.is_carried:
             said = _check_evidence(tasks, file, declared, rows.origin, scorer)
         predictions, notes = select(
-            tasks, file, options, declared.unit, whole_units=isinstance(scorer, HasUnits), date=declared.columns.date
+            tasks,
+            file,
+            options,
+            declared.unit,
+            whole_units=isinstance(scorer, HasUnits),
+            date=declared.columns.date,
+            versions=declared.other_versions,
         )
     notes = [*notes, *HasOwnData.of(scorer).notes(declared, rows), *made, *said]
     notes += _absent_columns(declared, rows)
@@ -321,7 +330,7 @@ def _with(report: Report, scored: Scored, scorer: AnyScorer, declared: Benchmark
 
 
 def _rescore(
-    source: str | Path | PredictionFile,
+    source: str | Path | Sequence[str] | PredictionFile,
     options: Options,
     declared: Benchmark,
     scorer: AnyScorer,
@@ -333,14 +342,14 @@ def _rescore(
     """
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    if isinstance(source, PredictionFile) or str(source) == "-":
+    if not isinstance(source, str | Path) or str(source) == "-":
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     path = Path(source)
     if path.is_dir():
         raise UsageError(f"{source}: is a folder; name the prediction file in it.")
     part = None
     if options.is_partial:
-        everything = msgspec.structs.replace(options, missing="wrong")
+        everything = options if options.missing == "skip" else msgspec.structs.replace(options, missing="wrong")
         file = read_predictions(path, options.fields or declared.predictions)
         part = _open(file, everything, declared, scorer, Silent()).part
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)

@@ -44,7 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...] = ()
     fields: Fields | None = None
     """Where the prediction file has what is graded; None: as the benchmark declares, or as the known tools write."""
-    missing: Literal["error", "wrong"] = "error"
+    missing: Literal["error", "wrong", "skip"] = "error"
     cache: bool | Literal["memory"] = True
     """Where verdicts are stored: on disk, in this process's memory, or (False) nowhere."""
     judge_model: str | None = None
@@ -56,7 +56,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_partial(self) -> bool:
         """Whether the run may be one of only some of the tasks."""
-        return self.limit is not None or bool(self.ids or self.since or self.until)
+        return self.limit is not None or self.missing == "skip" or bool(self.ids or self.since or self.until)
 
     @property
     def worker_count(self) -> int:

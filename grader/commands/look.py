@@ -131,8 +131,9 @@ def _table() -> dict[str, Any]:
 @click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
 @options.place_options
 @options.FIELDS
+@options.JOIN
 @options.MISSING
-def check_command(predictions: tuple[str, ...], **given: Any) -> None:
+def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> None:
     """Check prediction files against their benchmark, without grading them."""
     from grader.commands.console import fitted
     from grader.errors import InputError
@@ -140,7 +141,7 @@ def check_command(predictions: tuple[str, ...], **given: Any) -> None:
     from grader.options import Options
 
     problems: list[str] = []
-    for path in predictions:
+    for path in [predictions] if join and len(predictions) > 1 else predictions:
         try:
             for line in check(path, Options(**given)):
                 click.echo(fitted(line, sys.stdout))

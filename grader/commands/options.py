@@ -132,8 +132,9 @@ LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only
 IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable.")
 FIELDS = click.option("--fields", metavar="id=F,reply=F", callback=parsed(_fields),
              help="Fields of a file that no known tool wrote: id, reply (or code), and at: where the records are.")
-MISSING = click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
-             help="How to treat a task without a prediction.")
+JOIN = click.option("--join", is_flag=True, help="Several files are parts of one run, not a run each.")
+MISSING = click.option("--missing", type=click.Choice(["error", "wrong", "skip"]), default="error", show_default=True,
+             help="How to treat a task without a prediction; skip leaves it out.")
 
 _DATA = group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",

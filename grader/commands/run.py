@@ -34,14 +34,15 @@ UNCACHED = "Interrupted. With --no-cache, nothing is kept of a file that is not 
 @click.option("--score-only", is_flag=True, help="Score again from an earlier run's files, without sandbox or judge.")
 @options.gate_options
 @options.output_option
+@options.JOIN
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show all groups, and the evidence for every verdict.")
-def run_command(predictions: tuple[str, ...], **given: Any) -> int:
+def run_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
     Several files are graded one after the other, as a loop in a shell would do it. The exit code is then that of the
-    worst file (130 is the worst, then 2, 3, 1, 4, 0).
+    worst file (130 is the worst, then 2, 3, 1, 4, 0). With --join, they are one run.
     """
     from grader.options import Options
 
@@ -51,15 +52,17 @@ def run_command(predictions: tuple[str, ...], **given: Any) -> int:
     earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], run_options)
     wanted = Wanted(options=run_options, earlier=earlier, **given)
     try:
-        return _run(predictions[0], wanted) if len(predictions) == 1 else _run_several(predictions, wanted)
+        if join or len(predictions) == 1:
+            return _run(predictions, wanted)
+        return _run_several(predictions, wanted)
     except KeyboardInterrupt:
         if run_options.cache:
             raise
         raise InterruptedRunError(UNCACHED) from None
 
 
-def _run(predictions: str, wanted: Wanted) -> int:
-    """Read and grade one file, show the results, and write them; return the exit code."""
+def _run(predictions: Sequence[str], wanted: Wanted) -> int:
+    """Read and grade one file, or several that are one run, show the results, and write them; return the exit code."""
     from grader.commands.progress import watcher
     from grader.decisions import thresholds
     from grader.grading import grade
@@ -67,14 +70,16 @@ def _run(predictions: str, wanted: Wanted) -> int:
     from grader.reports.views import run
 
     output_files.check_formats(wanted.outputs)
-    run_steps.check_files(predictions, wanted)
+    for file in predictions:
+        run_steps.check_files(file, wanted)
+    source = predictions[0] if len(predictions) == 1 else predictions
     before = functools.partial(thresholds.check, lines=wanted.lines, drops=wanted.drops)
     with wanted.destination() as destination:
         with watcher(quiet=wanted.quiet) as observer:
-            graded = grade(predictions, wanted.options, observer, destination=destination, before=before)
+            graded = grade(source, wanted.options, observer, destination=destination, before=before)
         gates = run_steps.judge_gates(graded.report, wanted)
         sources = Sources(
-            predictions=graded.file or Path(predictions),
+            predictions=graded.file or Path(predictions[0]),
             data=wanted.options.data,
             stem=graded.stem,
             benchmark=wanted.options.benchmark,
@@ -109,7 +114,7 @@ def _one_of_several(file: str, wanted: Wanted) -> int:
     if not is_silent:
         say(f"{file}:")
     try:
-        return _run(file, wanted)
+        return _run([file], wanted)
     except InterruptedRunError:
         raise
     except GradeError as error:

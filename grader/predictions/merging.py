@@ -39,15 +39,16 @@ class Merger:
             row = record.fields.get(number)
             if not isinstance(row, int | str):
                 return None
-            other._put(msgspec.structs.replace(record, qid=str(row)))
+            other.put(msgspec.structs.replace(record, qid=str(row)))
         return other
 
     def add(self, record: PredictionRecord, where: str) -> None:
         """Add one record."""
         ended = endings(record.fields, len(record.predictions))
-        self._put(msgspec.structs.replace(record, endings=ended, where=where))
+        self.put(msgspec.structs.replace(record, endings=ended, where=where))
 
-    def _put(self, record: PredictionRecord) -> None:
+    def put(self, record: PredictionRecord) -> None:
+        """Add a record that is complete."""
         if self._first.setdefault(record.qid, record) is not record:
             self._more.setdefault(record.qid, []).append(record)
 

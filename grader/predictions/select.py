@@ -33,16 +33,19 @@ def select(
     *,
     whole_units: bool,
     date: str | None = None,
+    versions: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Return the predictions of the tasks to grade, by qid in the benchmark's order, and notes.
 
-    A task without predictions is wrong or an error, depending on `--missing`. `unit` is the name of a task in
-    messages, `date` the column with its day. Raises InputError, UsageError.
+    A task without predictions is an error, wrong or left out, depending on `--missing`. `unit` is the name of a task in
+    messages, `date` the column with its day, `versions` are other versions of the data with their own ids. Raises
+    InputError, UsageError.
     """
     known = list(tasks)
     wanted = chosen(tasks, options, unit, whole_units=whole_units, date=date)
     check = check_against(file, known)
     problems = unknown_problems(file, check, known, unit=unit)
+    problems += _of_versions(check.unknown, versions or {}, unit)
     missing = [qid for qid in check.missing if qid in wanted]
     if missing and options.missing == "error" and not problems:
         problems.append(missing_problem(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit))
@@ -52,9 +55,22 @@ def select(
     notes = []
     if len(wanted) < len(known):
         notes.append(f"{PARTIAL}{_selecting(options)} selects {len(wanted)} of {len(known)} qids.")
-    if missing:
+    if missing and options.missing == "skip":
+        wanted = _without_units(wanted, missing, tasks, whole_units=whole_units)
+        notes.append(f"{len(missing)} of {len(known)} {unit}s have no prediction and are left out (--missing skip).")
+        if not wanted:
+            raise InputError([f"{file.name}: no {unit} has all its predictions; --missing skip leaves all of them out"])
+    elif missing:
         notes.append(f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong.")
     return {qid: have.get(qid, []) for qid in wanted}, notes
+
+
+def _without_units(
+    wanted: Mapping[str, None], missing: Collection[str], tasks: Mapping[str, Task], *, whole_units: bool
+) -> dict[str, None]:
+    """Return the tasks that have predictions; of a unit, all or none."""
+    units = {tasks[qid].observation if whole_units else qid for qid in missing}
+    return {qid: None for qid in wanted if (tasks[qid].observation if whole_units else qid) not in units}
 
 
 def positioned(file: PredictionFile, tasks: Collection[str]) -> PredictionFile:
@@ -192,10 +208,21 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
     return lines
 
 
+def _of_versions(unknown: Collection[str], versions: Mapping[str, Collection[str]], unit: str) -> list[str]:
+    """Return which other version of the data has the unknown qids."""
+    found = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
+    return [
+        f"{counted(number, unit)} of {name} {'is' if number == 1 else 'are'} not in this data: the file answers "
+        f"{name}, so give its data with --data, or leave these records out."
+        for name, number in found.items()
+        if number
+    ]
+
+
 def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
     some = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
-    return f"{file.path or file.name}: $: {some}; --missing wrong counts them as wrong, --id or --limit grades a part"
+    return f"{file.path or file.name}: $: {some}; --missing wrong counts them as wrong, --missing skip leaves them out"
 
 
 def _nearest(qid: str, known: Collection[str]) -> str | None:

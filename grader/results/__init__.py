@@ -294,7 +294,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """Return the overall metrics, one on a line."""
-        title = [name for name in (self.benchmark, self.split, self.protocol, self.model) if name]
+        part = f"only {self.part.in_words()}" if self.part is not None else ""
+        title = [name for name in (self.benchmark, self.split, self.protocol, part, self.model) if name]
         counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
         if self.unscored:
             counts += f"; {self.unscored} unscored"

@@ -160,7 +160,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
     def in_words(self) -> str:
         """Return the size of the part in words."""
-        return f"{self.n} of {self.of} ids"
+        return f"{self.n:,} of {self.of:,} tasks"
 
 
 def ids_hash(ids: Iterable[str]) -> str:

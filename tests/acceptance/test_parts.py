@@ -67,7 +67,7 @@ def test_a_gate_on_a_part_says_that_it_is_one(folder: Path) -> None:
     for more in ([], ["--score-only"]):
         done = _run(folder, "--limit", "2", "--fail-under", "accuracy=0", *more)
         assert done.returncode == 0, done.stderr
-        assert "GATE MET: accuracy >= 0 (careful): on a part, 2 of 10 ids: it is" in done.stderr
+        assert "GATE MET: accuracy >= 0 (careful): on a part, 2 of 10 tasks: it is" in done.stderr
 
 
 def test_everything_that_is_written_goes_to_the_output_folder(folder: Path, tmp_path: Path) -> None:

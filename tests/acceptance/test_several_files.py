@@ -34,6 +34,20 @@ def files(tmp_path: Path) -> Callable[..., list[Path]]:
     return make
 
 
+def test_files_that_are_parts_are_one_run_and_tasks_without_predictions_are_left_out(tmp_path: Path) -> None:
+    records = json.loads((VSTAR / "predictions.json").read_text())
+    for name, part in (("a", records[:3]), ("b", records[5:8])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(part))
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    checked = grade("check", *files, "--join", *WORDS, "--missing", "skip")
+    assert "6 questions of vstar, 1 sample each" in checked.stdout
+    done = grade(*files, "--join", *WORDS, "--missing", "skip")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == "vstar · test · lmms-eval-0.7.1 · only 6 of 10 tasks"
+    (results,) = tmp_path.glob("a_joined_part-*_results.json")
+    assert len(grader.read_report(results).samples) == 6
+
+
 def test_each_file_is_graded_as_it_is_alone(files: Any) -> None:
     first, second = files(first=0, second=6)
     said = grade(first, second, *WORDS)

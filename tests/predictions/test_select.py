@@ -71,6 +71,29 @@ def test_a_missing_prediction_is_an_error_or_counts_as_wrong() -> None:
     assert notes == ["1 of 4 questions have no prediction and count as wrong."]
 
 
+def test_tasks_without_predictions_are_left_out_and_units_of_them_whole() -> None:
+    some = file(q1="a", q11="b", q12="d")
+    predictions, notes = selected(some, missing="skip")
+    assert predictions == {"1": ["a"], "11": ["b"], "12": ["d"]}
+    assert notes == ["1 of 4 questions have no prediction and are left out (--missing skip)."]
+    predictions, _ = selected(some, missing="skip", whole_units=True)
+    assert predictions == {"1": ["a"], "11": ["b"]}
+    with pytest.raises(InputError, match="no question has all its predictions"):
+        selected(file(q1="a", q12="d"), missing="skip", whole_units=True)
+
+
+def test_a_file_for_another_version_of_the_data_names_the_version() -> None:
+    more = file(q1="a", q11="b", q2="c", q12="d", q13="e", q14="f")
+    with pytest.raises(InputError) as caught:
+        select(
+            TASKS, more, Options(), "task", whole_units=False, versions={"T 0.1": ["13", "14", "15"], "T 0.3": ["7"]}
+        )
+    assert caught.value.problems[-1] == (
+        "2 tasks of T 0.1 are not in this data: the file answers T 0.1, so give its data with --data, or leave these "
+        "records out."
+    )
+
+
 def test_a_fingerprint_tells_predictions_apart() -> None:
     prints = {fingerprint(p) for p in ({"1": ["a"]}, {"1": ["b"]}, {"2": ["a"]}, {"1": ["a", "a"]}, {"1": []})}
     assert len(prints) == 5

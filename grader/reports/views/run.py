@@ -99,7 +99,7 @@ def document(
         return payload.build(run, material(run.report))
 
     return Document(
-        names=[run.report.benchmark, run.report.split, run.report.protocol],
+        names=_names(run.report),
         heading=run.name,
         facts=_facts(run),
         lead=about_readings([run.report.benchmark]),
@@ -123,6 +123,12 @@ def document(
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",
     )
+
+
+def _names(report: Report) -> list[str]:
+    """Return what the run is of, for the first line: its benchmark, and how much of it."""
+    part = [f"only {report.part.in_words()}"] if report.part is not None else []
+    return [report.benchmark, report.split, report.protocol, *part]
 
 
 def _facts(run: Findings) -> list[str]:

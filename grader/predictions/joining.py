@@ -1,0 +1,84 @@
+"""Several files that are one run (`--join`): shards of a server, or the logs of a task's subjects."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import InputError
+from grader.predictions.merging import Merger
+from grader.predictions.read import read_predictions
+from grader.predictions.record import counted
+from grader.results.destination import stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.benchmark import Fields
+    from grader.observer import Observer
+    from grader.predictions.file import PredictionFile
+
+_OF_A_LOG = re.compile(r"(?:samples_)?(.+?)(?:_\d{4}-\d\d-\d\dT[\w.:-]*)?")
+"""`samples_mmlu_anatomy_2025-01-01T00-00-00.000000` is a log of the task `mmlu_anatomy`."""
+
+
+def read_files(
+    given: str | Path | Sequence[str], fields: Fields | None = None, *, observer: Observer | None = None
+) -> PredictionFile:
+    """Read a file, or several as one, in their order; raises InputError with the problems of all of them.
+
+    Numbers that are ids in one file only (of rows of a log, positions) become `<task>/<number>`, by the file's name.
+    """
+    if isinstance(given, str | Path):
+        return read_predictions(given, fields, observer=observer)
+    files, problems = [], []
+    for path in given:
+        try:
+            files.append(read_predictions(path, fields, observer=observer))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    formats = {file.format for file in files}
+    if len(formats) > 1:
+        raise InputError([f"--join: the files have different formats: {', '.join(sorted(formats))}."])
+    return _joined([_named(file) for file in files] if _begin_again(files) else files)
+
+
+def _begin_again(files: Sequence[PredictionFile]) -> bool:
+    """Whether the ids are numbers that begin again in each file."""
+    if not all(file.is_numbered or file.is_positional for file in files):
+        return False
+    return len({record.qid for file in files for record in file.records}) < sum(len(file.records) for file in files)
+
+
+def _named(file: PredictionFile) -> PredictionFile:
+    """Return a file whose ids begin with the task that its name names."""
+    stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
+    found = _OF_A_LOG.fullmatch(stem)
+    task = found[1] if found else stem
+    records = [msgspec.structs.replace(record, qid=f"{task}/{record.qid}") for record in file.records]
+    return msgspec.structs.replace(file, records=records)
+
+
+def _joined(files: Sequence[PredictionFile]) -> PredictionFile:
+    merger = Merger()
+    for record in (record for file in files for record in file.records):
+        merger.put(record)
+    records = merger.records()
+    warnings = dict.fromkeys(warning for file in files for warning in file.warnings)
+    note = f"{counted(len(files), 'file')} are one run: {', '.join(file.name for file in files)}"
+    path = files[0].path
+    return msgspec.structs.replace(
+        files[0],
+        name=" + ".join(file.name for file in files),
+        path=path and path.with_name(f"{stem_of(path).name}_joined{path.suffix}"),
+        records=records,
+        merged=merger.merged(),
+        is_positional=False,
+        warnings=[note, *warnings, *merger.warnings(records)],
+        judge_replies={qid: reply for file in files for qid, reply in file.judge_replies.items()},
+    )

@@ -1,0 +1,67 @@
+"""Several files that are one run: shards, and the logs of a task's subjects."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.errors import InputError
+from grader.predictions.joining import read_files
+
+
+def write(path: Path, *records: object) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def own(qid: str, text: str) -> dict[str, object]:
+    return {"qid": qid, "predictions": [text]}
+
+
+def logged(number: int, text: str) -> dict[str, object]:
+    return {"doc_id": number, "doc": {"question": f"{text} {number}?"}, "resps": [[text]], "filter": "none"}
+
+
+def test_shards_are_one_run_and_the_samples_of_a_task_are_joined_in_their_order(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / "part-1.jsonl", own("a", "A"), own("b", "B")),
+        write(tmp_path / "part-2.jsonl", own("c", "C"), own("a", "D")),
+    ]
+    file = read_files(files)
+    assert {record.qid: record.predictions for record in file.records} == {"a": ["A", "D"], "b": ["B"], "c": ["C"]}
+    assert file.path == tmp_path / "part-1_joined.jsonl"
+    assert file.warnings[0] == "2 files are one run: part-1.jsonl, part-2.jsonl"
+    assert file.records[2].where == f"{tmp_path / 'part-2.jsonl'}:1"
+
+
+def test_row_numbers_that_begin_again_in_each_log_get_the_name_of_its_task(tmp_path: Path) -> None:
+    logs = [
+        write(tmp_path / f"samples_mmlu_{subject}_2025-01-01T00-00-00.000000.jsonl", logged(0, subject), logged(1, "x"))
+        for subject in ("anatomy", "world_history")
+    ]
+    assert [record.qid for record in read_files(logs).records] == [
+        "mmlu_anatomy/0", "mmlu_anatomy/1", "mmlu_world_history/0", "mmlu_world_history/1",
+    ]  # fmt: skip
+
+
+def test_row_numbers_that_go_on_from_shard_to_shard_stay(tmp_path: Path) -> None:
+    logs = [write(tmp_path / f"{n}.jsonl", logged(n, "x")) for n in range(3)]
+    assert [record.qid for record in read_files(logs).records] == ["0", "1", "2"]
+
+
+def test_positions_in_several_files_are_those_of_their_file(tmp_path: Path) -> None:
+    files = []
+    for name in ("easy", "hard"):
+        (tmp_path / f"{name}.json").write_text(json.dumps([["x = 1"], ["x = 2"]]))
+        files.append(str(tmp_path / f"{name}.json"))
+    assert [record.qid for record in read_files(files).records] == ["easy/0", "easy/1", "hard/0", "hard/1"]
+
+
+def test_the_problems_of_all_files_are_reported_and_formats_are_not_mixed(tmp_path: Path) -> None:
+    bad = [write(tmp_path / f"{n}.jsonl", {"qid": n, "predictions": []}) for n in range(2)]
+    with pytest.raises(InputError) as caught:
+        read_files(bad)
+    assert len(caught.value.problems) == 2
+    mixed = [write(tmp_path / "a.jsonl", own("a", "A")), write(tmp_path / "b.jsonl", {"id": "b", "output": "B"})]
+    with pytest.raises(InputError, match="different formats: grade, records"):
+        read_files(mixed)
