@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
-from grader.commands import infer, look, machine, many_runs, results
+from grader.commands import gate, infer, look, machine, many_runs, results
 from grader.commands.console import end_of, say
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
@@ -135,6 +135,7 @@ def main(context: click.Context) -> None:
 
 for _command in (
     run_command,
+    gate.gate_command,
     results.compare_command,
     many_runs.leaderboard_command,
     results.report_command,

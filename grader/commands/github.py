@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from grader.commands.console import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from grader.decisions.gate import GateResult
+    from grader.reports.document import Document
 
-_LEVELS = {"met": "notice", "failed": "error", "inconclusive": "warning", "unscored": "error"}
+_LEVELS = {"met": "notice", "not met": "error", "inconclusive": "warning", "blocked": "error"}
 
 
 _RESUME = uuid.uuid4().hex
@@ -38,7 +39,8 @@ def no_commands() -> Iterator[None]:
 def on_top(gate: GateResult) -> None:
     """Print a gate's decision as a workflow command, which GitHub shows at the top of the run."""
     if _is_here():
-        command = f"::{_LEVELS[gate.state]} title=grade::{_escaped(f'{gate.gate}: {gate.reason}')}"
+        level = "notice" if gate.is_advisory else _LEVELS[gate.state]
+        command = f"::{level} title=grade::{_escaped(f'{gate.gate}: {gate.reason}')}"
         say(f"::{_RESUME}::\n{command}\n::stop-commands::{_RESUME}")
 
 
@@ -61,6 +63,14 @@ def name_results(path: Path) -> None:
         end = uuid.uuid4().hex
         lines = [f"results<<{end}", str(path), end, ""]
         append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
+
+
+def summarise(view: Callable[[], Document]) -> None:
+    """Append the report to the step summary, if the CI has one."""
+    if os.environ.get("GITHUB_STEP_SUMMARY"):
+        from grader.reports.formats import format_of
+
+        append("GITHUB_STEP_SUMMARY", format_of("summary.md")(view()) + b"\n")
 
 
 def append(variable: str, data: bytes) -> None:

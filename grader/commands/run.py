@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands import options, output_files, run_steps
+from grader.commands import github, options, output_files, run_steps
 from grader.commands.console import say
 from grader.commands.run_steps import Wanted
 from grader.errors import GradeError, InterruptedRunError, UsageError
@@ -92,7 +92,7 @@ def _run(predictions: Sequence[str], wanted: Wanted) -> int:
         unwritten = run_steps.write_files(graded, view, wanted)
         for gap in () if wanted.quiet else dict.fromkeys(gap.in_words() for gap in sources.gaps):
             say(gap)
-        run_steps.summarise(view)
+        github.summarise(view)
         return run_steps.decide(graded.report, gates, unwritten)
 
 

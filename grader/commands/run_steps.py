@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.commands import github, output_files
+from grader.commands import gate_words, github, output_files
 from grader.commands.console import AGAIN, say, writing
 from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
@@ -171,14 +170,6 @@ def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
 
 
-def summarise(view: Callable[[], Document]) -> None:
-    """Append the report to the step summary, if the CI has one."""
-    if os.environ.get("GITHUB_STEP_SUMMARY"):
-        from grader.reports.formats import format_of
-
-        github.append("GITHUB_STEP_SUMMARY", format_of("summary.md")(view()) + b"\n")
-
-
 def decide(report: Report, gates: Gates, unwritten: InfrastructureError | None) -> int:
     """Print the gates' decisions, as the last output; return the exit code."""
     if gates.refused is not None:
@@ -196,11 +187,7 @@ def decide(report: Report, gates: Gates, unwritten: InfrastructureError | None) 
     code = exit_code(gates.results, complete=unwritten is None and not silent)
     if unwritten is not None and code != InfrastructureError.exit_code:
         say(f"error: {unwritten}")
-    for gate in gates.results:
-        github.on_top(gate)
-    words = {"met": "MET", "failed": "NOT MET", "inconclusive": "INCONCLUSIVE", "unscored": "UNDECIDED"}
-    for gate in sorted(gates.results, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
-        say(f"GATE {words[gate.state]}: {gate.gate}: {gate.reason}")
+    gate_words.announce(gates.results)
     if unwritten is not None and code == InfrastructureError.exit_code:
         raise unwritten
     return code

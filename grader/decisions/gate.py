@@ -1,8 +1,9 @@
-"""Gates: compare a report with a threshold or a baseline. A gate is met, failed, inconclusive or unscored.
+"""Gates: compare a report with a threshold or a baseline. A gate is met, not met, inconclusive or blocked.
 
-A threshold (`--fail-under`) is compared with the metric's value; with `--confident` it is compared with its interval. A
-drop (`--max-drop`) is compared with a paired interval, so that noise neither fails a good checkpoint nor passes a bad
-one. A gate with a drop of V is met only if the data rule out a larger drop, and failed only if they rule out a smaller
+A gate is blocked if there is nothing to decide it with: unscored samples that could decide it, or a baseline on other
+data. A threshold (`--fail-under`) is compared with the metric's value, and with `--confident` with its interval. A drop
+(`--max-drop`) is compared with a paired interval, so that noise neither fails a good checkpoint nor passes a bad one.
+A gate with a drop of V is met only if the data rule out a larger drop, and failed only if they rule out a smaller
 one, each at the 5 % level (one-sided). Failures are corrected for the number of such gates (Holm): a run that should
 meet all of them fails one in at most 5 %. A run passes only if every gate is met, which needs no correction.
 
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from grader.scorers.registry import AnyScorer
     from grader.statistics.paired import Difference
 
-State = Literal["met", "failed", "inconclusive", "unscored"]
+State = Literal["met", "not met", "inconclusive", "blocked"]
+WORST_FIRST: tuple[State, ...] = ("blocked", "not met", "inconclusive", "met")
+"""States in the order of their exit codes: 3, 1, 4, 0."""
 LOST = "none of its samples could be scored"
 ROUNDING = 1e-9
 """Tolerance for rounding errors in a metric, in points."""
@@ -56,6 +59,8 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers behind the decision."""
     p_failed: float | None = None
     """p value of the hypothesis that the true value meets the condition; None if the gate does no test."""
+    is_advisory: bool = False
+    """Reported only: it decides nothing."""
 
 
 def judge(
@@ -71,33 +76,43 @@ def judge(
 
     Raises UsageError for a metric that the report or the baseline does not have, and for a baseline without a drop.
     """
-    scorer = scorer_of(report)
-    results = [_line(report, scorer, line, reading, confident=confident) for line in lines]
+    results = [threshold(report, line, reading, confident=confident) for line in lines]
     if baseline is not None:
-        check_baseline(baseline, report)
         if not drops:
             raise no_margin(baseline, reading)
-        results += [_drop(report, scorer, baseline, drop, reading) for drop in drops]
-    results = _corrected(results)
+        results += [drop(report, baseline, allowed, reading) for allowed in drops]
+    return corrected(results)
+
+
+def threshold(report: Report, line: FailUnder, reading: ReadingName, *, confident: bool = False) -> GateResult:
+    """Decide a threshold as if it were the only gate; see `corrected`. Raises UsageError for an unknown metric."""
+    return _of_part(_line(report, scorer_of(report), line, reading, confident=confident), report)
+
+
+def drop(report: Report, baseline: Report, allowed: MaxDrop, reading: ReadingName) -> GateResult:
+    """Decide a drop as if it were the only gate; see `corrected`. Raises UsageError for an unknown metric."""
+    return _of_part(_drop(report, scorer_of(report), baseline, allowed, reading), report)
+
+
+def _of_part(result: GateResult, report: Report) -> GateResult:
     if report.part is None:
-        return results
-    part = f"on a part, {report.part.in_words()}: "
-    return [msgspec.structs.replace(result, reason=part + result.reason) for result in results]
+        return result
+    return msgspec.structs.replace(result, reason=f"on a part, {report.part.in_words()}: {result.reason}")
 
 
-def _corrected(results: list[GateResult]) -> list[GateResult]:
-    """Return the results; failures that are not significant beside the other gates are inconclusive."""
+def corrected(results: list[GateResult]) -> list[GateResult]:
+    """Return the results; failures that are not significant beside the other gates are inconclusive (Holm, 5 %)."""
     tests = [result for result in results if result.p_failed is not None]
-    corrected = iter(holm([result.p_failed or 0.0 for result in tests]))
+    p_values = iter(holm([result.p_failed or 0.0 for result in tests]))
     return [
-        result if result.p_failed is None or next(corrected) < LEVEL else _unless_failed(result, len(tests))
+        result if result.p_failed is None or next(p_values) < LEVEL else _unless_failed(result, len(tests))
         for result in results
     ]
 
 
 def _unless_failed(result: GateResult, gates: int) -> GateResult:
     """Return the result; a failure as inconclusive, because it is not significant beside the other gates."""
-    if result.state != "failed":
+    if result.state != "not met":
         return result
     reason = f"{result.reason}; the failure is not significant as one of {gates} gates (Holm's correction)"
     return msgspec.structs.replace(result, state="inconclusive", reason=reason)
@@ -116,27 +131,30 @@ def check_baseline(baseline: Report, report: Report) -> None:
 
 
 def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
-    """Return the exit code of all gates together: a failed gate comes first, then unscored ones, then inconclusive.
+    """Return the exit code of all gates that decide: that of the worst, in the order of `WORST_FIRST`.
 
-    A run that is not `complete` (its files could not be written) has the same exit code as an unscored gate.
+    A run that is not `complete` (its files could not be written) has the exit code of a blocked gate, unless a gate is
+    not met: a full disk must not hide that.
     """
-    states = {result.state for result in results}
-    if "failed" in states:
+    states = {result.state for result in results if not result.is_advisory}
+    if "blocked" in states:
+        return InfrastructureError.exit_code
+    if "not met" in states:
         return GateNotMetError.exit_code
-    if "unscored" in states or not complete:
+    if not complete:
         return InfrastructureError.exit_code
     return GateInconclusiveError.exit_code if "inconclusive" in states else 0
 
 
 def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingName, *, confident: bool) -> GateResult:
-    gate = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
+    gate = f"{line.name}{_of_group(line.group)} >= {line.value:.10g} ({reading})"
     metric = _metric(report, scorer, line.name, reading, line.group)
     if metric is None:
         why = _why_lost(report, line.name, reading, line.group)
         given = report.metric(line.name, reading, line.group)
         bounds = msgspec.UNSET if given is None or confident else given.bounds
-        states: list[State] = ["unscored"] * 2 if bounds is msgspec.UNSET else [_state(case, line) for case in bounds]
-        return GateResult(gate=gate, state=states[0] if states[0] == states[1] else "unscored", reason=why)
+        states: list[State] = ["blocked"] * 2 if bounds is msgspec.UNSET else [_state(case, line) for case in bounds]
+        return GateResult(gate=gate, state=states[0] if states[0] == states[1] else "blocked", reason=why)
     cases = _cases(metric)
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading, line.group)}"
     if 0 < line.value <= 1:
@@ -148,8 +166,12 @@ def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingNa
     return _of_cases(found, [report], _bounds(metric))
 
 
+def _of_group(group: str | None) -> str:
+    return f" of {group}" if group else ""
+
+
 def _state(value: float, line: FailUnder) -> State:
-    return "met" if value >= line.value - ROUNDING else "failed"
+    return "met" if value >= line.value - ROUNDING else "not met"
 
 
 def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> GateResult:
@@ -158,7 +180,7 @@ def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> Ga
     `cases`: the decisions in these two. `bounds`: the cases in words; empty if nothing is unscored.
     """
     worst, best = cases
-    if worst.state == "met" or best.state in ("failed", worst.state):
+    if worst.state == "met" or best.state in ("not met", worst.state):
         decided = worst if worst.state == "met" else best
         return msgspec.structs.replace(decided, reason=decided.reason + bounds)
     lost = [
@@ -167,7 +189,7 @@ def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> Ga
         if report.unscored
     ]
     reason = f"{worst.reason}; undecided because {' and '.join(lost)}{bounds}"
-    return GateResult(gate=worst.gate, state="unscored", reason=reason)
+    return GateResult(gate=worst.gate, state="blocked", reason=reason)
 
 
 def _confident(metric: Metric, line: FailUnder, gate: str, figure: str, shift: float) -> GateResult:
@@ -178,7 +200,7 @@ def _confident(metric: Metric, line: FailUnder, gate: str, figure: str, shift: f
     is_high = metric.number >= value - ROUNDING
     ends = metric.ci95[0] / 100, metric.ci95[1] / 100
     p_value = p_beyond(metric.number / 100, ends, value / 100)
-    state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "failed"
+    state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "not met"
     other = "below" if is_high else "at least"
     tested = f"the hypothesis that the true value is {other} {line.value:.10g} has p = {p_value:.2g} (one-sided)"
     return GateResult(
@@ -190,11 +212,19 @@ def _confident(metric: Metric, line: FailUnder, gate: str, figure: str, shift: f
 
 
 def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
-    name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the metric")
-    gate = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
-    now, before = _metric(report, scorer, name, reading, None), baseline.metric(name, reading)
+    name, group = (
+        drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the metric"),
+        drop.group,
+    )
+    amount = f"{drop.value:.10g} {'% of its value' if drop.is_relative else 'points'}"
+    gate = f"{name}{_of_group(group)} no more than {amount} below the baseline ({reading})"
+    try:
+        check_baseline(baseline, report)
+    except UsageError as error:
+        return GateResult(gate=gate, state="blocked", reason=str(error))
+    now, before = _metric(report, scorer, name, reading, group), baseline.metric(name, reading, group)
     if now is None:
-        return GateResult(gate=gate, state="unscored", reason=_why_lost(report, name, reading, None))
+        return GateResult(gate=gate, state="blocked", reason=_why_lost(report, name, reading, group))
     if before is None or before.value is None:
         raise UsageError(f"The baseline has no {name} ({reading}).{KnowsMetrics.of(scorer).how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
@@ -202,14 +232,15 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     if not compares.is_compared(name, report):
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
     earlier, later = Side(baseline, reading), Side(report, reading)
-    compared = compares.compare(earlier, later, name)
+    compared = compares.compare(earlier, later, name, group)
+    allowed = drop.points(before.number)
     (worst, best), (least, most) = _cases(now), _cases(before)
     bounds = f"{_bounds(now)}{_bounds(before, ' before')}"
     # The difference is that of the pairs in which both samples are scored; the cases are of all items.
     shifts = [case - compared.difference.value if bounds else 0.0 for case in (worst - most, best - least)]
     if regraded and compared.after >= compared.before - ROUNDING:
         same = "both runs graded the same outputs"
-        states: list[State] = ["met" if shift >= -drop.value - ROUNDING else "inconclusive" for shift in shifts]
+        states: list[State] = ["met" if shift >= -allowed - ROUNDING else "inconclusive" for shift in shifts]
         return _of_cases([GateResult(gate=gate, state=one, reason=same) for one in states], [report, baseline], bounds)
     low, high = compared.difference.ci90
     change = compared.difference
@@ -219,25 +250,25 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     )
     if regraded:
         figures += "; the outputs are the same, so only the grading differs (judge, limits or version)"
-    if low < -drop.value <= high:
-        figures += _undecided(change, drop)
+    if low < -allowed <= high:
+        figures += _undecided(change, allowed)
     if made := differences(baseline, report):
         figures += f"; the runs had different conditions: {in_words(made)}"
     found = [
         GateResult(
             gate=gate,
-            state="met" if low + shift >= -drop.value else "failed" if high + shift < -drop.value else "inconclusive",
+            state="met" if low + shift >= -allowed else "not met" if high + shift < -allowed else "inconclusive",
             reason=figures,
-            p_failed=p_at_least(-drop.value, [(Z90, high + shift), (Z95, change.ci95[1] + shift)]),
+            p_failed=p_at_least(-allowed, [(Z90, high + shift), (Z95, change.ci95[1] + shift)]),
         )
         for shift in shifts
     ]
     return _of_cases(found, [report, baseline], bounds)
 
 
-def _undecided(change: Difference, drop: MaxDrop) -> str:
-    """Return how far the change is from the allowed drop, and how far it should be."""
-    distance = abs(change.value + drop.value)
+def _undecided(change: Difference, allowed: float) -> str:
+    """Return how far the change is from the allowed drop (in points), and how far it should be."""
+    distance = abs(change.value + allowed)
     needed = (change.ci90[1] - change.ci90[0]) / 2 * (1 + POWER_QUANTILE / Z90)
     away = f"; this is {distance:.2f} points from the allowed drop"
     if change.n < FEWEST_FOR_POWER or not 0 < needed < 100:

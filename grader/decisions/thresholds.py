@@ -31,11 +31,19 @@ class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
-    """`V` or `METRIC=V`: the metric must be at most V points below the baseline's."""
+    """`V` or `METRIC=V`: the metric must be at most V points below the baseline's; `V%`: of the baseline's value."""
 
     name: str | None
     """None: the report's first metric."""
+    group: str | None = None
+    """`field=label`; None: the whole run."""
     value: float
+    is_relative: bool = False
+    """Whether the value is a percentage of the baseline's value."""
+
+    def points(self, before: float) -> float:
+        """Return how many points a metric with this value in the baseline may lose."""
+        return abs(before) * self.value / 100 if self.is_relative else self.value
 
 
 def parse_fail_under(text: str) -> FailUnder:
@@ -44,23 +52,29 @@ def parse_fail_under(text: str) -> FailUnder:
     value = _number(found["value"]) if found else None
     if found is None or value is None:
         raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
-    if abs(value) > 100:
+    return FailUnder(name=found["name"], group=found["group"], value=in_percent(value, text))
+
+
+def in_percent(value: float, text: str) -> float:
+    """Return a threshold; raises UsageError for one that no percentage has. `text`: how the user wrote it."""
+    if not math.isfinite(value) or abs(value) > 100:
         raise UsageError(f"{text!r}: metrics are percentages, from 0 to 100, so a threshold cannot be {value:.10g}.")
     if 0 < value < 1:
         raise UsageError(
             f"{text!r}: metrics are percentages, from 0 to 100. Write {100 * value:.10g} if you mean "
             f"{100 * value:.10g} %."
         )
-    return FailUnder(name=found["name"], group=found["group"], value=value)
+    return value
 
 
 def parse_max_drop(text: str) -> MaxDrop:
-    """Parse `V` or `METRIC=V`. Raises UsageError."""
+    """Parse `V` or `METRIC=V`; V is in points, or a share of the baseline's value (`3%`). Raises UsageError."""
     found = _DROP.fullmatch(text.strip())
-    value = _number(found["value"]) if found else None
+    written = found["value"].rstrip() if found else ""
+    value = _number(written.removesuffix("%"))
     if found is None or value is None or not 0 <= value < 1000:
-        raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, not below 0.")
-    return MaxDrop(name=found["name"], value=value)
+        raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, or 3% of the baseline; not below 0.")
+    return MaxDrop(name=found["name"], value=value, is_relative=written.endswith("%"))
 
 
 def _number(text: str) -> float | None:

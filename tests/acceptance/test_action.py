@@ -23,7 +23,9 @@ def run(action, tmp_path):
     place.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m grader "$@"\n')
     place.chmod(0o755)
 
-    def start(predictions: str, arguments: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+    def start(
+        predictions: str, arguments: str, cwd: Path, **inputs: str
+    ) -> tuple[subprocess.CompletedProcess[str], str]:
         output, summary = tmp_path / "output", tmp_path / "summary"
         output.write_text("")
         environment = {
@@ -34,6 +36,8 @@ def run(action, tmp_path):
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "PREDICTIONS": predictions,
             "ARGUMENTS": arguments,
+            "POLICY": inputs.get("policy", ""),
+            "RESULTS": inputs.get("results", ""),
         }
         script = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", steps["grade"]["run"]]
         said = subprocess.run(script, env=environment, capture_output=True, text=True, cwd=cwd, check=False)
@@ -92,3 +96,20 @@ def test_a_quote_that_is_not_closed_drops_no_gate(run, sample, tmp_path):
         assert "a quote in them is not closed" in said.stderr
     lines = "-b vstar\n--data\n" + f"{folder / 'questions.jsonl'}\n--fail-under accuracy=99\n"
     assert run(str(path), lines, tmp_path)[0].returncode == 1
+
+
+def test_a_policy_is_decided_over_the_results_that_a_pattern_names(run, sample, tmp_path):
+    path, folder = sample("vstar")
+    assert run(str(path), f"-b vstar --data {folder / 'questions.jsonl'}", tmp_path)[0].returncode == 0
+    policy = tmp_path / "-policy.toml"
+    policy.write_text('[[gate]]\nbenchmark = "vstar"\nmetric = "accuracy"\nat_least = 99\n')
+    said, output = run("", "-q", tmp_path, policy="-policy.toml", results=f"'{path.parent}/'*_results.json")
+    assert (said.returncode, output) == (1, "exit-code=1\n")
+    assert said.stderr.startswith("GATE NOT MET: vstar: accuracy >= 99")
+
+
+def test_what_could_not_be_decided_is_an_error_on_the_page_and_in_the_summary(run, tmp_path):
+    said, output = run("", "", tmp_path, policy="p.toml", results="nothing_*.json")
+    assert (said.returncode, output) == (2, "exit-code=2\n")
+    assert "::error title=grade::bad input; the log says what to correct" in said.stderr
+    assert "grade: exit code 2: bad input" in (tmp_path / "summary").read_text()

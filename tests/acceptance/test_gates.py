@@ -123,7 +123,7 @@ def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
     judge = ["--judge-model", "m", "--judge-base-url", "http://127.0.0.1:9/v1"]
     said = grade(*words, *judge, "--fail-under", "circular_accuracy=60", "--reading", "official")
     assert said.returncode == 3, said.stderr
-    assert "GATE UNDECIDED: circular_accuracy >= 60 (official)" in last(said)
+    assert "GATE BLOCKED: circular_accuracy >= 60 (official)" in last(said)
     assert "samples are unscored" in last(said)
 
 

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grader.decisions.gate import judge
+from grader.decisions.policy import Gate, Policy, decide
 from grader.decisions.thresholds import FailUnder, MaxDrop
 from grader.scorers.mr_ben.figures import Counts, RowFacts, Weights, intervals, vector_figures
 from grader.statistics.corrections import benjamini_hochberg, holm
 from grader.statistics.intervals import mean
 from grader.statistics.paired import difference, permutation, smallest_margin
-from tests.made_runs import choice, tasks
+from tests.made_runs import choice, circular, tasks
 
 Random = np.random.Generator
 Chances = np.ndarray[Any, Any]
@@ -49,6 +50,10 @@ def at_least_93(share: float, error: float) -> bool:
 
 def at_most_5(share: float, error: float) -> bool:
     return share - 1.96 * error <= MOST_ERRORS
+
+
+def at_least_80(share: float, error: float) -> bool:
+    return share + 1.96 * error >= 0.8
 
 
 def about_80(share: float, error: float) -> bool:
@@ -171,6 +176,39 @@ def several(rng: Random, runs: int, *, number: int) -> int:
     return failed
 
 
+POLICY = Policy(
+    gate=[
+        Gate(benchmark="vstar", metric="accuracy", max_drop=3),
+        Gate(benchmark="mmbench", metric="circular_accuracy", max_drop=3),
+        Gate(benchmark="humaneval-v", metric="pass@1", max_drop=3),
+    ]
+)
+
+
+def checkpoints(rng: Random, runs: int, *, lost: float, code: int) -> int:
+    """A policy over 191 questions, 1,164 circular questions, and 253 tasks with 6 samples, each of which lost points.
+
+    One item in ten changes by chance. Returns how often `grade gate` exits with this code.
+    """
+    found = 0
+    for _ in range(runs):
+        turn = rng.random(191)
+        before = rng.random(191) < 0.6
+        after = np.where(turn < 0.1, rng.random(191) < 0.6, before) & (rng.random(191) > lost / 60)
+        each = rng.random(1164) < 0.6
+        kept = np.where(rng.random(1164) < 0.1, rng.random(1164) < 0.6, each) & (rng.random(1164) > lost / 60)
+        chance = chances(rng, 0.4, 253)
+        baselines = [choice(before), circular([[one] for one in each]), tasks(rng.binomial(6, chance), 6)]
+        runs_now = [
+            choice(after),
+            circular([[one] for one in kept]),
+            tasks(rng.binomial(6, chance * (1 - lost / 40)), 6),
+        ]
+        sides = [[(run.benchmark, run) for run in side] for side in (runs_now, baselines)]
+        found += decide(POLICY, "policy.toml", *sides).exit_code == code
+    return found
+
+
 def confident(rng: Random, runs: int, *, state: str, n: int = 191) -> int:
     from grader.scorers.means import each_task, metric_rows
     from tests.made_runs import report, sample
@@ -260,11 +298,19 @@ def cells() -> Iterator[Cell]:
         ("164 tasks x 10 samples", partial(noisy, kept=0.9), 5),
     ]
     for name, make, drop in at_margin:
-        for state in ("met", "failed"):
+        for state in ("met", "not met"):
             count = partial(gates, make=make, drop=drop, state=state)
             yield Cell("gate at its margin, decided wrongly", f"{name}: {state}", count, at_most_5, 0.5)
     yield Cell("gate at its margin, decided wrongly", "5 gates: any fails", partial(several, number=5), at_most_5, 0.25)
-    for state in ("met", "failed"):
+    for name, lost, code, is_held in (
+        ("no change: not met", 0.0, 1, at_most_5),
+        ("3 points lost, as allowed: not met", 3.0, 1, at_most_5),
+        ("5.7 points lost: not met", 5.7, 1, at_least_80),
+        ("no change: met", 0.0, 0, None),
+    ):
+        count = partial(checkpoints, lost=lost, code=code)
+        yield Cell("policy over three benchmarks, drops of 3 points allowed", name, count, is_held, 0.5)
+    for state in ("met", "not met"):
         count = partial(confident, state=state)
         yield Cell("--confident at its threshold", f"191 items: {state}", count, at_most_5, 0.5)
     for n, samples in ((164, 6), (40, 20)):

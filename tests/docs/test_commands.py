@@ -23,6 +23,7 @@ ELSEWHERE = {
     "grade selftest": "tests/test_selftest.py",
     "grade serve": "tests/serving/test_serve.py",
     "grade predictions.json --executor ray": "tests/executors/test_ray.py",
+    "grade gate policy.toml": "tests/acceptance/test_gate_policy.py",
     "grade show floorplans": "tests/docs/test_own_benchmark.py",
     "grade answers.json -b floorplans": "tests/docs/test_own_benchmark.py",
     "grade programs.json -b doubling": "tests/docs/test_own_benchmark.py",

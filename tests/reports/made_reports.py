@@ -143,5 +143,5 @@ class ManyFacts(MultipleChoice):
 
 
 def hostile_gates(text: str) -> list[GateResult]:
-    states = ("met", "failed", "inconclusive", "unscored")
+    states = ("met", "not met", "inconclusive", "blocked")
     return [gate(text, state, text) for state in states]

@@ -21,6 +21,7 @@ import msgspec
 
 from grader.reports.document import Case, Suite
 from grader.reports.text import clean
+from grader.reports.views import gates as gate_views
 from grader.results import Outcome, SampleResult, by_observation, by_round, other_than, read_facts
 from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
@@ -62,7 +63,7 @@ def _verdict(rounds: list[Verdict]) -> Verdict:
 def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterator[Suite]:
     """Yield the gates, and a suite for each group of the first category field."""
     if gates:
-        yield Suite(name="gates", cases=[_gate(gate, report) for gate in gates])
+        yield gate_views.suite(gates, report.benchmark)
     for label, items in _suites(report, reading).items():
         place = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
         yield Suite(
@@ -70,13 +71,6 @@ def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) ->
             properties=list(_properties(report, label, reading)),
             cases=[_case(item, place, reading) for item in items],
         )
-
-
-def _gate(gate: GateResult, report: Report) -> Case:
-    state: Literal["passed", "failed", "error"] = (
-        "passed" if gate.state == "met" else "failed" if gate.state == "failed" else "error"
-    )
-    return Case(name=gate.gate, place=f"{report.benchmark}.gates", state=state, kind=gate.state, message=gate.reason)
 
 
 def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[_Item]]:

@@ -29,6 +29,7 @@ from grader.reports.document import (
 )
 from grader.reports.findings import Findings
 from grader.reports.text import cut
+from grader.reports.views import gates as gate_views
 from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of
@@ -42,21 +43,13 @@ from grader.scorers.registry import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from grader.decisions.gate import GateResult, State
+    from grader.decisions.gate import GateResult
     from grader.reports.document import Items
     from grader.reports.material import Material
     from grader.results import Metric, Pair, Reading, ReadingName, Report, SampleResult
     from grader.scorers.interface import TableBlock
     from grader.scorers.registry import AnyScorer
 
-_SIGNS: dict[State, str] = {"failed": "❌", "unscored": "⚠️", "inconclusive": "❔", "met": "✅"}
-"""State of a gate -> its sign, the worst state first."""
-_STATES: dict[State, str] = {
-    "failed": "not met",
-    "unscored": "undecided",
-    "inconclusive": "inconclusive",
-    "met": "met",
-}
 MOST_KINDS = 6
 LONGEST_REASON = 200
 """Characters of why the readings of a sample differ."""
@@ -105,7 +98,7 @@ def document(
         lead=about_readings([run.report.benchmark]),
         brief=brief_of(run),
         sections=[
-            *_gates(gates),
+            *([gate_views.section(gates)] if gates else []),
             Section(title="Metrics", parts=[_metrics(run) if run.pairs else "This run has no metrics."]),
             *_groups(run),
             *_differences(run),
@@ -144,39 +137,7 @@ def _facts(run: Findings) -> list[str]:
     ]
 
 
-# --- gates and metrics ------------------------------------------------------------------------------------------
-
-
-def _gates(gates: Sequence[GateResult]) -> Iterator[Section]:
-    if not gates:
-        return
-    counts = Counter(gate.state for gate in gates)
-    is_met = set(counts) == {"met"}
-    words = ", ".join(f"{counts[state]} {name}" for state, name in _STATES.items() if counts[state])
-    worst_first = sorted(gates, key=lambda gate: list(_STATES).index(gate.state))
-    yield Section(
-        where=("file", "page"),  # the command says it on a terminal, as its last output
-        sign="✅" if is_met else "❌" if counts["failed"] else "⚠️",
-        title="Every gate is met" if is_met else f"Gates: {words}",
-        parts=[
-            Table(
-                title="Gates",
-                columns=[
-                    Column(name="state", kind="word"),
-                    Column(name="gate", kind="name"),
-                    Column(name="why", kind="sentence"),
-                ],
-                rows=[
-                    [
-                        Cell(text=f"{_SIGNS[gate.state]} {_STATES[gate.state]}", tone="strong"),
-                        Cell(text=gate.gate),
-                        Cell(text=gate.reason),
-                    ]
-                    for gate in worst_first
-                ],
-            )
-        ],
-    )
+# --- metrics ------------------------------------------------------------------------------------------
 
 
 _DRAWN = Column(name="", kind="drawn", where=PAGES, is_whole=True)

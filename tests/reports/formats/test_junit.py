@@ -62,7 +62,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
     )
     gates = [
         made.gate("pass@1 >= 40", "met", "50.0 >= 40"),
-        made.gate("pass@1 >= 60", "failed", "50.0 < 60"),
+        made.gate("pass@1 >= 60", "not met", "50.0 < 60"),
         made.gate("drop <= 1", "inconclusive", "3 items decide nothing"),
     ]
     assert (
@@ -73,7 +73,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
 	<testsuite name="gates" tests="3" errors="1" failures="1" skipped="0" time="0.0">
 		<testcase name="pass@1 &gt;= 40" classname="vstar.gates" time="0.0"/>
 		<testcase name="pass@1 &gt;= 60" classname="vstar.gates" time="0.0">
-			<failure message="50.0 &lt; 60" type="failed"/>
+			<failure message="50.0 &lt; 60" type="not met"/>
 		</testcase>
 		<testcase name="drop &lt;= 1" classname="vstar.gates" time="0.0">
 			<error message="3 items decide nothing" type="inconclusive"/>

@@ -108,7 +108,7 @@ def small_report() -> Report:
 
 GATES = [
     made.gate("accuracy >= 30 (careful)", "met", "33.3 is enough."),
-    made.gate("accuracy >= 80 (careful)", "failed", "33.3 on 3 items, under 80."),
+    made.gate("accuracy >= 80 (careful)", "not met", "33.3 on 3 items, under 80."),
 ]
 
 
@@ -143,8 +143,8 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
     ("states", "heading"),
     [
         (["met", "met"], "✅ Every gate is met"),
-        (["inconclusive"], "⚠️ Gates: 1 inconclusive"),
-        (["met", "unscored", "failed"], "❌ Gates: 1 not met, 1 undecided, 1 met"),
+        (["inconclusive"], "❔ Gates: 1 inconclusive"),
+        (["met", "blocked", "not met"], "⚠️ Gates: 1 blocked, 1 not met, 1 met"),
     ],
 )
 def test_the_heading_says_what_became_of_the_gates(states: list[str], heading: str) -> None:

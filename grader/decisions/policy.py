@@ -1,0 +1,191 @@
+"""A policy: gates on the results of several benchmarks, decided together.
+
+The tests of all gates that decide are one family, so a checkpoint that should meet them all fails one in at most 5 %
+(Holm). A gate that is not advisory is required: it is blocked if there are no results for it. An advisory gate is
+decided as if it were alone, and never changes the exit code.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions import gate as gates
+from grader.decisions.gate import GateResult
+from grader.decisions.thresholds import FailUnder, MaxDrop, in_percent, parse_max_drop
+from grader.errors import InputError, UsageError
+from grader.results import ReadingName, Report
+from grader.scorers.earlier import read_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Run = tuple[str, Report]
+"""The name of a results file, and its report."""
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[[gate]]` of a policy. It has `at_least`, `max_drop`, or both."""
+
+    benchmark: str
+    metric: str
+    split: str = ""
+    """Empty: results of any split."""
+    protocol: str = ""
+    """Empty: results of any protocol."""
+    group: str | None = None
+    """`field=label`; None: the whole run."""
+    reading: ReadingName = "careful"
+    at_least: float | str | None = None
+    """Percent."""
+    max_drop: float | str | None = None
+    """Points below the baseline; `"3%"`: percent of the baseline's value."""
+    confident: bool = False
+    """`at_least` is decided by a test at the 5 % level, not by the value."""
+    advisory: bool = False
+    """Reported only: it decides nothing."""
+
+    @property
+    def results_of(self) -> str:
+        """Which results it is about, in words."""
+        chosen = ", ".join(filter(None, (self.split, self.protocol)))
+        return f"{self.benchmark} ({chosen})" if chosen else self.benchmark
+
+    def line(self) -> FailUnder | None:
+        """Return the threshold; raises UsageError if it is none."""
+        if self.at_least is None:
+            return None
+        text = f"at_least = {self.at_least}"
+        try:
+            value = float(self.at_least)
+        except ValueError:
+            raise UsageError(f"{text!r}: write a percentage, such as 70") from None
+        return FailUnder(name=self.metric, group=self.group, value=in_percent(value, text))
+
+    def drop(self) -> MaxDrop | None:
+        """Return the allowed drop; raises UsageError if it is none."""
+        if self.max_drop is None:
+            return None
+        found = parse_max_drop(str(self.max_drop))
+        return msgspec.structs.replace(found, name=self.metric, group=self.group)
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A policy file."""
+
+    gate: list[Gate] = []
+
+
+class Decisions(msgspec.Struct, frozen=True, kw_only=True):
+    """The decisions of a policy's gates."""
+
+    schema: int = 1
+    policy: str
+    """The name of its file."""
+    gates: list[GateResult]
+    exit_code: int
+    """0 met, 1 not met, 3 blocked, 4 inconclusive: that of the worst gate that decides."""
+
+
+def read_policy(path: Path) -> Policy:
+    """Read a policy. Raises InputError with what is wrong, and where."""
+    try:
+        policy = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Policy)
+    except OSError as error:
+        raise InputError([f"{path}: {error.strerror or error}"]) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise InputError([f"{path}: {error}"]) from error
+    found = [(at, _problem(gate)) for at, gate in enumerate(policy.gate)]
+    problems = [f"{path}: $.gate[{at}]: {problem}" for at, problem in found if problem]
+    if not policy.gate:
+        problems = [f"{path}: there is no [[gate]], so nothing could fail"]
+    if problems:
+        raise InputError(problems)
+    return policy
+
+
+def _problem(gate: Gate) -> str:
+    if gate.at_least is None and gate.max_drop is None:
+        return "a gate needs at_least, max_drop, or both"
+    if gate.confident and gate.at_least is None:
+        return "confident needs at_least"
+    if gate.group is not None and "=" not in gate.group:
+        return f"group = {gate.group!r}: write it like category=attributes"
+    try:
+        gate.line(), gate.drop()
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def decide(policy: Policy, name: str, runs: Sequence[Run], baselines: Sequence[Run] | None) -> Decisions:
+    """Decide every gate of a policy. `baselines`: None if there are none.
+
+    Raises UsageError for an unknown metric or group, and for `max_drop` without baselines.
+    """
+    if baselines is None and any(gate.max_drop is not None for gate in policy.gate):
+        raise UsageError(f"{name} has a gate with max_drop, which needs --baseline FOLDER.")
+    decided = [result for gate in policy.gate for result in _decide(gate, runs, baselines or ())]
+    required = iter(gates.corrected([result for result in decided if not result.is_advisory]))
+    results = [result if result.is_advisory else next(required) for result in decided]
+    return Decisions(policy=name, gates=results, exit_code=gates.exit_code(results))
+
+
+def _decide(gate: Gate, runs: Sequence[Run], baselines: Sequence[Run]) -> list[GateResult]:
+    found = _only(gate, runs, "results")
+    results = []
+    if (line := gate.line()) is not None:
+        results.append(
+            _blocked(f"{line.name} >= {line.value:.10g}", found)
+            if isinstance(found, str)
+            else gates.threshold(found, line, gate.reading, confident=gate.confident)
+        )
+    if (drop := gate.drop()) is not None:
+        baseline = found if isinstance(found, str) else _only(_exactly(gate, found), baselines, "baseline")
+        results.append(
+            _blocked(f"max_drop of {drop.name}", baseline)
+            if isinstance(found, str) or isinstance(baseline, str)
+            else gates.drop(found, baseline, drop, gate.reading)
+        )
+    return [_named(gate, result) for result in results]
+
+
+def _named(gate: Gate, result: GateResult) -> GateResult:
+    return msgspec.structs.replace(result, gate=f"{gate.results_of}: {result.gate}", is_advisory=gate.advisory)
+
+
+def _blocked(what: str, why: Report | str) -> GateResult:
+    return GateResult(gate=what, state="blocked", reason=str(why))
+
+
+def _exactly(gate: Gate, report: Report) -> Gate:
+    """Return the gate with the split and the protocol of its results, which those of the baseline must have, too."""
+    return msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
+
+
+def _only(gate: Gate, runs: Sequence[Run], what: str) -> Report | str:
+    """Return the results that a gate is about, or why there are none."""
+    found = {
+        name: report
+        for name, report in runs
+        if report.benchmark == gate.benchmark
+        and gate.split in ("", report.split)
+        and gate.protocol in ("", report.protocol)
+    }
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if found:
+        return f"ambiguous: {', '.join(found)} are all {what} of {gate.results_of}; name split or protocol, or give one"
+    there = ", ".join(dict.fromkeys(f"{report.benchmark} ({report.split}, {report.protocol})" for _, report in runs))
+    return f"there are no {what} of {gate.results_of}; there are {there or 'none at all'}"
+
+
+def read_baselines(folder: Path) -> list[Run]:
+    """Read every `*_results.json` of a folder. Raises InputError if there is none, or one is invalid."""
+    paths = sorted(folder.glob("*_results.json"))
+    if not paths:
+        raise InputError([f"{folder}: there is no *_results.json in it"])
+    return [(str(path), read_report(path)) for path in paths]

@@ -1,0 +1,83 @@
+"""What documents show of gates: their table, their cases for readers of test results, and the document of a policy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from grader.decisions.gate import WORST_FIRST
+from grader.reports.document import EVERYWHERE, Case, Cell, Column, Document, Section, Suite, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.decisions.gate import GateResult, State
+    from grader.decisions.policy import Decisions
+    from grader.reports.document import Media
+
+_SIGNS: dict[State, str] = {"blocked": "⚠️", "not met": "❌", "inconclusive": "❔", "met": "✅"}
+
+
+def document(decisions: Decisions) -> Document:
+    """Return the document of a policy's gates."""
+    return Document(
+        names=["Gates", decisions.policy],
+        facts=[f"{len(decisions.gates)} gates", f"exit code {decisions.exit_code}"],
+        sections=[section(decisions.gates, where=EVERYWHERE)],
+        data=lambda: decisions,
+        records=lambda: (
+            {"gate": gate.gate, "state": gate.state, "advisory": gate.is_advisory, "reason": gate.reason}
+            for gate in decisions.gates
+        ),
+        columns=("gate", "state", "advisory", "reason"),
+        suites=lambda: [suite(decisions.gates, "policy")],
+    )
+
+
+def section(gates: Sequence[GateResult], where: Media = ("file", "page")) -> Section:
+    """Return the gates in a table, the worst first. The command of one run prints them itself on a terminal."""
+    counts = Counter(gate.state for gate in gates if not gate.is_advisory)
+    is_met = not counts.keys() - {"met"}
+    worst: State = next((state for state in WORST_FIRST if counts[state]), "met")
+    words = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
+    rows = sorted(gates, key=lambda gate: (gate.is_advisory, WORST_FIRST.index(gate.state)))
+    return Section(
+        where=where,
+        sign=_SIGNS[worst],
+        title="Every gate is met" if is_met else f"Gates: {words}",
+        parts=[
+            Table(
+                title="Gates",
+                columns=[
+                    Column(name="state", kind="word"),
+                    Column(name="gate", kind="name"),
+                    Column(name="why", kind="sentence"),
+                ],
+                rows=[
+                    [
+                        Cell(text=f"{_SIGNS[gate.state]} {gate.state}", tone="strong"),
+                        Cell(text=f"{gate.gate}{' (advisory)' if gate.is_advisory else ''}"),
+                        Cell(text=gate.reason),
+                    ]
+                    for gate in rows
+                ],
+            )
+        ],
+    )
+
+
+def suite(gates: Sequence[GateResult], place: str) -> Suite:
+    """Return the gates as cases. An advisory gate is skipped if it is not met: it must not fail a build."""
+    return Suite(name="gates", cases=[_case(gate, f"{place}.gates") for gate in gates])
+
+
+def _case(gate: GateResult, place: str) -> Case:
+    states: dict[State, Literal["passed", "failed", "error"]] = {"met": "passed", "not met": "failed"}
+    state = states.get(gate.state, "error")
+    return Case(
+        name=gate.gate,
+        place=place,
+        state="skipped" if gate.is_advisory and state != "passed" else state,
+        kind=gate.state,
+        message=gate.reason,
+    )
