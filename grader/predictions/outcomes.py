@@ -111,7 +111,7 @@ def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
     what = "1 row of the data is broken" if len(broken) == 1 else f"{len(broken)} rows of the data are broken"
     return [
         f"{what}: {', '.join([*shown, *more])}. The careful reading leaves them out; the official reading counts them "
-        "as the published scorer does."
+        "as the published scorer does (unscored: what that does is not known)."
     ]
 
 

@@ -27,8 +27,6 @@ SERVER_FAILURE = "server_failure"
 BROKEN_ROW = "broken_row"
 """The rule of the readings of a task whose row is broken."""
 
-_OF_ANSWERS = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.AMBIGUOUS)
-
 NOT_JUDGED = "not_judged"
 """The rule of a reading that is unscored because it needed a judge, but the judge was missing or not understood."""
 
@@ -63,17 +61,11 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
 
 
 def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
-    """Return a sample whose careful reading is not judged; without a gold answer, it is wrong in the official reading.
-
-    A program is unscored instead: a published scorer runs it with the tests that there are, with an unknown result.
-    """
-    unscored = Reading(outcome=Outcome.UNSCORED, credit=None, detail=broken.reason, rule=BROKEN_ROW)
+    """Return a sample that careful does not judge; without a gold answer, it is wrong officially."""
     official = sample.official
-    if official.outcome not in _OF_ANSWERS:
-        return msgspec.structs.replace(sample, careful=unscored, official=official if broken.has_gold else unscored)
-    careful = msgspec.structs.replace(unscored, outcome=Outcome.NOT_JUDGED)
+    careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=broken.reason, rule=BROKEN_ROW)
     if not broken.has_gold:
-        official = msgspec.structs.replace(unscored, outcome=Outcome.WRONG, credit=0, answer=official.answer)
+        official = msgspec.structs.replace(careful, outcome=Outcome.WRONG, credit=0, answer=official.answer)
     return msgspec.structs.replace(sample, careful=careful, official=official)
 
 

@@ -260,6 +260,25 @@ def test_tasks_whose_tests_cannot_judge_a_program_apart_from_them_are_outside_th
     assert results["unscored"] == 0
 
 
+def test_a_row_whose_tests_are_not_python_is_failed_officially_and_not_judged_carefully(tmp_path):
+    rows = [TWICE | {"name": f"t{n}"} for n in range(30)]
+    path = with_tasks(tmp_path, *rows, TWICE | {"name": "odd", "asserts": "assert ("})
+    done = grade(path, "-b", tmp_path / "own", "--limit", "31", *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    assert "the official reading counts them as the published scorer does" in done.stderr
+    results = json.loads((tmp_path / "p_results.json").read_text())
+    (odd,) = [sample for sample in results["samples"] if sample["qid"] == "odd"]
+    assert [(odd[name]["outcome"], odd[name]["credit"]) for name in ("official", "careful")] == [
+        ("error", 0),
+        ("not_judged", None),
+    ]
+    assert {m["reading"]: m["n"] for m in results["metrics"] if m["name"] == "pass@1"} == {
+        "official": 31,
+        "careful": 30,
+    }
+    assert results["unscored"] == 0
+
+
 def test_no_gate_is_met_without_a_judged_task(tmp_path):
     path = with_tasks(tmp_path, MOCKED)
     done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=1", *BUBBLEWRAP)

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import counted, fenced
-from grader.results import Calls, Outcome, SampleResult
+from grader.results import Calls, Outcome, Reading, SampleResult
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPrompts, KnowsMetrics, RunsPrograms
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
@@ -18,7 +18,7 @@ from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
-from grader.scorers.execution.reading import not_judged, unscored
+from grader.scorers.execution.reading import not_judged
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
 from grader.scorers.interface import (
     OFFICIAL_MARK,
@@ -33,7 +33,7 @@ from grader.scorers.interface import (
     named,
 )
 from grader.scorers.means import of_judged
-from grader.scorers.oddities import marked, with_families
+from grader.scorers.oddities import BROKEN_ROW, marked, with_families
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -344,11 +344,17 @@ def _absent(task: CodeTask, count: int, why: str) -> Iterator[SampleResult]:
 
 
 def _unusable(task: CodeTask, texts: Sequence[str]) -> Iterator[SampleResult]:
-    """Yield the samples of a task whose row is broken: no program has a chance."""
-    reading = unscored(task.broken)
+    """Yield the samples of a task whose row is broken: careful does not judge it.
+
+    Officially, every program fails tests that are not Python. What becomes of other broken rows is not known.
+    """
+    careful = Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=task.broken, rule=BROKEN_ROW)
+    official = msgspec.structs.replace(careful, outcome=Outcome.UNSCORED)
+    if task.fails:
+        official = msgspec.structs.replace(official, outcome=Outcome.ERROR, credit=0)
     for number in range(len(texts)):
         yield SampleResult(
-            qid=task.id, sample=number, official=reading, careful=reading, groups=task.groups or msgspec.UNSET
+            qid=task.id, sample=number, official=official, careful=careful, groups=task.groups or msgspec.UNSET
         )
 
 

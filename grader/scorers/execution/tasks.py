@@ -60,6 +60,8 @@ class CodeTask(Task, frozen=True, kw_only=True):
     """Maximum duration of one run in seconds, whatever the load; 0: as for the other tasks."""
     lists_tests: bool = False
     """Whether the tests are a list of assertions. Of a program that fails, each one is then judged."""
+    fails: bool = False
+    """Whether every program fails officially, because the tests are not Python; the row is broken."""
     opaque: bool = False
     """Whether an answer that goes back into another call may be any value."""
 
@@ -149,14 +151,18 @@ def _checked_task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask
         missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
     if columns.id in missing:
         raise BadRowError(f"no text in column {', '.join(missing)}")
-    broken, task = f"no text in column {', '.join(missing)}", None
+    broken, task, fails = f"no text in column {', '.join(missing)}", None, False
     if not missing:
         try:
             task = _task(row, columns, checker)
         except BadRowError as error:
-            broken = str(error)
-    nothing = read_signature("")
-    return task or CodeTask(id=row[columns.id], row=row, broken=broken, signature_text="", tests="", signature=nothing)
+            broken, fails = str(error), isinstance(error, _InvalidTestsError)
+    nothing = {"signature_text": "", "tests": "", "signature": read_signature("")}
+    return task or CodeTask(id=row[columns.id], row=row, broken=broken, fails=fails, **nothing)  # type: ignore[arg-type]
+
+
+class _InvalidTestsError(BadRowError):
+    """Tests that are not Python: officially, every program fails them."""
 
 
 def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
@@ -170,7 +176,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         entry_point = str(row.get(columns.entry_point or "") or "").strip()
         tests = runnable(tests, entry_point, signature or solution or "")
     if fault := _fault(tests):
-        raise BadRowError(f"{columns.tests} is invalid Python, so every program would fail: {fault}")
+        raise _InvalidTestsError(f"{columns.tests} is invalid Python, so every program would fail: {fault}")
     if cases is None and _fault(read_signature(signature).source):
         # Of ClassEval's 100 skeletons, three are not Python. A program that brings everything itself needs none.
         signature = ""
