@@ -120,7 +120,7 @@ def _credited(official: Reading | None, difference: str) -> Reading:
     return msgspec.structs.replace(passed, detail=f"its answers are right; officially: {official.detail}")
 
 
-_NOT_ITS_OWN = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.LINT_FAILED})
+_NOT_ITS_OWN = frozenset({Outcome.ERROR, Outcome.LINT_FAILED})
 """Official outcomes that may come from names that a program shares with its tests, or from a linter's guess."""
 
 
