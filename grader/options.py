@@ -28,6 +28,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: SandboxChoice = "auto"
     runtime: str | None = None
     """OCI runtime for the Docker engine, e.g. `runsc`."""
+    requirements: str = ""
+    """The text of the benchmark's requirements file, whose packages the sandbox must have."""
     executor: Literal["local", "ray"] = "local"
     """Where sandboxes run: on this machine, or on the nodes of a Ray cluster."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
 from grader.commands import options
 from grader.commands.console import fitted, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from grader.errors import UsageError
 
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                         show_default=True, help="Where untrusted code would run.")  # fmt: skip
@@ -67,18 +66,40 @@ def image_group() -> None:
               help="The pinned official Python image, or a base built from a Debian mirror.")  # fmt: skip
 @click.option("--python", type=click.Choice(["3.10", "3.12"]),
               help="Build the image for protocols whose official Python is this version.")  # fmt: skip
+@click.option("-b", "--benchmark", metavar="ID|DIR", help="Add the packages that this benchmark requires.")
+@click.option("--requirements", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Add the packages of this file (in pip's format).")  # fmt: skip
 @_SANDBOX
-def image_build(base: Any, python: str | None, sandbox: str) -> None:
-    """Build the sandbox image now (grading builds it at its first use)."""
-    from grader.commands.progress import Lines
-    from grader.sandbox import choice, docker, image, packages
+def image_build(base: Any, python: str | None, benchmark: str | None, requirements: Path | None, sandbox: str) -> None:
+    """Build the sandbox image now (grading builds it at its first use).
 
+    With packages that a benchmark requires, only this command builds it.
+    """
+    from grader.commands.progress import Lines
+    from grader.sandbox import choice, docker, image, interpreters, packages
+
+    more = requirements.read_text(encoding="utf-8") if requirements is not None else ""
+    if benchmark is not None:
+        more, python = _required(benchmark, python)
     observer = Lines(quiet=False)
     if choice.choose(sandbox) == "docker":
-        image.build(docker.connect(), observer, base, python)
+        image.build(docker.connect(), observer, base, python, more)
     else:
-        folder = packages.prepare((sys.version_info[0], sys.version_info[1]), observer)
+        found = interpreters.choose(python)
+        folder = packages.prepare(found.minor, observer, found.path, more)
         say(f"Ready: {folder.name}")
+
+
+def _required(benchmark: str, python: str | None) -> tuple[str, str | None]:
+    """Return the text of a benchmark's requirements, and the Python that it is run with."""
+    from grader.scorers import declarations
+    from grader.scorers.execution.declaration import ExecutionBenchmark
+
+    declared = declarations.load(benchmark)
+    if not isinstance(declared, ExecutionBenchmark) or not declared.requirements:
+        raise UsageError(f"-b {benchmark}: its benchmark.toml names no `requirements`.")
+    usual = declared.protocols[declared.default_protocol].python
+    return declared.required_packages(), python or usual or None
 
 
 @image_group.command("clean")

@@ -80,13 +80,19 @@ class Bubblewrap:
 
     name: BackendName = "bubblewrap"
 
-    def __init__(self, limits: Limits, observer: Observer, *, python: str | None = None) -> None:
+    def __init__(
+        self, limits: Limits, observer: Observer, *, python: str | None = None, requirements: str = ""
+    ) -> None:
+        """`requirements`: the text of a requirements file whose packages must be there; else NotBuiltError."""
         self._limits = limits
         self._python = interpreters.choose(python)
-        self._site = packages.prepare(self._python.minor, observer, self._python.path)
+        if requirements:
+            self._site = packages.find(self._python.minor, requirements)
+        else:
+            self._site = packages.prepare(self._python.minor, observer, self._python.path)
         self._code = packages.prepare_code(self._python)
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
-        lock = packages.lock_digest(self._python.minor)
+        lock = packages.lock_digest(self._python.minor) + packages.suffix(requirements)
         facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 

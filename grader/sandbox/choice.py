@@ -51,14 +51,21 @@ def open_backend(options: Options, limits: Limits, observer: Observer, python: s
 
     `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
     """
-    if choose(options.sandbox) == "docker":
-        return docker.Docker(limits, observer, runtime=options.runtime, python=python)
-    if options.runtime:
-        raise UsageError(
-            f"--runtime {options.runtime} is an option of the Docker engine, but bubblewrap would be used here: "
-            "start the engine, or omit the option."
-        )
-    return bubblewrap.Bubblewrap(limits, observer, python=python)
+    name, more = choose(options.sandbox), options.requirements
+    try:
+        if name == "docker":
+            return docker.Docker(limits, observer, runtime=options.runtime, python=python, requirements=more)
+        if not options.runtime:
+            return bubblewrap.Bubblewrap(limits, observer, python=python, requirements=more)
+    except packages.NotBuiltError:
+        raise InfrastructureError(
+            f"There is no {name} sandbox with the packages that {options.benchmark} requires. Build it: "
+            f"`grade image build -b {options.benchmark} --sandbox {name}` (this needs a package index)."
+        ) from None
+    raise UsageError(
+        f"--runtime {options.runtime} is an option of the Docker engine, but bubblewrap would be used here: "
+        "start the engine, or omit the option."
+    )
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):

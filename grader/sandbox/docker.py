@@ -153,17 +153,25 @@ class Docker:
     name: BackendName = "docker"
 
     def __init__(
-        self, limits: Limits, observer: Observer, *, runtime: str | None = None, python: str | None = None
+        self,
+        limits: Limits,
+        observer: Observer,
+        *,
+        runtime: str | None = None,
+        python: str | None = None,
+        requirements: str = "",
     ) -> None:
+        """`requirements`: the text of a requirements file whose packages must be inside; else NotBuiltError."""
         self._limits = limits
         self._runtime = runtime
-        self._tag = image.tag(python)
+        self._requirements = requirements
+        self._tag = image.tag(python, requirements)
         """The wanted Python is in it; what is inside is in the image's label."""
         self._connecting = threading.Lock()
         self._connected: Any = None
         found = _find(self._tag)
         if found is None:
-            built = image.ensure(self._client, observer, python)
+            built = image.ensure(self._client, observer, python, requirements)
             found = _Found(id=built.id, python=image.python_of(built.labels), engine=_version(self._client.version()))
         self._image = found
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
@@ -235,7 +243,7 @@ class Docker:
         return SandboxProvenance(
             backend=self.name,
             identity=self.identity,
-            image=image.name(self._image.python),
+            image=image.name(self._image.python, self._requirements),
             python=self._image.python,
             engine=self._image.engine,
             runtime=self._runtime or "default",

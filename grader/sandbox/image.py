@@ -195,19 +195,23 @@ LABEL = "org.grade.sandbox"
 PYTHON_LABEL = f"{LABEL}.python"
 
 
-def tag(python: str | None = None) -> str:
-    """Return the name to find the image by: it depends on every file of sandbox_image and on the wanted Python."""
-    return f"{REPOSITORY}:{packages.code_digest()}{f'-for-python{python}' if python else ''}"
+def tag(python: str | None = None, requirements: str = "") -> str:
+    """Return the name to find the image by.
+
+    It depends on every file of sandbox_image, on the wanted Python, and on the text of a requirements file.
+    """
+    wanted = f"-for-python{python}" if python else ""
+    return f"{REPOSITORY}:{packages.code_digest()}{wanted}{packages.suffix(requirements)}"
 
 
-def name(version: str) -> str:
+def name(version: str, requirements: str = "") -> str:
     """Return the image's name that says which Python is inside."""
-    return f"{REPOSITORY}:{packages.code_digest()}-python{version}"
+    return f"{REPOSITORY}:{packages.code_digest()}-python{version}{packages.suffix(requirements)}"
 
 
-def find(client: Any, python: str | None = None) -> Any | None:
+def find(client: Any, python: str | None = None, requirements: str = "") -> Any | None:
     """Return the image if it is built, else None."""
-    return _image(client, tag(python))
+    return _image(client, tag(python, requirements))
 
 
 def python_of(labels: Mapping[str, str] | None) -> str:
@@ -215,12 +219,19 @@ def python_of(labels: Mapping[str, str] | None) -> str:
     return str((labels or {}).get(PYTHON_LABEL, "unknown"))
 
 
-def ensure(client: Any, observer: Observer, python: str | None = None) -> Any:
-    """Return the image, built now if it is missing; raises InfrastructureError."""
+def ensure(client: Any, observer: Observer, python: str | None = None, requirements: str = "") -> Any:
+    """Return the image, built now if it is missing; raises InfrastructureError.
+
+    With `requirements`, it is not built: raises NotBuiltError.
+    """
     import docker
     import requests
 
     try:
+        if requirements:
+            if (found := find(client, python, requirements)) is None:
+                raise packages.NotBuiltError
+            return found
         with packages.exclusive(resources.cache_folder() / "image.lock"):
             return find(client, python) or build(client, observer, python=python)
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
@@ -230,28 +241,33 @@ def ensure(client: Any, observer: Observer, python: str | None = None) -> Any:
         ) from error
 
 
-def build(client: Any, observer: Observer, base: BaseKind = "auto", python: str | None = None) -> Any:
-    """Build the image on the wanted base; `auto` uses the official Python image if a registry has it."""
+def build(
+    client: Any, observer: Observer, base: BaseKind = "auto", python: str | None = None, requirements: str = ""
+) -> Any:
+    """Build the image on the wanted base; `auto` uses the official Python image if a registry has it.
+
+    `requirements`: the text of a requirements file, whose packages are added.
+    """
     reference = base_image(client, observer, base, python)
     version = _python_of(client, reference)
     observer.message(f"Building the sandbox image on {reference} (Python {version})")
     major, minor = version.split(".")[:2]
-    site = packages.prepare((int(major), int(minor)), observer)
+    site = packages.prepare((int(major), int(minor)), observer, requirements=requirements)
     with tempfile.TemporaryFile() as context:
         _write_context(context, site)
         context.seek(0)
         image, _ = client.images.build(
             fileobj=context,
             custom_context=True,
-            tag=tag(python),
+            tag=tag(python, requirements),
             buildargs={"BASE": reference, "UNCOMPILED": "" if packages.is_compiled(site) else "/opt/grade-site"},
             labels={LABEL: "image", PYTHON_LABEL: version},
             network_mode="none",
             rm=True,
             forcerm=True,
         )
-    image.tag(name(version))
-    observer.message(f"Built {name(version)}")
+    image.tag(name(version, requirements))
+    observer.message(f"Built {name(version, requirements)}")
     return image
 
 

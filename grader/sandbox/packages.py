@@ -1,7 +1,8 @@
 """The packages that programs can import: one lock file, the same for both backends, installed outside the sandbox.
 
 pip fetches the wheels on the host, which has a network, for the Python version that will run them. An image build
-installs nothing. Byte code is written by a Python of the same version, because no other version can use it.
+installs nothing. A benchmark may require more packages; they are installed only on command (`grade image build`).
+Byte code is written by a Python of the same version, because no other version can use it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import errno
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +64,15 @@ def lock_digest(python: tuple[int, int]) -> str:
     return hashlib.sha256(lock_of(python).read_bytes()).hexdigest()[:16]
 
 
+class NotBuiltError(Exception):
+    """Raised if there is no sandbox with the packages that a benchmark requires."""
+
+
+def suffix(requirements: str) -> str:
+    """Return what the names of images and folders have for further packages: a hash of their requirements file."""
+    return f"-with-{hashlib.sha256(requirements.encode()).hexdigest()[:16]}" if requirements else ""
+
+
 def exclusive(path: Path) -> BaseFileLock:
     """Return a file lock, so that two graders do not build the same thing at the same time."""
     from filelock import FileLock
@@ -69,20 +81,35 @@ def exclusive(path: Path) -> BaseFileLock:
     return FileLock(path)
 
 
-def prepare(python: tuple[int, int], observer: Observer, interpreter: Path | None = None) -> Path:
+def find(python: tuple[int, int], requirements: str) -> Path:
+    """Return the folder of packages with those of a requirements file; raises NotBuiltError."""
+    target = _folder(python, requirements)
+    if not _is_whole(target):
+        raise NotBuiltError
+    return target
+
+
+def _folder(python: tuple[int, int], requirements: str) -> Path:
+    name = f"site-{lock_digest(python)}{suffix(requirements)}-py{python[0]}.{python[1]}"
+    return resources.cache_folder() / name
+
+
+def prepare(
+    python: tuple[int, int], observer: Observer, interpreter: Path | None = None, requirements: str = ""
+) -> Path:
     """Return a folder with the locked packages for CPython `python`, installed at first use (which needs PyPI).
 
     `interpreter` is a Python of this version on this machine, by default the grader's own if it has this version. It
-    compiles the packages. Without one, see `is_compiled`.
+    compiles the packages. Without one, see `is_compiled`. `requirements`: the text of a requirements file, whose
+    packages are added.
     """
-    name = f"site-{lock_digest(python)}-py{python[0]}.{python[1]}"
-    target = resources.cache_folder() / name
+    target = _folder(python, requirements)
     if interpreter is None and python == sys.version_info[:2]:
         interpreter = Path(sys.executable)
-    with exclusive(resources.cache_folder() / f"{name}.lock"):
+    with exclusive(target.with_name(f"{target.name}.lock")):
         if not _is_whole(target):
             observer.message(f"Fetching the sandbox's packages for Python {python[0]}.{python[1]} (once)")
-            _install(target, python)
+            _install(target, python, requirements)
         if interpreter is not None and not is_compiled(target):
             compile_all(target, interpreter)
             (target / _COMPILED).touch()
@@ -114,30 +141,63 @@ def prepare_code(interpreter: Interpreter) -> Path:
     return target
 
 
-def _install(target: Path, python: tuple[int, int]) -> None:
+def _install(target: Path, python: tuple[int, int], requirements: str) -> None:
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    lock = lock_of(python)
-    command = [
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"),
-        *("--require-hashes", "--only-binary=:all:", "--no-compile", "--target", str(partial)),
-        *("--requirement", str(_for_python(lock, python, target.with_name(f"{target.name}.requirements")))),
-    ]
+    lock, named = lock_of(python), _names(requirements)
+    locked = target.with_name(f"{target.name}.requirements")
+    _write(locked, _entries(lock, python), named)
+    words = ["--no-deps", "--require-hashes", "--target", str(partial), "--requirement", str(locked)]
+    _pip(words, python, f"sandbox_image/{lock.name}")
+    if requirements:
+        _add(partial, python, requirements)
+    shutil.rmtree(partial / "bin", ignore_errors=True)
+    _finish(partial, target)
+
+
+def _names(requirements: str) -> set[str]:
+    """Return the names of the packages that a requirements file names, as the lock files write them."""
+    from packaging.utils import canonicalize_name
+
+    found = (re.match(r"\s*([A-Za-z0-9][\w.-]*)", line) for line in requirements.splitlines())
+    return {canonicalize_name(match[1]) for match in found if match}
+
+
+def _write(path: Path, entries: list[str], named: set[str]) -> None:
+    """Write entries of a lock without those of packages in `named`."""
+    kept = [entry for entry in entries if entry.partition("==")[0] not in named]
+    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
+def _add(folder: Path, python: tuple[int, int], requirements: str) -> None:
+    """Add the packages of a requirements file and what these need, of which the lock's versions stay."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        more, given, locked = (Path(place) / name for name in ("site", "requirements.txt", "locked.txt"))
+        given.write_text(requirements, encoding="utf-8")
+        _write(locked, contents(python), _names(requirements))
+        words = ["--target", str(more), "--requirement", str(given), "--constraint", str(locked)]
+        _pip(words, python, "the requirements file")
+        for path in more.iterdir():
+            if not (folder / path.name).exists():
+                path.rename(folder / path.name)
+
+
+def _pip(words: list[str], python: tuple[int, int], source: str) -> None:
+    """Install wheels for a Python version; raises InfrastructureError. `source`: the file that names them."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]
+    command += ["--no-compile", *words]
     if python != sys.version_info[:2] or sys.platform != "linux":
         command += ["--python-version", f"{python[0]}.{python[1]}", "--implementation", "cp"]
         command += [word for tag in _platforms() for word in ("--platform", tag)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
     if result.returncode:
-        shutil.rmtree(partial, ignore_errors=True)
-        _raise_if_full(result.stderr, target)
+        _raise_if_full(result.stderr, resources.cache_folder())
         tail = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("WARNING"))[-800:]
         raise InfrastructureError(
             f"The sandbox's packages could not be downloaded from the package index.\n{tail}\n"
             "With a network, run `grade image build`; without one, set PIP_FIND_LINKS to a folder of the wheels "
-            f"named in sandbox_image/{lock.name} and run it again."
+            f"named in {source} and run it again."
         )
-    shutil.rmtree(partial / "bin", ignore_errors=True)
-    _finish(partial, target)
 
 
 def _finish(partial: Path, target: Path) -> None:
@@ -187,12 +247,6 @@ def _machine() -> str:
     """Return the processor's name on Linux: programs run on Linux, even if the grader does not."""
     machine = platform.machine()
     return {"arm64": "aarch64", "AMD64": "x86_64"}.get(machine, machine)
-
-
-def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
-    """Write the lock's entries for `python`."""
-    path.write_text("\n".join(_entries(lock, python)) + "\n", encoding="utf-8")
-    return path
 
 
 def contents(python: tuple[int, int]) -> list[str]:

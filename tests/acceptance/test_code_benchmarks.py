@@ -90,6 +90,17 @@ def test_completions_of_evalplus_follow_the_prompt_and_solutions_run_as_they_are
     assert outcomes(path, "careful") == {"HumanEval/0": ["passed", "passed", "passed"]}
 
 
+def test_a_sandbox_without_the_required_packages_is_an_error_with_the_command_that_builds_it(own, tmp_path):
+    (own / "benchmark.toml").write_text('requirements = "more.txt"\n' + OWN)
+    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+    assert (done.returncode, "more.txt: the requirements cannot be read" in done.stderr) == (2, True)
+    (own / "more.txt").write_text("nowhere==1.0\n")
+    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+    assert done.returncode == 3
+    assert f"grade image build -b {own} --sandbox bubblewrap" in " ".join(done.stderr.split())
+    assert not (tmp_path / "p_results.json").exists()
+
+
 @pytest.fixture
 def own(tmp_path):
     """Write a benchmark and predictions of somebody's own."""

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import msgspec
 import pytest
 
 from grader import resources
+from grader.errors import InfrastructureError
 from grader.observer import Silent
 from grader.sandbox import image, interpreters, packages
 from grader.sandbox.interpreters import Interpreter
@@ -46,6 +48,60 @@ def site(cache: Path, python: tuple[int, int]) -> Path:
 
 def site_of(cache: Path, python: tuple[int, int]) -> Path:
     return cache / f"site-{packages.lock_digest(python)}-py{python[0]}.{python[1]}"
+
+
+def wheel(folder: Path, name: str, version: str, source: str) -> None:
+    """Write a wheel with one module."""
+    about = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}.py": source,
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        for path, text in {**files, f"{about}/RECORD": "".join(f"{path},,\n" for path in files)}.items():
+            file.writestr(path, text)
+
+
+def test_packages_that_a_benchmark_requires_are_added_and_those_of_the_lock_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    wheels.mkdir()
+    site.mkdir()
+    (site / "numpy.py").write_text("locked = True\n")
+    locked = next(entry for entry in packages.contents(sys.version_info[:2]) if entry.startswith("numpy=="))
+    wheel(wheels, "numpy", locked.partition("==")[2], "locked = False\n")
+    wheel(wheels, "numpy", "999.0", "locked = False\n")
+    wheel(wheels, "tiny", "1.0", "import numpy\n")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    packages._add(site, sys.version_info[:2], "# comment\ntiny==1.0\n")
+    assert (site / "tiny.py").is_file()
+    assert "True" in (site / "numpy.py").read_text()
+    with pytest.raises(InfrastructureError, match="absent"):
+        packages._add(site, sys.version_info[:2], "absent==1.0\n")
+
+
+def test_a_requirements_file_decides_about_the_versions_that_it_names(tmp_path: Path) -> None:
+    named = packages._names("Pandas>=2 ; python_version > '3'\n--hash=x\nruamel_yaml\n")
+    assert named == {"pandas", "ruamel-yaml"}
+    packages._write(tmp_path / "lock", ["numpy==1.0 --hash=x", "pandas==2.0"], named)
+    assert (tmp_path / "lock").read_text() == "numpy==1.0 --hash=x\n"
+
+
+def test_each_content_of_a_requirements_file_has_an_image_and_a_folder_of_its_own(cache: Path) -> None:
+    python, tags = sys.version_info[:2], [image.tag("3.12", text) for text in ("", "tiny==1.0", "tiny==2.0")]
+    assert len(set(tags)) == 3
+    assert tags[0] == image.tag("3.12")
+    with pytest.raises(packages.NotBuiltError):
+        packages.find(python, "tiny==1.0")
+    folder = cache / "made"
+    folder.mkdir(parents=True)
+    packages._finish(folder, packages._folder(python, "tiny==1.0"))
+    assert packages.find(python, "tiny==1.0").is_dir()
+    with pytest.raises(packages.NotBuiltError):
+        packages.find(python, "tiny==2.0")
 
 
 def byte_code(source: Path, python: Interpreter) -> Path:
@@ -124,7 +180,7 @@ def test_code_and_packages_that_lost_a_file_are_made_again(
     assert (packages.prepare_code(other) / "grade_sandbox/values/wire.py").read_text()
     folder = site(cache, other.minor)
     installed: list[Path] = []
-    monkeypatch.setattr(packages, "_install", lambda target, _python: installed.append(target))
+    monkeypatch.setattr(packages, "_install", lambda target, *_: installed.append(target))
     packages.prepare(other.minor, Silent(), other.path)
     assert installed == []
     damage(folder / "module.py")

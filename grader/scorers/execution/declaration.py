@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from grader.benchmark import Benchmark, Columns, Protocol
+from grader.errors import InputError
 from grader.scorers.execution.extraction import Rules
 
 
@@ -106,3 +108,13 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
     protocols: Mapping[str, ExecutionProtocol]
     checker: str = ""
     """A file beside the benchmark.toml with the checker of tasks that have none in `columns.checker`."""
+    requirements: str = ""
+    """A file beside the benchmark.toml, in pip's format, with packages that programs may import."""
+
+    def required_packages(self) -> str:
+        """Return the text of the requirements file, empty without one; raises InputError."""
+        path = Path(self.folder) / self.requirements
+        try:
+            return path.read_text(encoding="utf-8") if self.requirements else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError([f"{path}: the requirements cannot be read: {error}"]) from None

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from grader.data.tables import Rows
     from grader.models.prompt import Asking, Sampling, Turn
+    from grader.options import Options
     from grader.results import Metric, Report, SandboxProvenance
     from grader.scorers.asking import SampleScorer
     from grader.scorers.interface import Earlier, Observe, Run
@@ -143,7 +144,7 @@ class Execution(
         ks = phases.wanted_k(run.options.k, _counts(run), protocol)
         broken = {qid: task.broken for qid, task in run.tasks.items() if task.broken and run.predictions.get(qid)}
         usable = {qid: texts for qid, texts in _whole_texts(run).items() if qid not in broken}
-        with phases.executing(run.tasks, usable, protocol, run.options, run.observer) as made:
+        with phases.executing(run.tasks, usable, protocol, _options(run), run.observer) as made:
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
             samples = [*made.samples, *(s for qid in broken for s in _unusable(run.tasks[qid], run.predictions[qid]))]
             samples = marked(samples, run.oddities)
@@ -170,7 +171,7 @@ class Execution(
         protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
         has_tests = any(task.cases is None for task in run.tasks.values())
         try:
-            return phases.outside_careful(run.tasks, protocol, run.options, run.observer) if has_tests else []
+            return phases.outside_careful(run.tasks, protocol, _options(run), run.observer) if has_tests else []
         except InfrastructureError as error:
             return [f"Whether the tests can judge programs apart from them was not checked: {error}"]
 
@@ -182,7 +183,7 @@ class Execution(
         """Return a scorer that executes a few samples in each call of `score`."""
         from grader.scorers.execution.program_scorer import ProgramScorer
 
-        return ProgramScorer(run)
+        return ProgramScorer(msgspec.structs.replace(run, options=_options(run)))
 
     def rescore(self, earlier: Earlier[ExecutionBenchmark]) -> Scored:
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
@@ -306,6 +307,10 @@ def _whole_texts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, list[str]]
         ]
         for qid, texts in run.predictions.items()
     }
+
+
+def _options(run: Run[ExecutionBenchmark, CodeTask]) -> Options:
+    return msgspec.structs.replace(run.options, requirements=run.benchmark.required_packages())
 
 
 def _most_samples(run: Run[ExecutionBenchmark, CodeTask]) -> int:
