@@ -47,6 +47,7 @@ from grader.scorers.interface import (
 from grader.scorers.means import each_task
 from grader.scorers.oddities import marked
 from grader.scorers.place_wordings import REFUSES
+from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,9 +162,11 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
             samples = [
                 _sample(task, number, _read(task, text, protocol, comparer)) for task, number, text in run.replies()
             ]
+        notes = _unread_note(run, samples, protocol)
         samples = marked(samples, run.oddities)
         return Scored(
             samples=samples,
+            notes=notes,
             facts=write_facts(RunFacts(kind=declared.kind)),
         )
 
@@ -308,6 +311,21 @@ def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) ->
         groups=task.groups or msgspec.UNSET,
         facts=write_facts(facts),
     )
+
+
+def _unread_note(
+    run: Run[AnswerBenchmark, AnswerTask], samples: list[SampleResult], protocol: AnswerProtocol
+) -> list[str]:
+    """Return a note if the protocol's rule reads nothing in the replies to questions without options."""
+    replies = [(task, text) for task, _, text in run.replies() if not task.options]
+    read = sum(s.official.outcome is not Outcome.NO_ANSWER for s in samples if not run.tasks[s.qid].options)
+    return unread_note(protocol.rule, replies, read, {name: partial(_verdict, name) for name in RULES})
+
+
+def _verdict(name: str, reply: tuple[AnswerTask, str]) -> bool | None:
+    task, text = reply
+    found = _official(task, text, name)
+    return None if found.outcome is Outcome.NO_ANSWER else found.outcome is Outcome.CORRECT
 
 
 def _official(task: AnswerTask, text: str, name: str) -> Reading:

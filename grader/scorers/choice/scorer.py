@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +25,7 @@ from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, Words, in_group, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
+from grader.scorers.unread import unread_note
 from grader.statistics import corrections
 
 if TYPE_CHECKING:
@@ -151,6 +153,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         wording, recorded = declared.judge_prompt, run.file.judge_replies
         with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
+        notes += _unread_note(replies, version)
         if session.judge is None:
             notes += without_judge(replies, version)
         samples = self._finished(
@@ -310,6 +313,19 @@ def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
 
 
 # --- submissions ------------------------------------------------------------------------------------------------
+
+
+def _unread_note(replies: list[choice_items.Reply], version: str) -> list[str]:
+    """Return a note if the official reader reads a letter in next to no reply."""
+    read = sum(reply.official.letter is not None for reply in replies)
+    return unread_note(
+        version, replies, read, {name: partial(_verdict, name) for name in choice_items.official_readers()}
+    )
+
+
+def _verdict(version: str, reply: choice_items.Reply) -> bool | None:
+    letter = choice_items.official_reader(version)(reply.text, reply.item.options).letter
+    return None if letter is None else letter == reply.item.gold
 
 
 def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:

@@ -1,0 +1,41 @@
+"""A note on an official rule that reads no answer: its zero would look like the model's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+R = TypeVar("R")
+FEWEST = 50
+"""Minimum number of replies: fewer may have no answer by chance."""
+UNREAD = 0.02
+"""Share of the replies below which a rule reads nothing."""
+MOST = 0.5
+NAMED = 3
+TRIED = 500
+"""Maximum number of replies that the other rules are tried on."""
+
+
+def unread_note(
+    rule: str, replies: Sequence[R], read: int, others: Mapping[str, Callable[[R], bool | None]]
+) -> list[str]:
+    """Return a note if a rule reads an answer in next to none of the replies, with the rules that read most of them.
+
+    `read`: the number of replies in which it does. `others`: name of a rule -> whether it finds a reply right; None: it
+    reads no answer. The rules that find most right come first.
+    """
+    if len(replies) < FEWEST or read >= UNREAD * len(replies):
+        return []
+    found: list[tuple[int, int, str]] = []
+    for name, judge in others.items():
+        verdicts = [verdict for reply in replies[:TRIED] if (verdict := judge(reply)) is not None]
+        if name != rule and len(verdicts) > MOST * len(replies[:TRIED]):
+            found.append((-sum(verdicts), -len(verdicts), name))
+    names = ", ".join(f"`{name}`" for *_, name in sorted(found)[:NAMED])
+    advice = f"These rules read most of them: {names}." if names else "No other rule reads most of them."
+    return [
+        f"The official rule `{rule}` reads an answer in {read:,} of {len(replies):,} replies, so its values say "
+        f"nothing about the model. {advice} The protocol (benchmark.toml) names the rule."
+    ]
