@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grader.files.compact_json import without_half_characters
-from grader.files.json_text import MOST, JsonPath, quoted, render_path, shown
+from grader.files.json_text import MOST, JsonPath, not_utf8, quoted, render_path, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -199,7 +199,7 @@ class JsonText:
         if not text.isascii() and (bad := _NOT_UTF8.search(text, *span)):
             offset = first + len(text[: bad.start()].encode(errors="surrogateescape")) + self._skipped
             line += text.count("\n", span[0], bad.start())
-            self.problems.add(f"byte {offset} of the file (0x{ord(bad[0]) - 0xDC00:02x}) is not UTF-8", line, path)
+            self.problems.add(not_utf8(offset, ord(bad[0]) - 0xDC00), line, path)
             return BROKEN
         if _ESCAPED_HALF.search(text, *span):
             value, count = without_half_characters(value)

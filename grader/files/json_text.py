@@ -64,6 +64,14 @@ def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
             return "an object"
 
 
+def not_utf8(position: int, byte: int) -> str:
+    """Return what is wrong with a byte of a text, and what can be done."""
+    return (
+        f"byte {position} of the file (0x{byte:02x}) is not UTF-8; if Excel or Windows wrote it, convert it: "
+        "iconv -f cp1252 -t UTF-8"
+    )
+
+
 def line_of(data: bytes, offset: int) -> int:
     """Return the line of a byte, counted from 1."""
     return data.count(b"\n", 0, offset) + 1

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.predictions.file import PredictionFile, PredictionRecord
 
+MANY = 1 / 3
+"""Share of tasks that differ from which on a file is about others. (Shuffled options leave half of the tasks with two
+options, and all that have none.)"""
 _QUESTIONS = ("question", "query", "problem", "input", "text", "goal")
 _OWN_QUESTIONS = ("question", "query", "problem")
 """Names in records that are no row of a data set: their `text` or `input` may be anything."""

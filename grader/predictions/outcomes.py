@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Place = tuple[str, int]
 """A qid, and a position among its predictions."""
 TRUNCATED: Literal["truncated"] = "truncated"
+_ENDS = tuple(".!?\u3002)]}")
+"""Ends of a sentence, a box or an object."""
 BROKEN_SHOWN = 5
 """Number of broken rows that a note describes; the others are only named."""
 EMPTY = "{} without any text: the model answered nothing, or its answers were lost on their way to the file."
@@ -44,6 +46,10 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
 
     filters: dict[Place, str] = {}
     """The harness' filter that made a prediction, if several filters made predictions of one output."""
+    whole: dict[Place, str] = {}
+    """The model's whole output, where the prediction is what a tool made of it."""
+    unfinished: frozenset[Place] = frozenset()
+    """Predictions that end inside a sentence, and whose log says that they were cut off."""
     failures: dict[Place, ServerFailure] = {}
     truncated: frozenset[Place] = frozenset()
     empty: int = 0
@@ -63,7 +69,7 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
     """Check every prediction of a run."""
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
     failures: dict[Place, ServerFailure] = {}
-    truncated = set()
+    truncated, unfinished = set(), set()
     empty = 0
     for qid, texts in predictions.items():
         for number, (text, ending) in enumerate(zip(texts, endings.get(qid) or repeat(NOTHING), strict=False)):
@@ -72,6 +78,8 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
                 failures[qid, number] = failure
             elif ending.is_cut or _ends_inside_reasoning(text):
                 truncated.add((qid, number))
+                if ending.is_cut and not text.rstrip().endswith(_ENDS):
+                    unfinished.add((qid, number))
             elif not text.strip():
                 empty += 1
     broken = {
@@ -85,7 +93,16 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
         if record.filters is not None and len(set(record.filters)) > 1
         for number, name in enumerate(record.filters)
     }
-    return Oddities(filters=filters, broken=broken, failures=failures, truncated=frozenset(truncated), empty=empty)
+    whole = {(r.qid, number): text for r in file.records for number, text in enumerate(r.outputs or ())}
+    return Oddities(
+        filters=filters,
+        whole=whole,
+        unfinished=frozenset(unfinished),
+        broken=broken,
+        failures=failures,
+        truncated=frozenset(truncated),
+        empty=empty,
+    )
 
 
 def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:

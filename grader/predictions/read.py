@@ -29,6 +29,7 @@ from grader.files.json_text import Flaw, kind, quoted, render_path
 from grader.files.workbook import CELL_LIMIT, is_zip
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
+from grader.predictions.evidence import MANY
 from grader.predictions.fields import format_of_fields, is_single, proposed, proposed_for_object, records_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
@@ -80,8 +81,6 @@ def refusal(data: bytes) -> str:
 
 
 _BOM = b"\xef\xbb\xbf"
-_CONFLICTS = 0.05
-"""Maximum share of qids whose records answer different questions."""
 _NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
 _ADVICE = {
@@ -400,7 +399,7 @@ class _Reading:
         if not form.carries:
             return {}
         conflicts = self._merger.conflicts()
-        if len(conflicts) <= _CONFLICTS * len(self._merger):
+        if len(conflicts) < MANY * len(self._merger):
             return conflicts
         by_row = self._merger.by(form.number) if form.number else None
         if by_row is not None and not by_row.conflicts():

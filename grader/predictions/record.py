@@ -186,7 +186,8 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
 
 
 def _text_flaw(index: int, value: object) -> Flaw:
-    hint = '; write "" if the model returned nothing' if value is None else ""
+    is_empty = value is None or value != value  # noqa: PLR0124 - NaN, as pandas writes an empty cell
+    hint = '; write "" if the model returned nothing' if is_empty else ""
     return Flaw(path=("predictions", index), message=f"expected a string, found {kind(value)}{hint}")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.files.given import UNPACKED_LIMIT
-from grader.files.json_text import quoted
+from grader.files.json_text import not_utf8, quoted
 from grader.files.workbook import WorkbookError, is_zip, read_sheet
 
 if TYPE_CHECKING:
@@ -124,11 +124,3 @@ def _parquet_rows(data: bytes, is_wanted: IsWanted) -> Iterator[TableRow]:
         yield from (TableRow(number, row) for number, row in enumerate(rows, 1))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise TableFault(1, f"not a readable parquet file ({error}); was it cut off?") from error
-
-
-def not_utf8(position: int, byte: int) -> str:
-    """Return what is wrong with a byte of a text, and what can be done."""
-    return (
-        f"byte {position} of the file (0x{byte:02x}) is not UTF-8; if Excel or Windows wrote it, convert it: "
-        "iconv -f cp1252 -t UTF-8"
-    )

@@ -24,6 +24,11 @@ FILTER = "filter"
 SERVER_FAILURE = "server_failure"
 """The rule of a reading that is unscored because the model's server failed."""
 
+CUT_OFF = "cut_off"
+"""The rule of a reading without an answer, because the log says that the reply was cut off in its last sentence."""
+_IN_A_SENTENCE = frozenset(("conclusion", "sentence", "only_letter"))
+"""The rules of careful readings of a sentence, not of a form such as a box or a declaration."""
+
 BROKEN_ROW = "broken_row"
 """The rule of the readings of a task whose row is broken."""
 
@@ -34,7 +39,8 @@ NOT_JUDGED = "not_judged"
 def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleResult]:
     """Return the samples with their oddities.
 
-    In the careful reading, a reply to a broken row and a server failure are unscored; truncation is flagged. The
+    In the careful reading, a reply to a broken row and a server failure are unscored, and a sentence that was cut off
+    is no answer; truncation is flagged. The
     official reading stays: its scorer reads whatever is there. Without a gold answer it finds nothing right. A task
     that careful does not judge stays outside of it.
     """
@@ -55,9 +61,15 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     if failure is not None:
         careful = Reading(outcome=Outcome.UNSCORED, credit=None, detail=failure.sentence, rule=SERVER_FAILURE)
         return msgspec.structs.replace(sample, careful=careful)
-    if place in oddities.truncated:
-        return msgspec.structs.replace(sample, flags=[TRUNCATED])
-    return sample
+    careful = sample.careful
+    if place in oddities.whole:
+        # The span is one of the whole output, and what is shown is the prediction.
+        careful = msgspec.structs.replace(careful, span=msgspec.UNSET)
+    if place in oddities.unfinished and careful.rule_name in _IN_A_SENTENCE:
+        said = "the log says that the reply was cut off, in the sentence that would be the answer"
+        careful = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=said, rule=CUT_OFF)
+    flags = [TRUNCATED] if place in oddities.truncated else sample.flags
+    return msgspec.structs.replace(sample, careful=careful, flags=flags)
 
 
 def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:

@@ -90,26 +90,8 @@ def test_answers_are_compared_by_what_they_mean(golds: tuple[str, ...], *, is_sa
     assert (differs(NUMBER, Evidence(golds=golds)) == []) is is_same
 
 
-@pytest.mark.parametrize(("numbers", "note"), [("012", ""), ("123", ""), ("120", "3 of 3"), ("031", "2 of 3")])
-def test_golds_that_are_numbers_of_options_count_from_the_same_number_in_a_file(
-    tmp_path: Path, numbers: str, note: str
-) -> None:
-    options = {"A": "red", "B": "blue", "C": "green", "D": "grey"}
-    tasks = {str(n): Task(id=str(n), options=options, gold="ABC"[n]) for n in range(3)}
-    records = [
-        PredictionRecord(qid=str(n), predictions=[""], fields={"doc": {"choices": [*options.values()]}, "target": gold})
-        for n, gold in enumerate(numbers)
-    ]
-    file = PredictionFile(name="f", path=None, format="lm-evaluation-harness", records=records)
-    if not note:
-        assert check_evidence(tasks, file, MMSTAR, "q") == []
-        return
-    with pytest.raises(InputError, match=f"{note} tasks"):
-        check_evidence(tasks, file, MMSTAR, "q")
-
-
 @pytest.mark.parametrize(("turned", "is_error"), [(3, False), (4, True)])
-def test_options_in_another_order_in_a_third_of_the_tasks_are_an_error(turned: int, *, is_error: bool) -> None:
+def test_a_file_that_differs_in_a_third_of_the_tasks_is_an_error(turned: int, *, is_error: bool) -> None:
     tasks = {str(n): Task(id=str(n), options={"A": "red", "B": "blue"}, gold="A") for n in range(10)}
     records = [
         PredictionRecord(
@@ -131,38 +113,6 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
     task = Task(id="1", text=text)
     assert not differs(task, Evidence(question=text.replace("barns", "barnes")))
     assert differs(task, Evidence(question=text.replace("30", "40"))) == ["the question"]
-
-
-@pytest.mark.parametrize(
-    ("golds", "options", "is_refused"),
-    [
-        ("ABCDABCDABCDABCD", ["rot", "blau", "braun", "grau"], False),
-        ("ABCDABCDABCDABCA", ["rot", "blau", "braun", "grau"], True),  # one gold answer of 16 is another one
-        ("ABCDABCDABCDABCD", ["rot", "blau", "braun", "grau", "gelb"], True),
-        ("ABCDABCDABCDABCD", ["blue", "red", "brown", "grey"], True),
-        ("ABCDABC", ["rot", "blau", "braun", "grau"], True),  # few: by chance
-        ("AAAAAAAAAAAAAAAA", ["rot", "blau", "braun", "grau"], True),  # always the same: by chance
-    ],
-)
-def test_tasks_that_are_only_said_otherwise_are_graded(golds: str, options: list[str], *, is_refused: bool) -> None:
-    ours = dict(zip("ABCD", ("red", "blue", "brown", "grey"), strict=True))
-    right = "AAAAAAAAAAAAAAAA" if golds[1] == "A" else "ABCDABCDABCDABCD"
-    tasks = {
-        str(n): Task(id=str(n), text=f"Colour of ball {n}?", options=ours, gold=gold)
-        for n, gold in enumerate(right[: len(golds)])
-    }
-    records = [
-        PredictionRecord(
-            qid=str(n),
-            predictions=[""],
-            fields={"doc": {"question": f"Farbe von Nummer {n}?", "options": options, "answer": gold}},
-        )
-        for n, gold in enumerate(golds)
-    ]
-    file = PredictionFile(name="f", path=None, format="inspect_ai", records=records)
-    with pytest.raises(InputError) if is_refused else nullcontext():
-        (note,) = check_evidence(tasks, file, MMSTAR, "q")
-        assert "only said otherwise" in note
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
     assert refusal(b"""[
 {"qid": true, "predictions": "a"},
 {"qid": "", "predictions": [
-  null, 3, "fine"]},
+  null, 3, "fine", NaN]},
 {"predictions": []},
 {"qid": "q"}, 3,
 {"id": "q", "prediction": "x"}]""").splitlines() == [
@@ -148,6 +148,7 @@ def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
         "preds.json:3: $[1].qid: the qid is empty",
         'preds.json:3: $[1].predictions[0]: expected a string, found null; write "" if the model returned nothing',
         "preds.json:3: $[1].predictions[1]: expected a string, found the integer 3",
+        'preds.json:3: $[1].predictions[3]: expected a string, found NaN or Infinity; write "" if the model returned nothing',
         'preds.json:5: $[2]: the field "qid" is missing; the record has "predictions"; expected ' + RECORD,
         "preds.json:5: $[2].predictions: the list is empty; a record needs at least one prediction, so leave this record out",
         'preds.json:6: $[3]: the field "predictions" is missing; the record has "qid"; expected ' + RECORD,
@@ -179,11 +180,12 @@ REFUSED = [
     (b'[{"qid": "q1" "predictions": []}]', '1: $[0]: expecting \',\' delimiter, found \'"predictions": []}]\''),
     (b"[{'qid': 'q1'}]", "1: $[0]: single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)"),
     (b'[{"qid": "a\nb"}]', '1: $[0]: a raw control character (0x0a) in a string; JSON writes it \\u000a'),
-    (b'[{"qid": "q1", "predictions": ["a",\n"b\xff"]}]', '2: $[0]: byte 38 of the file (0xff) is not UTF-8'),
+    (b'[{"qid": "q1", "predictions": ["a",\n"b\xff"]}]', '2: $[0]: byte 38 of the file (0xff) is not UTF-8; if Excel or Windows wrote it, convert it: iconv -f cp1252 -t UTF-8'),
     (b"[" * 100_000, '1: $[0]: nested too deeply'),
     (ONE[:-2] + b',\n"x": ' + b"[" * 150 + b"]" * 150 + b"}]", '1: $[0].x: nested deeper than 100 levels'),
     (ONE.decode().encode("utf-16"), "1: $: the file is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (b"\x1f\x8b\x08", "1: $: the file is not a readable gzip file (Compressed file ended before the end-of-stream marker was reached); was it cut off?"),
+    (b"\x28\xb5\x2f\xfd", "1: $: the file is compressed with zstd; unpack it first (unzstd)"),
     (b"\x80\x04\x95", "1: $: the file is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json"),
     (b"[]", f"1: $: the file has no records; {WANTED}"),
     (ONE.decode().encode("utf-16-le"), "1: $: the file is UTF-16 or UTF-32, or not text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),

@@ -95,6 +95,7 @@ GLOSSARY = {
     "answer_tag": "The answer is in an answer tag.",
     "declaration": "The text declares this to be its answer.",
     "unclosed_reasoning": "The reasoning was cut off before an answer.",
+    "cut_off": "The reply was cut off in the sentence that would be its answer.",
     "empty": "The reply is empty, or has nothing after its reasoning.",
     "nothing_read": "The text gives no answer.",
     "refusal": "The text says that it has no answer.",
@@ -158,9 +159,11 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         """Read every reply by the protocol's rule and carefully."""
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
+        whole = run.oddities.whole
         with Comparer() as comparer:
             samples = [
-                _sample(task, number, _read(task, text, protocol, comparer)) for task, number, text in run.replies()
+                _sample(task, number, _read(task, text, whole.get((task.id, number), text), protocol, comparer))
+                for task, number, text in run.replies()
             ]
         notes = _unread_note(run, samples, protocol)
         samples = marked(samples, run.oddities)
@@ -285,14 +288,16 @@ def _set_of(qid: str, row: Row, together: Together) -> str:
     return "/".join([*(str(row[name]) for name in together.columns), *(group or "" for group in match.groups())])
 
 
-def _read(task: AnswerTask, text: str | None, protocol: AnswerProtocol, comparer: Comparer) -> tuple[Reading, Reading]:
-    """Return the official and the careful reading of a reply."""
-    if text is None:
+def _read(
+    task: AnswerTask, text: str | None, whole: str | None, protocol: AnswerProtocol, comparer: Comparer
+) -> tuple[Reading, Reading]:
+    """Return the official reading of a prediction, and the careful one of the whole output that it was made of."""
+    if text is None or whole is None:
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
     if task.options:
         official = official_reader(protocol.reader)(text, task.options)
-        return verdict(task, official), verdict(task, read_choice(text, task.options, task.text))
-    return _official(task, text, protocol.rule), _careful(task, text, comparer)
+        return verdict(task, official), verdict(task, read_choice(whole, task.options, task.text))
+    return _official(task, text, protocol.rule), _careful(task, whole, comparer)
 
 
 def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
-_MARKED = re.compile(r"\(([A-Z])\)\s*"), re.compile(r"^[ \t]*([A-Z])[.)][ \t]+", re.MULTILINE)
+_MARK = r"([A-Z])(?:[.)][ \t]+|[.)](?=[^\x00-\x7f])|\u3001[ \t]*)"
+_MARKED = re.compile(r"\(([A-Z])\)\s*"), re.compile(rf"^[ \t]*{_MARK}", re.M), re.compile(rf"(?<!\S){_MARK}")
+_NARROW = {0xFF01 + at: 0x21 + at for at in range(94)}
+"""Full-width signs -> ASCII."""
 _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
 """Values of the answer column in copies of a test split whose answers are withheld."""
 
@@ -134,7 +137,9 @@ def _answer_problems(
     if benchmark.splits[split].scored:
         hidden = [name for name, other in benchmark.splits.items() if not other.scored]
         instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
-        return [f"{place}: no row has an answer (column {benchmark.columns.answer}); for a submission: {instead}"]
+        column = benchmark.columns.answer
+        what = f"no row has an answer (column {column})" if column else "[columns] does not name the column of `answer`"
+        return [f"{place}: {what}; for a submission: {instead}"]
     return []
 
 
@@ -272,11 +277,11 @@ def _check_number(options: int, letters: str, at_least: str = "") -> None:
 
 
 def options_in(text: str, prompt: str = "") -> dict[str, str]:
-    """Return the options of a question that ends with "(A) ... (B) ...", or with lines "A. ...", in order from A."""
+    """Return the options of a question that ends with "(A) ... (B) ...", with lines "A. ...", or "A. ... B. ..."."""
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
     for marked in _MARKED:
-        marks = list(marked.finditer(text))
+        marks = list(marked.finditer(text.translate(_NARROW)))
         for start in range(len(marks)):
             run = marks[start:]
             letters = [mark[1] for mark in run]
@@ -356,9 +361,16 @@ class Reply(msgspec.Struct, kw_only=True):
 
 
 def read_replies(
-    items: Iterable[Item], predictions: Mapping[str, list[str]], version: str, observer: Observer
+    items: Iterable[Item],
+    predictions: Mapping[str, list[str]],
+    version: str,
+    observer: Observer,
+    whole: Mapping[tuple[str, int], str],
 ) -> list[Reply]:
-    """Read every reply both ways. Equal replies to equal options are read only once."""
+    """Read every reply both ways. Equal replies to equal options are read only once.
+
+    `whole`: the outputs that predictions were made of, which the careful reading reads.
+    """
     from grader.scorers.choice.careful.read import read_choice
 
     official = official_reader(version)
@@ -368,13 +380,14 @@ def read_replies(
     for item in items:
         shape = tuple(item.options.items())
         for number, text in enumerate(predictions[item.id]):
-            key = (text, shape, item.text, item.broken)
+            output = whole.get((item.id, number), text)
+            key = (text, output, shape, item.text, item.broken)
             progress.begin(item.id, text)
             if key not in known and item.broken:
                 # There may be no options to read.
                 known[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
             if key not in known:
-                known[key] = official(text, item.options), read_choice(text, item.options, item.text)
+                known[key] = official(text, item.options), read_choice(output, item.options, item.text)
             first, second = known[key]
             replies.append(Reply(item=item, sample=number, text=text, official=first, careful=second))
             progress.end(text)

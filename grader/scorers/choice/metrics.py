@@ -217,6 +217,7 @@ GLOSSARY: Mapping[str, str] = {
     "declaration": "The text declares this to be its answer.",
     "refusal": "The text refuses to answer.",
     "unclosed_reasoning": "The reasoning was cut off before an answer.",
+    "cut_off": "The reply was cut off in the sentence that would be its answer.",
     "several_answers": "The text names several answers.",
     "several_letters": "The text names several letters.",
     "letter_and_text_disagree": "The letter and the wording name different options.",

@@ -146,7 +146,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
 
         declared, items, notes = run.benchmark, list(run.tasks.values()), self._notes_on(run)
         version = declared.protocols[run.protocol].reader
-        replies = choice_items.read_replies(items, run.predictions, version, run.observer)
+        replies = choice_items.read_replies(items, run.predictions, version, run.observer, run.oddities.whole)
         for reply in replies:
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]

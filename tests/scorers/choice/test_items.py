@@ -106,6 +106,11 @@ def test_the_options_of_vstar_stand_in_the_text_and_are_counted() -> None:
         ("the item (A) or so? (A) one (B) two", {"A": "one", "B": "two"}),
         ("(A) (B) two", {"A": "", "B": "two"}),
         ("(A) one\n(B) two\n", {"A": "one", "B": "two"}),
+        ("Which? A. one B. two three C) four", {"A": "one", "B": "two three", "C": "four"}),
+        ("\u54ea\u4e2a\uff1f\uff08\uff21\uff09\u7ea2 \uff08\uff22\uff09\u84dd", {"A": "\u7ea2", "B": "\u84dd"}),
+        ("\u54ea\u4e2a\uff1f A\uff0e\u7ea2 B\uff0e\u84dd", {"A": "\u7ea2", "B": "\u84dd"}),
+        ("\u54ea\u4e2a\uff1f\nA\u3001\u7ea2\nB\u3001\u84dd", {"A": "\u7ea2", "B": "\u84dd"}),
+        ("Is it E. coli?", {}),
     ],
 )
 def test_options_in_a_text_are_the_last_run_of_letters_from_a(text: str, options: dict[str, str]) -> None:
@@ -114,7 +119,9 @@ def test_options_in_a_text_are_the_last_run_of_letters_from_a(text: str, options
 
 def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
     made = items({"index": 1, "question": "Which?", "A": "cat", "B": "dog", "answer": "B"})
-    replies = read_replies(made, {"1": ["The answer is a dog", "dog?", "cat or dog"]}, "vlmevalkit-2026-06", Silent())
+    replies = read_replies(
+        made, {"1": ["The answer is a dog", "dog?", "cat or dog"]}, "vlmevalkit-2026-06", Silent(), {}
+    )
     samples = [sample_of(reply) for reply in replies]
     got = [(s.sample, s.official.outcome, s.official.answer, s.careful.outcome, s.careful.answer) for s in samples]
     assert got == [
@@ -128,11 +135,11 @@ def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
 def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() -> None:
     made = items({"index": 1, "question": "Which?", "A": "cat", "B": "dog", "answer": "B"})
     told = Noting()
-    read_replies(made, {"1": ["B", " " * LARGE, " " * (LARGE // 2)]}, "vlmevalkit-2026-06", told)
+    read_replies(made, {"1": ["B", " " * LARGE, " " * (LARGE // 2)]}, "vlmevalkit-2026-06", told, {})
     assert (told.phases, told.steps) == ([("reading answers (MB)", 6)], [0, 4, 2])
     assert told.messages == ["Reading an answer of 4 MB (question 1): this takes up to a second per MB."]
     small = Noting()
-    read_replies(made, {"1": ["B"]}, "vlmevalkit-2026-06", small)
+    read_replies(made, {"1": ["B"]}, "vlmevalkit-2026-06", small, {})
     assert (small.phases, small.steps, small.messages) == ([], [], [])
 
 
