@@ -59,13 +59,13 @@ def children(pid: int, starts: bytes = b"") -> list[int]:
     return found
 
 
-def actors(cluster: Any, kind: str) -> list[int]:
-    """Return the processes of all actors of a class."""
-    return [pid for raylet in raylets(cluster).values() for pid in children(raylet, f"ray::{kind}".encode())]
+def workers(cluster: Any, function: str) -> list[int]:
+    """Return the processes that run a function at this moment; with an empty name, all that wait for one as well."""
+    return [pid for raylet in raylets(cluster).values() for pid in children(raylet, f"ray::{function}".encode())]
 
 
 def sandboxes(pids: list[int]) -> list[int]:
-    """Return the sandboxes of actors."""
+    """Return the sandboxes of these processes."""
     return [child for pid in pids for child in children(pid)]
 
 

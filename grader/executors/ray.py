@@ -1,29 +1,33 @@
-"""The executor of a Ray cluster: warm sandboxes on every node. The cache of verdicts is on this machine only."""
+"""The executor of a Ray cluster: batches of jobs are Ray's tasks, which Ray runs again if a node is lost.
+
+The cache of verdicts is on this machine only.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import os
 import signal
 import socket
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from grader.errors import InfrastructureError
-from grader.executors.dispatch import Dispatcher
+from grader.executors import ray_task
 from grader.executors.interface import Executor
-from grader.executors.messages import NodeSettings
-from grader.executors.node import Node
-from grader.results import SandboxProvenance
+from grader.results import NodeProvenance, SandboxProvenance
+from grader.sandbox import packages
 from grader.sandbox import verdict_cache as verdicts
-from grader.sandbox.queue import ANSWER_SECONDS
+from grader.sandbox.channel import parcel
 from grader.sandbox.verdict_cache import VerdictCache
 
 try:
     import ray
-
-    from grader.executors import nodes
 except ModuleNotFoundError as error:
     raise InfrastructureError(
         f"--executor ray needs Ray, and {error.name} is not installed: pip install 'grade-predictions[ray]' here and "
@@ -35,29 +39,44 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
-    from grader.executors.dispatch import NodeHandle
-    from grader.executors.messages import NodeFacts
+    from grader.executors.ray_task import Done, NodeFacts
     from grader.observer import Observer
     from grader.options import Options
-    from grader.results import NodeProvenance
     from grader.sandbox.interface import Answer, Limits
 
 REACH_SECONDS = 10.0
-NO_NODE = (
-    "No node of the Ray cluster can run programs.{reasons}\nRun `grade doctor` on a node to see what is missing there. "
-    "Nothing was executed."
+ROOM_SECONDS = 120.0
+"""Time in which the cluster must have a free CPU."""
+BATCH = 16
+"""Number of jobs in a batch."""
+BATCH_BYTES = 8 << 20
+"""A batch is also closed when its jobs reach this size, so that the driver's memory does not grow with theirs."""
+TRIES = 3
+"""A batch that was lost so often is not sent again, because it may be the cause."""
+LOOK_SECONDS = 60.0
+"""Time between two looks whether the cluster still has a node."""
+NO_ROOM = (
+    f"Ray started no process within {ROOM_SECONDS:.0f} s, most likely because all CPUs of the cluster are reserved for "
+    "other work: wait, or add a node."
 )
+NONE_LEFT = (
+    "No node of the cluster is left to run programs. Finished verdicts are in the cache: run the same command again to "
+    "continue."
+)
+AGAIN = "Nothing else was sent; finished verdicts are in the cache. Repair the node, or remove it from the cluster."
 
 
 class Cluster(Executor):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
-    def __init__(self, asked: NodeSettings, observer: Observer, cache: VerdictCache) -> None:
+    def __init__(self, asked: ray_task.QueueSettings, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, asked.limits, observer)
         self._asked, self._connection = asked, connection()
-        self._facts: dict[NodeHandle, NodeFacts] = {}
-        self._left_out: list[NodeProvenance] = []
-        self._dispatcher = Dispatcher([], nodes.RayWire(), observer)
+        self._settings = msgspec.json.encode(asked, enc_hook=str)
+        self._facts: list[NodeFacts] = []
+        """Of each host that has run a batch."""
+        self._done = Counter[str]()
+        """Host -> number of answers."""
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
@@ -67,40 +86,86 @@ class Cluster(Executor):
         return self
 
     def _open(self) -> None:
-        self._facts, self._left_out = nodes.find(Node, self._asked, self._observer)
-        if not self._facts:
-            reasons = "".join(f"\n{node.name}: {node.lost}" for node in self._left_out)
-            raise InfrastructureError(NO_NODE.format(reasons=reasons))
-        self._identity = nodes.identity(list(self._facts.values()))
-        self._dispatcher.nodes = list(self._facts)
-        self._observer.message(f"Programs run on {len(self._facts)} nodes of a Ray cluster, {self._workers} at a time")
+        """Find out how programs run on one node; the others have to be alike."""
+        remote: Any = ray.remote
+        options = {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
+        # The first try counts, too.
+        again = {"max_retries": TRIES - 1, "retry_exceptions": [InfrastructureError]}
+        try:
+            ray.get(remote(**options)(ray_task.ready).remote(), timeout=ROOM_SECONDS)
+        except ray.exceptions.GetTimeoutError:
+            raise InfrastructureError(NO_ROOM) from None
+        self._task: Any = remote(**options, **again)(ray_task.run)
+        # At first use, this builds the image or installs the packages.
+        self._answers(self._task.remote(self._settings, []), [])
+        self._identity = f"cluster:{hashlib.sha256(self._facts[0].kind.encode()).hexdigest()[:16]}"
+        self._observer.message(f"Programs run on a Ray cluster, {self._workers} at a time")
 
     @property
     def _workers(self) -> int:
-        return sum(node.workers for node in self._facts)
+        return min(self._asked.options.workers or _cpus(), _cpus())
 
     def __exit__(self, *_: object) -> None:
-        # Interrupted or not: the next run resumes from the finished verdicts.
-        try:
-            nodes.end(self._dispatcher.living)
-        finally:
-            self._connection.__exit__(None, None, None)
-            self._close_cache()
+        # Interrupted or not: the next run resumes from the finished verdicts. With the connection, its tasks end.
+        self._connection.__exit__(None, None, None)
+        self._close_cache()
 
     def begin(self, lint: int = 0) -> None:
-        """Start the sandboxes of all nodes in the background."""
-        for node in self._dispatcher.living:
-            node.actor.begin.remote(lint)
+        """Do nothing: a worker process starts sandboxes with its first batch."""
 
     def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[tuple[str, Answer | str]]:
         """Yield the answer to every job, or why there is none. A task's own solution runs where programs do."""
         del with_tests
-        return self._dispatcher.run(jobs)
+        rest, open_ = _batches(jobs), dict[Any, list[str]]()
+        while True:
+            # One batch waits for each that runs.
+            while len(open_) < 2 * self._workers and (batch := next(rest, None)) is not None:
+                keys, packed = batch
+                open_[self._task.remote(self._settings, packed)] = keys
+            if not open_:
+                return
+            ready, _ = ray.wait(list(open_), num_returns=1, timeout=LOOK_SECONDS)
+            if not ready and not _cpus():
+                raise InfrastructureError(NONE_LEFT)
+            for task in ready:
+                yield from self._answers(task, open_.pop(task))
+
+    def _answers(self, task: Any, keys: list[str]) -> list[tuple[str, Answer | str]]:
+        """Return the answers of a batch that has ended; raises InfrastructureError."""
+        try:
+            done: Done = ray.get(task)
+        except InfrastructureError as error:
+            raise InfrastructureError(f"{error.args[0] if error.args else error}\n{AGAIN}") from error
+        except ray.exceptions.RayError as error:
+            if not keys:
+                raise InfrastructureError(f"Ray cannot run programs: {_said(error)}") from error
+            return [(key, f"it was lost {TRIES} times on nodes of the cluster ({_said(error)})") for key in keys]
+        self._note(done)
+        return list(zip(keys, done.answers, strict=True))
+
+    def _note(self, done: Done) -> None:
+        """Note who has run a batch; raises InfrastructureError if nodes could disagree on a verdict."""
+        facts, own = done.facts, packages.code_digest()
+        if facts.code != own:
+            raise InfrastructureError(
+                f"The code that runs inside sandboxes is {facts.code} on {facts.host} and {own} here. Install the same "
+                "version of grade on every node."
+            )
+        if facts not in self._facts:
+            self._facts.append(facts)
+        first = self._facts[0]
+        if facts.kind != first.kind:
+            raise InfrastructureError(
+                "All nodes of a run must have the same minor version of Python inside the sandbox, and the same "
+                f"architecture: {first.kind} ({first.host}); {facts.kind} ({facts.host}). Give them the same kind of "
+                "sandbox (--sandbox), or install that Python on all."
+            )
+        self._done[facts.host] += len(done.answers)
 
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""
         alike: dict[str, Any] = {
-            name: ", ".join(sorted({getattr(facts.sandbox, name) for facts in self._facts.values()} - {""}))
+            name: ", ".join(sorted({getattr(facts.sandbox, name) for facts in self._facts} - {""}))
             for name in ("backend", "image", "engine", "runtime", "python", "user")
         }
         return SandboxProvenance(
@@ -109,20 +174,43 @@ class Cluster(Executor):
             workers=self._workers,
             cpu_seconds=self._asked.limits.cpu_seconds,
             memory_bytes=self._asked.limits.memory_bytes,
-            nodes=[*(nodes.provenance(*pair) for pair in self._facts.items()), *self._left_out],
+            nodes=[self._provenance(facts) for facts in self._facts],
         )
+
+    def _provenance(self, facts: NodeFacts) -> NodeProvenance:
+        known = msgspec.structs.asdict(facts.sandbox) | msgspec.structs.asdict(facts)
+        fields = {field: known[field] for field in NodeProvenance.__struct_fields__ if field in known}
+        return NodeProvenance(name=facts.host, verdicts=self._done[facts.host], **fields)
 
 
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
     """Return the executor for these options. It connects when its context is entered."""
-    asked = NodeSettings(
-        options=options,
-        limits=limits,
-        python=python,
-        workers=options.worker_count,
-        answer_seconds=ANSWER_SECONDS + 4 * limits.wall_seconds,
-    )
+    asked = ray_task.QueueSettings(options=options, limits=limits, python=python)
     return Cluster(asked, observer, VerdictCache(verdicts.default_path() if options.cache else None))
+
+
+def _batches(jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[list[str], list[bytes]]]:
+    """Yield the keys and the packed jobs of batches, in order; they are drawn as batches are needed."""
+    keys, packed, size = list[str](), list[bytes](), 0
+    for key, job in jobs:
+        keys.append(key)
+        packed.append(parcel(job))
+        size += len(packed[-1])
+        if len(keys) == BATCH or size >= BATCH_BYTES:
+            yield keys, packed
+            keys, packed, size = [], [], 0
+    if keys:
+        yield keys, packed
+
+
+def _cpus() -> int:
+    return int(ray.cluster_resources().get("CPU", 0))
+
+
+def _said(error: BaseException) -> str:
+    """Return the class of a Ray error and the line of its text that says what happened."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
 
 
 @contextlib.contextmanager
@@ -137,7 +225,7 @@ def connection() -> Iterator[None]:
             ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
             raise InfrastructureError(
-                f"No usable Ray cluster on this machine or in RAY_ADDRESS ({nodes.said(error)}). Start one with "
+                f"No usable Ray cluster on this machine or in RAY_ADDRESS ({_said(error)}). Start one with "
                 "`ray start --head`, or name one with RAY_ADDRESS=HOST:6379. A cluster with token authentication "
                 "needs RAY_AUTH_MODE=token and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token here."
             ) from error

@@ -15,7 +15,7 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """One machine of a cluster that executed programs."""
 
     name: str
-    """Host, address and the start of Ray's node id."""
+    """Its host."""
     kernel: str = ""
     architecture: str = ""
     backend: str = ""
@@ -25,11 +25,8 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     python: str = ""
     engine: str = ""
     user: str = ""
-    workers: int = 0
     verdicts: int = 0
     """Jobs that it completed."""
-    lost: str = ""
-    """Why it was not used to the end."""
 
 
 class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -56,7 +53,7 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
     nodes: list[NodeProvenance] = []
-    """The machines of a cluster, also those that were left out or lost."""
+    """The machines of a cluster that completed jobs."""
 
     @property
     def has_another_python(self) -> bool:
