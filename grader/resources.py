@@ -33,6 +33,22 @@ def folder(name: str) -> Path:
     raise FileNotFoundError(f"this installation of grade has no {name} folder; install it again")
 
 
+@cache
+def sandbox_module(name: str) -> Any:
+    """Return a module of `sandbox_image/grade_sandbox` that needs no other: the grader writes messages with it."""
+    from importlib import util
+
+    spec = util.spec_from_file_location(
+        f"grade_sandbox_{name}", folder("sandbox_image") / "grade_sandbox" / f"{name}.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def bundled_benchmarks() -> list[str]:
     """Return the ids of the benchmarks in this installation. Each has a published scorer."""
     return sorted(path.parent.name for path in folder("benchmarks").glob("*/benchmark.toml"))

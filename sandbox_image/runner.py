@@ -15,10 +15,10 @@ import signal
 import sys
 import types
 
+from grade_sandbox import wire
 from grade_sandbox.confine import process
 from grade_sandbox.supervise import zygote
 from grade_sandbox.supervise.supervisor import Supervisor
-from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

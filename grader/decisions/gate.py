@@ -23,7 +23,7 @@ from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.results import READINGS, Outcome, other_than
+from grader.results import READINGS, Outcome, answers_otherwise, other_than
 from grader.scorers.capabilities import Compares, KnowsMetrics
 from grader.scorers.interface import in_group
 from grader.scorers.means import is_judged, values_by_round
@@ -157,6 +157,9 @@ def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingNa
         return GateResult(gate=gate, state=states[0] if states[0] == states[1] else "blocked", reason=why)
     cases = _cases(metric)
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading, line.group)}"
+    samples = [sample for members in in_group(report, line.group).values() for sample in members]
+    if reading == "careful" and (otherwise := answers_otherwise(samples)):
+        figure += f"; {otherwise}"
     if 0 < line.value <= 1:
         figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
     if confident:

@@ -23,15 +23,15 @@ def rewarded(result: SampleResult, name: RewardName = "passed") -> SampleResult:
 def _reward(result: SampleResult, name: RewardName) -> float | None:
     """Return the reward of a result by its careful reading, from 0 to 1; None, not 0, if there is no verdict.
 
-    `passed`: the credit. `calls_right`, `tests_right`: the share of calls, or of tests, that are right; 1 for a program
-    that passes. A suspect program earns nothing in any of them, and one of whose calls or tests nothing is known is
-    worth its credit.
+    `passed`: the credit. `calls_right`: the share of calls that are answered as expected, also if the program passes.
+    `tests_right`: the share of tests that are right. A suspect program earns nothing in any of them, and one of whose
+    calls or tests nothing is known is worth its credit.
     """
     credit = result.careful.credit
     if credit is None:
         _warn_once(result.careful.detail)
         return None
-    if name == "passed" or credit or result.careful.outcome is Outcome.SUSPECT:
+    if name == "passed" or result.careful.outcome is Outcome.SUSPECT or (credit and name == "tests_right"):
         return credit
     if name == "tests_right" and isinstance(result.tests, list):
         return sum(result.tests) / max(1, len(result.tests))

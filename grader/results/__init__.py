@@ -87,6 +87,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.rule is msgspec.UNSET else self.rule
 
 
+ALIKE = "alike"
+"""The flag of a program that passes with other answers than the expected ones: the tests accept them."""
+
+
 class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Both readings of one sample."""
 
@@ -105,7 +109,8 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
     """Category field -> label, or list of labels."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
-    """`truncated`, if the prediction was cut off or its reasoning never ends."""
+    """`truncated`, if the prediction was cut off or its reasoning never ends; `alike`, if a program passes and answers
+    otherwise than the reference solution."""
     calls: Calls | msgspec.UnsetType = msgspec.UNSET
     """Code: the program's answers beside those of a valid reference solution."""
     tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
@@ -410,3 +415,12 @@ def excluded_from(report: Report) -> str:
         return "all metrics"
     *names, last = [name if len(in_) == len(READINGS) else f"{name} ({in_[0]})" for name, in_ in lacking.items()]
     return f"{', '.join(names)} and {last}" if names else last
+
+
+def answers_otherwise(samples: Iterable[SampleResult]) -> str:
+    """Return how many passes have the flag `alike`, as a part of a sentence; empty if none has."""
+    passed = [sample for sample in samples if sample.careful.outcome is Outcome.PASSED]
+    alike = sum(isinstance(sample.flags, list) and ALIKE in sample.flags for sample in passed)
+    if not alike:
+        return ""
+    return f"{alike:,} of {len(passed):,} passes answer otherwise than the reference solution; the tests accept it"

@@ -74,14 +74,13 @@ JudgementKind = Literal[
 
 
 class Likeness(msgspec.Struct, frozen=True, kw_only=True):
-    """The comparison of a candidate's answers with the reference solution's."""
+    """The comparison of a candidate's answers with the expected ones."""
 
     calls: Calls | None = None
-    """None: there is no reference solution."""
     doubt: str = ""
     """Why a pass is not believed."""
-    weak: bool = False
-    """Whether it was judged without a reference solution."""
+    is_silent: bool = False
+    """Of a reference solution: it returns nothing, prints nothing and changes nothing, so nothing can be compared."""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,29 +96,24 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """One recording of the calls of a task's tests."""
+    """The calls of a task's tests."""
 
-    calls: list[str] | None = None
-    """JSON texts; None if they cannot be recorded, for the reason `refused`."""
-    names: list[str] = []
-    reads: list[str] = []
+    calls: list[str] = []
+    """Messages; empty if there are none, for the reason `refused` or `failed`."""
+    names: dict[str, str] = {}
+    """Names that the tests use and nobody else defines -> how they are found."""
+    expected: list[str] = []
+    """Without a reference solution: the replies that the tests expect."""
     refused: str = ""
-    begun: list[str] | None = None
-    """If an exception of the tests themselves ended the recording (so `calls` is None): the calls before it."""
-
-
-class Recording(msgspec.Struct, frozen=True, kw_only=True):
-    """A task's calls, recorded with truthy and with falsy answers."""
-
-    truthy: Recorded
-    falsy: Recorded
+    failed: str = ""
+    """Why the reference solution does not pass its tests."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """The recording run."""
+    """The run of a recording."""
 
     evidence: Evidence
-    recorded: Recording | None = None
+    recorded: Recorded | None = None
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,6 +154,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Position -> texts for people: of the first wrong answer in each reading, or of all."""
     failed: tuple[int, str] | None = None
     """The number of the input on whose answer the checker failed, and why."""
+    is_silent: bool = False
+    """Of a reference solution: whether it changes no argument and prints nothing."""
     varies: bool = False
     """Whether a reference solution's runs differ."""
     order: str = ""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
+from grader.sandbox import values
 from grader.sandbox.answer import Executed, understand
-from grader.sandbox.messages import Call, hello, returned, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +26,8 @@ SIGNATURE = "def count_tiles(width, height):\n"
 RIGHT = f"{SIGNATURE}    return width * 7 - height\n"
 WRONG = f"{SIGNATURE}    return width * 7 + height\n"
 TESTS = "\nassert count_tiles(4, 5) == 23\n"
-DEPENDS = f"{TESTS}count_tiles(4, 6) if count_tiles(4, 5) else count_tiles(6, 4)\n"
-"""Its last call depends on an answer, which both recordings have to show."""
+DEPENDS = f"{TESTS}count_tiles(count_tiles(4, 5), 6)\n"
+"""Its last call depends on an answer, which the recording has to notice."""
 
 
 class Check(NamedTuple):
@@ -71,7 +71,7 @@ def checks(role: Role) -> Iterator[Check]:
 # --- the jobs ---
 
 _DECLARED: dict[str, Any] = {"signature": f"{SIGNATURE}    pass\n", "classes": [], "stubs": ["count_tiles"]}
-_CALLS = [Call(target=["name", "count_tiles"], arguments=[4, 5]).written()]
+_CALLS = [values.call("count_tiles", [4, 5])]
 
 
 def _source(is_right: bool) -> str:
@@ -93,11 +93,11 @@ def _lint(is_right: bool) -> dict[str, Any]:
 
 
 def _record(is_right: bool) -> dict[str, Any]:
-    return {"record": {**_DECLARED, "test": TESTS if is_right else DEPENDS}}
+    return {"record": {**_DECLARED, "test": TESTS if is_right else DEPENDS, "reference": RIGHT}}
 
 
 def _answer(is_right: bool) -> dict[str, Any]:
-    candidate = {**_DECLARED, "source": _source(is_right), "names": [], "reads": []}
+    candidate = {**_DECLARED, "source": _source(is_right), "names": {}, "tells": False}
     return {"answer": {"candidate": candidate, "calls": _CALLS}}
 
 
@@ -107,9 +107,9 @@ def _script(is_right: bool) -> dict[str, Any]:
 
 
 def _judge(is_right: bool) -> dict[str, Any]:
-    task = {**_DECLARED, "test": TESTS, "names": [], "calls": _CALLS}
-    answers = {"said": "\n".join([hello(["count_tiles"]), returned(_value(is_right))]).encode()}
-    return {"judge": {"task": task, "answers": answers}}
+    task = {**_DECLARED, "test": TESTS, "names": {}, "calls": _CALLS}
+    said = "\n".join([values.hello(["count_tiles"]), values.reply(_value(is_right))]).encode()
+    return {"judge": {"task": task, "said": said}}
 
 
 def _compare(is_right: bool) -> dict[str, Any]:
@@ -128,12 +128,9 @@ def _is_linted(executed: Executed, is_right: bool) -> bool:
 
 def _is_recorded(executed: Executed, is_right: bool) -> bool:
     assert executed.record is not None
-    both = executed.record.recorded
-    assert both is not None
-    truthy, falsy = ([Call.read(call).arguments for call in one.calls or ()] for one in (both.truthy, both.falsy))
-    if is_right:
-        return truthy == falsy == [[4, 5]]
-    return (truthy, falsy) == ([[4, 5], [4, 5], [4, 6]], [[4, 5], [4, 5], [6, 4]])
+    recorded = executed.record.recorded
+    assert recorded is not None
+    return recorded.calls == _CALLS if is_right else bool(recorded.refused) and not recorded.calls
 
 
 def _is_judged(executed: Executed, is_right: bool) -> bool:
@@ -163,7 +160,7 @@ def _reply(executed: Executed) -> str:
 
 
 def _is_answered(executed: Executed, is_right: bool) -> bool:
-    return bool(value_of(_reply(executed)) == _value(is_right))
+    return _reply(executed) == values.reply(_value(is_right))
 
 
 def _is_printed(executed: Executed, is_right: bool) -> bool:

@@ -68,7 +68,9 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     if place in oddities.unfinished and careful.rule_name in _IN_A_SENTENCE:
         said = "the log says that the reply was cut off, in the sentence that would be the answer"
         careful = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=said, rule=CUT_OFF)
-    flags = [TRUNCATED] if place in oddities.truncated else sample.flags
+    flags = sample.flags
+    if place in oddities.truncated:
+        flags = [*(flags if isinstance(flags, list) else []), TRUNCATED]
     return msgspec.structs.replace(sample, careful=careful, flags=flags)
 
 

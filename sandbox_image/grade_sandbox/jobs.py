@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal, NotRequired
 
-    Work = Literal["truthy", "falsy", "judge", "compare"]
-    """`truthy`, `falsy`: record calls with such answers. `judge`: let the tests judge answers.
-    `compare`: compare answers with expected ones."""
+    Work = Literal["record", "judge", "compare"]
+    """`record`: record calls. `judge`: let the tests judge answers. `compare`: compare answers with expected ones."""
 
 
 class Declared(TypedDict):
@@ -31,21 +30,22 @@ class Task(Declared):
     """A task's tests."""
 
     test: str
+    reference: str | None
+    """The reference solution; None: what the tests compare answers with is expected."""
 
 
 class Candidate(Declared):
     """A program, and what it must tell of itself."""
 
     source: str
-    names: Sequence[str]
-    """Names that the tests use and nobody else defines."""
-    reads: Sequence[str]
-    """Attributes that the tests read."""
+    names: Mapping[str, str]
+    """Names that the tests use and nobody else defines -> how they are found; see judging/recording.py."""
     each: NotRequired[int]
-    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time, and changes
-    of its arguments are not reported."""
+    """Bytes of the largest answer that is kept whole. If given, each call has the whole limit of CPU time."""
+    tells: NotRequired[bool]
+    """Whether a reply has the arguments as the call left them, and what was printed. Missing: it has."""
     kept: NotRequired[Sequence[int]]
-    """The calls to whose answers or arguments later calls refer. The supervisor adds this list."""
+    """The calls to whose answers later calls refer. The supervisor adds this list."""
 
 
 class Answer(TypedDict):
@@ -68,45 +68,26 @@ class Script(TypedDict):
     """Seconds of work after which nothing more is asked."""
 
 
-class Reordered(TypedDict):
-    """The calls of a task in another order."""
-
-    calls: Sequence[str]
-    order: Sequence[int]
-    """The number of each call in the first order."""
-    expected: bytes
-    """The messages of the reference solution."""
-
-
-class Answers(TypedDict):
-    """What a candidate answered."""
-
-    said: bytes
-    """Its messages, each in a line; empty if it ended before the first."""
-    again: NotRequired[bytes]
-    """Its messages for the calls in another order."""
-
-
-class JudgedTask(Task):
+class JudgedTask(Declared):
     """A task whose tests judge answers."""
 
-    names: Sequence[str]
+    test: str
+    names: Mapping[str, str]
     calls: Sequence[str]
-    reads: NotRequired[Sequence[str]]
     expected: NotRequired[Sequence[bytes]]
-    """The messages of each run of the reference solution, none if there is no reference. Missing: only tests decide."""
-    again: NotRequired[Reordered]
-    opaque: NotRequired[bool]
-    """Answers that only go back into other calls may be any values."""
+    """The messages of each run of the reference solution. Missing: only tests decide."""
+    is_reference: NotRequired[bool]
+    """Whether the answers are the reference's own: is there anything to compare?"""
 
 
 class Judge(TypedDict):
     """Let the tests judge answers."""
 
     task: JudgedTask
-    answers: Answers
+    said: bytes
+    """A program's messages, each in a line; empty if it ended before the first."""
     each: NotRequired[bool]
-    """Whether to find out which assertions hold, if the candidate fails."""
+    """Whether to find out which assertions hold, if the program fails."""
 
 
 class Pair(TypedDict):
@@ -139,6 +120,8 @@ class Compare(TypedDict):
 
     function: str
     """Empty: the answers are printed texts."""
+    left: NotRequired[bool]
+    """Whether the answers are changed arguments and printed texts, because the function returns nothing."""
     rules: Sequence[str]
     """The comparisons of the official and of the careful reading; see comparisons.py."""
     checker: NotRequired[str]
@@ -158,7 +141,7 @@ class Request(TypedDict):
     """Seconds after which the kernel ends the fork; the supervisor's own limits are lower."""
     task: Task | JudgedTask | Compare | None
     """None: the same as in the last request."""
-    answers: Answers | None
+    said: bytes
     each: bool
     """As in `Judge`."""
 

@@ -38,7 +38,7 @@ def test_both_have_all_that_is_needed_and_only_the_package_is_importable(built):
     assert {*names} >= {
         "grader/py.typed",
         "grader/sandbox_image/runner.py",
-        "grader/sandbox_image/grade_sandbox/values/wire.py",
+        "grader/sandbox_image/grade_sandbox/judging/asking.py",
         "grader/sandbox_image/requirements.lock",
         "grader/benchmarks/vstar/benchmark.toml",
     }

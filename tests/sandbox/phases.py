@@ -2,18 +2,16 @@
 
 import atexit
 import functools
-from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import pytest
 
 from grader.executors.local import Local
 from grader.observer import Silent
+from grader.sandbox import values
 from grader.sandbox.answer import Judgement
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.interface import Limits, Supervisor
-from grader.sandbox.messages import Call
 from grader.sandbox.queue import JobQueue
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution.assembly import read_signature
@@ -22,6 +20,7 @@ from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.states import Judged, NotJudged
 from tests.scorers.execution.made import make
 
 MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
@@ -65,22 +64,21 @@ def task(test: str, signature: str = SIGNATURE) -> dict[str, Any]:
     return {"signature": declared.source, "classes": classes, "stubs": stubs, "test": test}
 
 
-def record(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return both recordings of a task's calls."""
-    return dict(do("record", spec)["recorded"])
+def record(spec: dict[str, Any], reference: str | None = None) -> dict[str, Any]:
+    """Return the recording of a task's calls, beside a reference solution if there is one."""
+    return dict(do("record", spec | {"reference": reference})["recorded"])
 
 
-def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a task's calls, which both recordings must agree on."""
-    found = record(spec)
-    assert "refused" not in found["truthy"], found
-    assert found["truthy"]["calls"] == found["falsy"]["calls"], found
-    return dict(found["truthy"])
+def calls_of(spec: dict[str, Any], reference: str | None = None) -> dict[str, Any]:
+    """Return a task's calls, and what else a recording says."""
+    found = record(spec, reference)
+    assert found.get("calls"), found
+    return found
 
 
-def call(*arguments: Any, nodes: Sequence[Any] = (), target: Sequence[str] = ("name", "solution")) -> str:
-    """Return a call with these atoms as arguments."""
-    return Call(target=target, arguments=arguments, nodes=nodes).written()
+def call(*arguments: Any, function: str = "solution") -> str:
+    """Return a call with these arguments."""
+    return values.call(function, arguments)
 
 
 def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
@@ -97,40 +95,50 @@ def texts(said: dict[str, Any]) -> list[str]:
 def candidate(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
     """Return what a job says of a candidate."""
     declared = {name: spec[name] for name in ("signature", "classes", "stubs")}
-    return declared | {"source": source} | {name: recorded.get(name, []) for name in ("names", "reads")}
+    return declared | {"source": source, "names": recorded.get("names", {})}
 
 
 def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the tests' verdict on answers; they alone decide, as about a reference solution."""
-    judged = spec | {name: recorded[name] for name in ("names", "calls")}
-    said = do("judge", {"task": judged, "answers": {"said": given["said"]}})
+    """Return the tests' verdict on answers; they alone decide."""
+    judged = spec | {name: recorded.get(name, {}) for name in ("names", "calls")}
+    said = do("judge", {"task": judged, "said": given["said"]})
     return {name: said[name] for name in CONFIRMED}
 
 
-def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any]:
-    """Record, answer, and let the tests alone decide."""
+def replayed(source: str, test: str, signature: str = SIGNATURE, reference: str | None = None) -> dict[str, Any]:
+    """Record beside a reference, by default the program itself; answer; and let the tests alone decide."""
     spec = task(test, signature)
-    recorded = calls_of(spec)
+    recorded = calls_of(spec, reference or source)
     return judged(spec, recorded, answers(source, spec, recorded))
 
 
-def graded(
-    source: str, test: str, signature: str = SIGNATURE, reference: str | None = None, *, opaque: bool = False
-) -> Judgement:
+def state_of(test: str, signature: str = SIGNATURE, reference: str | None = None) -> Judged | NotJudged:
+    """Return the state of a task with tests: its calls and expected answers, or why it is not judged."""
+    with Spool() as spool:
+        tasks = {"task": make("task", signature, test, {}, reference)}
+        pipeline = Pipeline(tasks, Settler(_executor(), Silent()), spool, Limits(), PROTOCOL)
+        pipeline.prepare(["task"])
+        found = pipeline.states["task"]
+    assert isinstance(found, (Judged, NotJudged)), found
+    return found
+
+
+def graded(source: str, test: str, signature: str = SIGNATURE, reference: str | None = None) -> Judgement:
     """Return the careful verdict, reached as in a run of `grade`."""
     settler = Settler(_executor(), Silent())
     with Spool() as spool:
-        made = msgspec.structs.replace(make("task", signature, test, {}, reference), opaque=opaque)
-        pipeline = Pipeline({"task": made}, settler, spool, Limits(), PROTOCOL)
+        tasks = {"task": make("task", signature, test, {}, reference)}
+        pipeline = Pipeline(tasks, settler, spool, Limits(), PROTOCOL)
         candidate = Candidate(qid="task", source=source)
-        found = pipeline.verdicts([candidate])[candidate]
-        assert not pipeline.known.broken, pipeline.known.broken
-        assert not pipeline.tested.not_judged, pipeline.tested.not_judged
+        verdicts = pipeline.verdicts([candidate])
+        assert not pipeline.states.broken, pipeline.states.broken
+        assert not pipeline.states.why(NotJudged), pipeline.states.why(NotJudged)
+        found = verdicts[candidate]
     assert found.judgement is not None, found.lost
     return found.judgement
 
 
 def beside(source: str, test: str, signature: str = SIGNATURE, reference: str | None = None) -> dict[str, Any]:
-    """Return the careful verdict; without a reference solution, it is weaker."""
+    """Return the careful verdict."""
     found = graded(source, test, signature, reference)
     return {name: getattr(found, name) for name in CONFIRMED}

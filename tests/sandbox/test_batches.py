@@ -1,6 +1,5 @@
-"""Calls with arguments that no answer can change travel in batches; the answers are those of one call at a time."""
+"""Calls travel in batches; the answers are those of one call at a time."""
 
-import json
 import socket
 import struct
 from typing import Any
@@ -11,8 +10,9 @@ import pytest
 from phases import call
 
 dialogue = inside.load("supervise.dialogue")
+values = inside.load("values")
 
-DECLARED = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "names": [], "reads": []}
+DECLARED = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "names": {}}
 
 
 def sent(said: Any) -> list[str]:
@@ -80,26 +80,6 @@ def test_what_a_program_says_after_its_time_is_up_is_no_answer_but_what_it_had_s
     assert late(*[b"{}"] * 4) == ([], True, True)
 
 
-@pytest.mark.parametrize(
-    "dependent",
-    [
-        call({"earlier": ["ans", 0]}),
-        call({"node": 0}, nodes=[["list", [{"earlier": ["ans", 1]}]]]),
-        call(target=["ans", 0]),
-        call({"earlier": ["ans", 0]}, target=["op", "len"]),
-    ],
-)
-def test_a_call_that_uses_an_answer_waits_for_all_answers_and_is_alone(dependent: str) -> None:
-    calls = [call(1), call(2), dependent, call('{"earlier":["ans",0]}'), call(4)]
-    said = dialogue.LockStep(-1, calls)
-    answered(said, 1)
-    batches = []
-    while batch := sent(said):
-        batches.append(batch)
-        answered(said, len(batch))
-    assert batches == [calls[:1], calls[1:2], calls[2:3], calls[3:]]
-
-
 def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> None:
     """With the list in hand, a later argument can be the answer to an earlier call."""
     ours, theirs = socket.socketpair()
@@ -150,9 +130,7 @@ def test_the_answers_before_the_call_that_uses_up_the_time_are_all_there(each: i
     """Their batch was sent at once. Each call may have the limit for itself, or all together."""
     source = "def solution(a):\n    if a == 50:\n        while True: pass\n    return [a]\n"
     answer = run(source, *map(call, range(100)), cpu=0.3, each=each)
-    assert [json.loads(reply)["nodes"] for reply in phases.texts(answer)[1:]] == [
-        [["list", [number]]] for number in range(50)
-    ]
+    assert [values.read(reply)[1] for reply in phases.texts(answer)[1:]] == [[number] for number in range(50)]
     assert (answer["evidence"]["stopped"], answer.get("unsure", False)) == ("cpu", False)
 
 
@@ -206,7 +184,7 @@ def test_a_slow_program_leaves_calls_to_another_job_and_its_longest_one_is_measu
 def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> None:
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
-    said = run(source, call({"node": 0}, nodes=[["list", []]]), cpu=0.1)
+    said = run(source, call([]), cpu=0.1)
     assert said["evidence"]["stopped"] is None or said["unsure"]
 
 

@@ -5,12 +5,14 @@
 import json
 import subprocess
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import inside
 import phases
 import pytest
 from phases import SIGNATURE
+
+from grader.scorers.execution.states import Judged, NotJudged
 
 pytestmark = phases.MARKS
 
@@ -69,10 +71,6 @@ MESSAGE = Task(
     "def solution(a):\n    raise ValueError('negative')\n",
     "try:\n    solution(1)\n    ok = False\nexcept Exception as e:\n    ok = bool(str(e))\nassert ok",
 )
-REVERSED = Task(
-    returning("' '.join(reversed(a.split()))"),
-    "for t in ('ab cd', 'x yz'):\n    assert sorted(solution(t)) == sorted(t)",
-)
 
 SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "NaN": (NEAR, returning("math.nan")),
@@ -93,7 +91,6 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "other integers where only their type is tested": (ANY, returning("[a, a]")),
     "an exception by accident where only its message is tested": (MESSAGE, "def solution(a):\n    return a.lower()\n"),
     "an argument that is not changed": (LEFT, "def solution(a):\n    pass\n"),
-    "its argument, of which the tests look at the letters": (REVERSED, returning("a")),
 }  # fmt: skip
 
 
@@ -122,10 +119,6 @@ POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) 
 FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)")
 IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
 COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
-EITHER = Task(
-    "def solution(a):\n    raise ValueError(a)\n",
-    "try:\n    solution(1)\n    assert False\nexcept (TypeError, ValueError):\n    pass",
-)
 COUNTED = Task(
     "import collections\ndef solution(a):\n    return collections.Counter(a)\n",
     "import collections\nassert collections.Counter(solution('aab')) == collections.Counter(a=2, b=1)",
@@ -157,11 +150,6 @@ STARS = Task(
     "import contextlib, io\nfor n in (2, 0):\n    with contextlib.redirect_stdout(io.StringIO()) as out:\n"
     "        solution(n)\n    assert out.getvalue().strip() == '*\\n**' * (n > 0)",
 )
-SORTED_BAG = Task(
-    "class Bag:\n    def __init__(self, items):\n        self.items = items\n    def ordered(self):\n        return sorted(self.items)\n",
-    "assert list(Bag([2, 1]).ordered()) == [1, 2] and list(Bag([3]).ordered()) == [3]",
-    "class Bag:\n    def __init__(self, items): pass\n    def ordered(self): pass\n",
-)
 TOTALED = Task(
     "class Item:\n    def __init__(self, price):\n        self.price = price\ndef total(items):\n    return sum(i.price for i in items)\n",
     "assert total([Item(2), Item(3)]) == 5 and total([]) == 0",
@@ -182,13 +170,11 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),
     "marks in its argument that nobody sees": (MARKED, "def solution(a):\n    for row in a:\n        row[0] = '#'\n    return len(a)\n"),
     "values of a linked list exchanged": (LINKED, f"def solution(a):\n    {VALUES}    c = a\n    while c:\n        c.val, c = v.pop(), c.next\n    return a\n"),
-    "another exception that the tests expect": (EITHER, "def solution(a):\n    raise TypeError(a)\n"),
     "counts of zero": (COUNTED, "import collections\ndef solution(a):\n    return collections.Counter({c: a.count(c) for c in 'abc'})\n"),
     "another random number beside the right part": (PART, "import random\ndef solution(a):\n    return random.uniform(0, 1), 7392\n"),
     "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),
     "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
-    "a generator for a list, of which `list` asks the length": (SORTED_BAG, SORTED_BAG.reference.replace("return sorted", "yield from sorted")),
     "objects that compare in another way, which the tests do not ask": (TOTALED, TOTALED.reference.replace("def total", "    def __eq__(self, other):\n        return self.price == other.price\ndef total")),
 }  # fmt: skip
 
@@ -219,14 +205,13 @@ def test_an_examination_that_a_busy_machine_may_have_stopped_says_nothing_about_
     """The grader has it done again, alone. Only replays with controls sleep here for long."""
     test = "import time\nx = solution(1)\ntime.sleep(0.1 if x == 3 else 60)\nassert x > 0\n"
     spec = phases.task(test)
-    recorded = phases.calls_of(spec | {"test": "assert solution(1) > 0"})
+    recorded = {"calls": [phases.call(1)], "names": {}}
     reference, sample = (phases.answers(returning(f"a + {more}"), spec, recorded) for more in (1, 2))
-    task = spec | {name: recorded[name] for name in ("names", "calls", "reads")}
-    task["expected"] = [reference["said"]]
-    given = {"said": sample["said"]}
-    found = phases.do("judge", {"task": task, "answers": given}, wall=0.4)
+    task = spec | recorded | {"expected": [reference["said"]]}
+    given = {"task": task, "said": sample["said"]}
+    found = phases.do("judge", given, wall=0.4)
     assert (found["evidence"]["stopped"], "likeness" in found, "confirmed" in found) == ("wall", False, False)
-    found = phases.do("judge", {"task": task, "answers": given}, wall=0.4, alone=True)
+    found = phases.do("judge", given, wall=0.4, alone=True)
     assert (found["confirmed"], found["reason"]) == (False, "examining its answers did not finish")
 
 
@@ -249,52 +234,45 @@ def test_what_tests_leave_behind_and_the_time_that_they_need_decide_nothing(befo
     assert phases.beside(source, f"{before}\n{task.tests}", task.signature, task.reference) == phases.CONFIRMED
 
 
-CODEC = "def encode(a):\n    pass\ndef decode(a):\n    pass\n"
-ROUND_TRIP = "for text in ('ab', 'c'):\n    assert decode(encode(text)) == text"
-
-
-def codec(encoded: str, decoded: str) -> str:
-    return f"def encode(a):\n    return {encoded}\ndef decode(a):\n    return {decoded}\n"
-
-
-@pytest.mark.parametrize("reference", [codec("a[::-1]", "a[::-1]"), None])
-def test_an_answer_that_only_goes_back_into_a_call_may_be_any_value_if_the_task_says_so(reference: str | None) -> None:
-    source = codec("[ord(c) for c in a]", "''.join(map(chr, a))")
-    assert phases.graded(source, ROUND_TRIP, CODEC, reference, opaque=True).confirmed
-    assert phases.graded(source, ROUND_TRIP, CODEC, reference).confirmed is (reference is None)
-    otherwise = "e = encode('ab')\nassert not set(decode(e)) ^ set('ab')"
-    assert phases.graded(source, otherwise, CODEC, reference, opaque=True).confirmed
-    weaker = ROUND_TRIP.replace("== text", "in (text, 7)")
-    assert not phases.graded(codec("a", "7"), weaker, CODEC, reference, opaque=True).confirmed
-
-
 # --- without a reference --------------------------------------------------------------------------------------------
 
 WEAK: dict[str, tuple[str, str, bool]] = {
     "an integer with very many digits": (returning("10 ** a"), "assert solution(5000) == 10 ** 5000", True),
-    "compared in parts": (returning("[a, a + 1]"), "R = solution(2)\nassert R[0] == 2 and R[1] == 3", True),
-    "compared otherwise": (returning("a + 0.5"), "assert abs(solution(2) - 2.5) < 1e-6", True),
-    "nothing where nothing is asked": (returning("[]"), "for x in solution(2):\n    assert x in (2, 3)", False),
-    "its argument where nothing is asked": (returning("a"), "assert sorted(solution([1, 2])) == sorted([1, 2])", False),
-    "the first of two items": (returning("[min(a)]"), "for x, y in zip(solution([3, 2]), [2, 3]):\n    assert x == y", False),
-    "the only item": (returning("[min(a)]"), "for x, y in zip(solution([3]), [3]):\n    assert x == y", True),
-    "an exception that the tests pass over": ("def solution(a):\n    raise KeyError\n", "try:\n    R = solution(2)\nexcept Exception:\n    R = 3\nassert R == 3", False),
-    "an exception that the tests expect": ("def solution(a):\n    raise KeyError\n", "try:\n    R = solution(2)\nexcept KeyError:\n    R = 3\nassert R == 3", True),
+    "compared with a tolerance": (returning("a + 0.5"), "assert abs(solution(2) - 2.5) < 1e-6", True),
+    "compared by a library": (returning("a + 0.5"), "import math\nassert math.isclose(2.5, solution(2))", True),
+    "truth": (returning("a > 1"), "assert solution(2)\nassert not solution(1)", True),
+    "truth for a match": ("import re\ndef solution(a):\n    return re.match('a', a)\n", "assert solution('ab')\nassert not solution('b')", True),
+    "None": (returning("None"), "assert solution(2) is None", True),
+    "every one in a list": (returning("a + 1"), "assert [solution(n) for n in (1, 2)] == [2, 3]", True),
+    "unittest": (returning("a + 1"), "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(solution(1), 2)\n        self.assertTrue(solution(-2) == -1)\nunittest.defaultTestLoader.loadTestsFromTestCase(T).debug()", True),
+    "another number": (returning("a + 0.5 + 1e-3"), "assert abs(solution(2) - 2.5) < 1e-2", True),
     "NaN": (returning("math.nan"), "assert not abs(solution(2) - 2.5) > 1e-6", False),
-    "NaN that the tests name": (returning("math.nan"), "import math\nassert math.isnan(solution(2))", True),
-    "a narrow number": (returning("np.float16(2.5)"), "assert abs(solution(2) - 2.5) < 1e-6", False),
-    "an object of its own": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert not abs(solution(2).x - 3) > 1", False),
-    "an object whose attribute is compared": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert abs(solution(2).x - 3) < 1", True),
-    "a match where its truth is asked": ("import re\ndef solution(a):\n    return re.match('a', a)\n", "assert solution('ab')\nassert not solution('b')", True),
-    "an object where only None is refused": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert solution(2) is not None", False),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WEAK)
-def test_without_a_reference_an_answer_has_to_be_the_expected_value_or_ordinary(name: str) -> None:
-    source, tests, is_believed = WEAK[name]
-    found = phases.graded(source, tests)
-    assert (found.confirmed, found.likeness is not None and found.likeness.weak) == (is_believed, True), found
+def test_without_a_reference_what_an_answer_is_compared_with_is_expected(name: str) -> None:
+    source, tests, is_judged = WEAK[name]
+    state = phases.state_of(tests)
+    assert isinstance(state, Judged) is is_judged, state
+    if is_judged:
+        found = phases.graded(source, tests)
+        assert found.confirmed, found
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "R = solution(2)\nassert R[0] == 2 and R[1] == 3", "for x in solution(2):\n    assert x in (2, 3)",
+        "assert solution(2) in (1, 2)", "assert solution(2) == 1 or solution(2) == 2", "assert sorted(solution([1])) == [1]",
+        "try:\n    solution(2)\nexcept KeyError:\n    pass", "assert solution(1) == solution(2)", "assert solution(2) != 3",
+        "assert solution(2) is not None", "assert abs(solution(2) - 2) < 5",
+    ],
+)  # fmt: skip
+def test_without_a_reference_a_task_that_uses_answers_otherwise_is_not_judged(test: str) -> None:
+    state = phases.state_of(test)
+    assert isinstance(state, NotJudged)
+    assert state.why.startswith("without a reference solution, ")
 
 
 # --- objects of a class to be written ---------------------------------------------------------------------------------
@@ -337,8 +315,7 @@ def test_a_class_that_returns_what_the_tests_constructed_is_found() -> None:
     ).replace("return Box(self.items * 2)", "return Box.last")
     exec(f"{keeper}\n{tests}", {})
     assert phases.beside(honest, tests, BOX, honest) == phases.CONFIRMED
-    found: Any = phases.beside(keeper, tests, BOX, honest)
-    assert (found["confirmed"], found["kind"]) == (False, "unlike"), found
+    assert not phases.beside(keeper, tests, BOX, honest)["confirmed"]
 
 
 # --- a replay in a fork: its result comes back, and nothing else does ---
@@ -347,7 +324,7 @@ def test_a_class_that_returns_what_the_tests_constructed_is_found() -> None:
 BRANCHES = """
 import json, os, sys, time
 sys.path.insert(0, sys.argv[1])
-from grade_sandbox.tests.belief import branch
+from grade_sandbox.judging.forks import forked as branch
 held = [1]
 def endless():
     while True:

@@ -15,7 +15,6 @@ HONEST = "def solution(f, xs):\n    return [f(x) for x in xs]"
     [
         "assert solution(abs, [-1, 2]) == [1, 2]",
         "import math\nassert solution(math.sqrt, [4]) == [2]",
-        "assert solution(str.upper, ['a']) == ['A']",
     ],
 )
 def test_a_function_of_a_library_can_be_called_by_the_program(test: str) -> None:
@@ -23,20 +22,19 @@ def test_a_function_of_a_library_can_be_called_by_the_program(test: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("test", "what"),
+    "test",
     [
-        ("solution(lambda x: x + 1, [1, 2])", "function"),
-        ("def add(x):\n    return x\nsolution([add], [1])", "function"),
-        ("seen = []\nsolution(seen.append, [1, 2])", "builtin_function_or_method"),
-        ("import functools\nsolution(functools.partial(half), [1])", "functools.partial"),
-        ("solution(half, [1])", "function"),
-        ("solution(Pair, [1])", "type"),
-        ("class A:\n    def m(self):\n        return 1\nsolution(A().m, [])", "method"),
-        ("class A:\n    limit = 3\nsolution(A(), [])", "A"),
-        ("class A:\n    pass\nsolution(A, [])", "type"),
-        ("from unittest import mock\nsolution(mock.Mock(), [])", "unittest.mock.Mock"),
+        "solution(lambda x: x + 1, [1, 2])",
+        "def add(x):\n    return x\nsolution([add], [1])",
+        "seen = []\nsolution(seen.append, [1, 2])",
+        "import functools\nsolution(functools.partial(half), [1])",
+        "solution(half, [1])",
+        "class A:\n    def m(self):\n        return 1\nsolution(A().m, [])",
+        "class A:\n    pass\nsolution(A, [])",
+        "from unittest import mock\nsolution(mock.Mock(), [])",
+        "solution(str.upper, ['a'])",
     ],
 )
-def test_the_calls_of_tests_that_pass_code_of_their_own_are_not_recorded(test: str, what: str) -> None:
-    said = phases.record(phases.task(test, SIGNATURE))["truthy"]["refused"]
-    assert said == f"the tests pass a value that cannot be serialized: {what}"
+def test_the_calls_of_tests_that_pass_code_of_their_own_are_not_recorded(test: str) -> None:
+    said = phases.record(phases.task(test, SIGNATURE), "def solution(f, xs):\n    pass")["refused"]
+    assert said.startswith("the tests pass a value that cannot be serialized: ")

@@ -1,6 +1,7 @@
 """Answers to inputs in the data, compared with expected ones: the rules, EvalPlus', checkers, and hostile answers."""
 
 import json
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,16 +15,22 @@ from grader.scorers.execution.comparison_names import PLAIN, TOLERANT, VALUES
 
 pytestmark = phases.MARKS
 
-comparing = inside.load("tests.comparing")
-comparisons = inside.load("tests.comparisons")
-differences = inside.load("tests.differences")
-evalplus = inside.load("tests.evalplus")
+comparing = inside.load("judging.comparing")
+comparisons = inside.load("judging.comparisons")
+differences = inside.load("judging.differences")
+evalplus = inside.load("judging.evalplus")
 
+values = inside.load("values")
 ARRAY = numpy.array
 
 
-def read(value: Any, nodes: list[Any]) -> Any:
-    return comparing.value_of(json.dumps({"returned": value, "nodes": nodes}))
+def reply(value: Any, how: str = "returned") -> str:
+    return str(values.write((how, value)))
+
+
+def forged(*nodes: Any) -> str:
+    """Return a reply whose value is the first of these nodes, from number 2."""
+    return json.dumps([["tuple", [1, 2]], ["str", "returned"], *nodes])
 
 
 # --- rules --------------------------------------------------------------------------------------------------------
@@ -126,7 +133,7 @@ def test_a_constant_that_evalplus_accepts_everywhere_is_right_only_officially(fu
 
 
 def test_a_named_tuple_is_a_tuple() -> None:
-    given = read({"node": 0}, [["record", "P", ["x", "y"], [1, {"node": 1}]], ["list", [2]]])
+    given = comparing.value_of(forged(["record", [["", "P", "x", "y"], [3, 4]]], ["int", 1], ["list", [5]], ["int", 2]))
     assert comparisons.same_values([1, [2]], given)
     assert comparisons.near_values([1, [2]], given)
 
@@ -145,7 +152,7 @@ def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: A
 
 
 def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
-    given = read({"node": 0}, [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]])
+    given = comparing.value_of(reply(ARRAY([1, 2])))
     assert not comparisons.same_values([1, 2], given)
     assert comparisons.near_values([1, 2], given)
 
@@ -168,23 +175,24 @@ def test_values_that_python_cannot_compare_are_not_right_and_end_no_run() -> Non
 
 
 def test_plain_answers_are_read() -> None:
-    assert read({"node": 0}, [["set", [-1, -2]]]) == {-1, -2}
-    assert read({"node": 0}, [["fraction", [-3, 4]]]) == Fraction(-3, 4)
-    assert read({"node": 0}, [["list", [float("nan")]]]) != read({"node": 0}, [["list", [float("nan")]]])
+    for value in ({-1, -2}, Fraction(-3, 4), [1.5, (None, "a")]):
+        assert comparing.value_of(reply(value)) == value
+    assert comparing.value_of(reply(math.nan)) != comparing.value_of(reply(math.nan))
 
 
 @pytest.mark.parametrize(
-    "nodes",
+    "given",
     [
-        pytest.param([["scalar", "i8,O", "AAAA"]], id="objects in bytes"),
-        pytest.param([["instance", "P", []]], id="an object"),
-        pytest.param([["list", [{"node": 1}]], ["function", "f"]], id="no data"),
-        pytest.param([["fraction", [1, 0]]], id="a fraction by zero"),
-        pytest.param([7], id="no node"),
+        pytest.param(forged(["scalar", ["i8,O", "AAAA"]]), id="objects in bytes"),
+        pytest.param(forged(["tree", ["P", [], [], None]]), id="an object"),
+        pytest.param(forged(["list", [3]], ["function", 0]), id="no data"),
+        pytest.param(forged(["fraction", [1, 0]]), id="a fraction by zero"),
+        pytest.param(forged(7), id="no node"),
+        pytest.param(reply(iter([1])), id="an iterator"),
     ],
 )
-def test_what_is_no_plain_data_equals_nothing(nodes: list[Any]) -> None:
-    assert isinstance(read({"node": 0}, nodes), comparing.Opaque)
+def test_what_is_no_plain_data_equals_nothing(given: str) -> None:
+    assert isinstance(comparing.value_of(given), comparing.Opaque)
 
 
 def test_large_answers_are_equal_if_their_digests_are() -> None:
@@ -202,11 +210,7 @@ def compare(*pairs: dict[str, Any], function: str = "f", **more: Any) -> dict[st
 
 
 def test_answers_are_compared_in_a_process_with_limits() -> None:
-    one, other, error = (
-        '{"returned":1,"nodes":[]}',
-        '{"returned":2,"nodes":[]}',
-        '{"raised":{"node":0},"nodes":[["exception","ValueError",["no"],"ValueError"]]}',
-    )
+    one, other, error = reply(1), reply(2), reply(ValueError("no"), "raised")
     made = compare(
         {"expected": one, "given": one},
         {"expected": one, "given": other},
@@ -222,27 +226,49 @@ def test_answers_are_compared_in_a_process_with_limits() -> None:
     assert made["shown"] == {"1": {"expected": "1", "returned": "2", "why": why}}
 
 
-_AGAIN = [["list", [{"node": number + 1}] * 2] for number in range(60)] + [["list", []]]
-_EQUAL_HASHES = [{"integer": hex(((1 << 61) - 1) * number)} for number in range(1, 40000)]
+_AGAIN = [["list", [number + 3] * 2] for number in range(60)] + [["list", []]]
+_EQUAL_HASHES = [["int", hex(((1 << 61) - 1) * number)] for number in range(1, 40000)]
 
 
 @pytest.mark.parametrize(
-    "nodes",
+    "bomb",
     [
-        pytest.param(_AGAIN, id="lists that share their items"),
-        pytest.param([["set", _EQUAL_HASHES]], id="a set of equal hashes"),
-        pytest.param([["list", [{"node": 0}]]], id="a list in itself"),
-        pytest.param([["range", [0, 1 << 62, 1]]], id="a long range"),
-        pytest.param([["bytearray", [1 << 40]]], id="so many bytes"),
+        pytest.param(forged(*_AGAIN), id="lists that share their items"),
+        pytest.param(forged(["set", [*range(3, 40002)]], *_EQUAL_HASHES), id="a set of equal hashes"),
+        pytest.param(forged(["list", [2]]), id="a list in itself"),
+        pytest.param(reply(range(1 << 62)), id="a long range"),
     ],
 )
-def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(nodes: list[Any]) -> None:
-    bomb = json.dumps({"returned": {"node": 0}, "nodes": nodes})
-    made = compare({"expected": bomb, "given": bomb.replace(" ", "")}, {"expected": "[]", "given": bomb})
+def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(bomb: str) -> None:
+    made = compare({"expected": bomb, "given": bomb.replace(" ", "")}, {"expected": reply([]), "given": bomb})
     assert made.get("compared", {}).get("verdicts", [[], [False]])[1][0] is False
-    assert compare({"expected": '{"returned":1,"nodes":[]}', "given": '{"returned":1.0,"nodes":[]}'})["compared"][
-        "verdicts"
-    ] == [[True, True, ""]]
+    again = compare({"expected": reply(1), "given": reply(1.0)})
+    assert again["compared"]["verdicts"] == [[True, True, ""]]
+
+
+def left(given: list[Any], after: list[Any], printed: str = "", value: Any = None) -> tuple[str, str]:
+    """Return a call with an argument, and a reply that tells what became of it and what was printed."""
+    call = values.write((("name", "f"), (given,), {}, {}))
+    return call, values.write(("returned", value, (after,), {}, printed, 0))
+
+
+def test_where_a_function_returns_nothing_its_changed_arguments_and_what_it_prints_are_compared() -> None:
+    """Officially only what it returns is: a program that does nothing is right there."""
+    call, expected = left([2, 1], [1, 2], "done\n")
+    told = (([1, 2], "done \n"), ([2, 1], "done\n"), ([1, 2], ""), ([1, 2], "done\n", 7))
+    answers = [left([2, 1], *one) for one in told]
+    pairs = [{"expected": expected, "given": given, "input": call} for _, given in answers]
+    found = compare(*pairs, left=True)["compared"]["verdicts"]
+    assert [tuple(one[:2]) for one in found] == [(True, True), (True, False), (True, False), (False, True)]
+
+
+@pytest.mark.parametrize(
+    ("after", "printed", "is_silent"), [([2, 1], "", True), ([1, 2], "", False), ([2, 1], "x", False)]
+)
+def test_a_reference_that_changes_and_prints_nothing_is_silent(after: list[int], printed: str, is_silent: bool) -> None:
+    call, expected = left([2, 1], after, printed)
+    pair = {"expected": expected, "given": expected, "input": call}
+    assert compare(pair, left=True, finds_order=True)["compared"]["is_silent"] is is_silent
 
 
 # --- checkers -----------------------------------------------------------------------------------------------------
@@ -317,9 +343,9 @@ def test_an_answer_that_is_written_as_the_expected_one_is_not_said_to_have_other
 
 
 def test_what_was_not_sent_whole_is_named_in_plain_words() -> None:
-    endless, large = read({"node": 0}, [["iterator", [1], True]]), {"unsent": "a value of more than 32 MB", "nodes": []}
-    assert repr(endless) == "<a value of type iterator>"
-    assert repr(comparing.value_of(json.dumps(large))) == "<a value of more than 32 MB>"
+    assert repr(comparing.value_of(reply(iter([1])))) == "<a value of type iterator>"
+    large = reply("a value of more than 32 MB", "unsent")
+    assert repr(comparing.value_of(large)) == "<a value of more than 32 MB>"
 
 
 def test_the_line_that_is_named_has_another_value_not_only_another_form() -> None:

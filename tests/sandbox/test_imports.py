@@ -1,4 +1,4 @@
-"""Which modules of sandbox_image import which: never in circles, not even for types, and no candidate's the tests'."""
+"""Which modules of sandbox_image import which: never in circles, not even for types, and no program's the judge."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter
@@ -38,16 +38,16 @@ def reached(found: dict[str, set[str]], package: str) -> set[str]:
 
 def test_no_import_leads_back_to_its_module() -> None:
     found = graph()
-    assert "grade_sandbox.values.standing_in" in found["grade_sandbox.values.receiving"]
+    assert "grade_sandbox.values" in found["grade_sandbox.judging.seen"]
     try:
         TopologicalSorter(found).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
 
 
-def test_a_candidates_code_and_the_tests_code_do_not_import_each_other() -> None:
+def test_a_programs_process_imports_nothing_of_the_judge() -> None:
+    """The judge imports what answers a call: a recording lets the reference solution answer beside its tests."""
     found = graph()
-    candidate, tests = reached(found, "candidate"), reached(found, "tests")
-    assert "grade_sandbox.values.receiving" in candidate & tests
-    assert {name for name in candidate if name.startswith("grade_sandbox.tests")} == set()
-    assert {name for name in tests if name.startswith("grade_sandbox.candidate")} == set()
+    candidate, judge = reached(found, "candidate"), reached(found, "judging")
+    assert "grade_sandbox.values" in candidate & judge
+    assert {name for name in candidate if name.startswith("grade_sandbox.judging")} == set()

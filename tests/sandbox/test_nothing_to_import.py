@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from grader.observer import Silent
-from grader.sandbox import packages
+from grader.sandbox import packages, values
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.docker import Docker
 from grader.sandbox.interface import Backend, Limits, Supervisor
-from grader.sandbox.messages import Call
 
 BACKENDS = [
     pytest.param(kind, marks=[getattr(pytest.mark, kind.name), pytest.mark.xdist_group(kind.name)])
@@ -35,8 +34,8 @@ def found():
     return "found: " + ", ".join(ours) + "!"
 """
 DECLARED = {"signature": "def solution():\n    pass\n", "classes": [], "stubs": ["solution"]}
-CANDIDATE = {**DECLARED, "source": f"{LOOK}\nsolution = found", "names": [], "reads": []}
-CALL = Call(target=["name", "solution"], arguments=[]).written()
+CANDIDATE = {**DECLARED, "source": f"{LOOK}\nsolution = found", "names": {}}
+CALL = values.call("solution", [])
 
 
 @pytest.fixture(params=BACKENDS, scope="module")
@@ -57,7 +56,7 @@ def done(supervisor: Supervisor, job: dict[str, Any]) -> str:
     [
         {"run": True, "head": LOOK, "test": "raise Exception(found())"},
         {"answer": {"candidate": CANDIDATE, "calls": [CALL]}},
-        {"record": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())"}},
+        {"record": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())", "reference": "def solution(): pass"}},
     ],
     ids=["official", "candidate", "tests that are recorded"],
 )
@@ -66,7 +65,7 @@ def test_no_name_leads_to_code_of_the_sandbox(supervisor: Supervisor, job: dict[
     assert "found: !" in said, said
 
 
-@pytest.mark.parametrize("name", ["judging", "grade_sandbox.tests.judging", "runner"])
+@pytest.mark.parametrize("name", ["judging", "grade_sandbox.judging.judging", "runner"])
 def test_the_linter_knows_none_of_it_either(supervisor: Supervisor, name: str) -> None:
     assert "Unable to import" in done(supervisor, {"lint": True, "head": f"import {name}\n", "test": ""})
 

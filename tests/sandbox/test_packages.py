@@ -132,7 +132,7 @@ def test_the_code_inside_the_sandbox_has_byte_code_for_its_python(cache: Path, o
     copied = {str(path.relative_to(folder)): path for path in folder.rglob("*.py")}
     original = resources.folder("sandbox_image")
     assert copied.keys() == {str(path.relative_to(original)) for path in original.rglob("*.py")}
-    assert copied.keys() > {"runner.py", "grade_sandbox/values/wire.py"}
+    assert copied.keys() > {"runner.py", "grade_sandbox/judging/asking.py"}
     assert all(byte_code(path, other).is_file() for path in copied.values())
     assert packages.prepare_code(other) == folder
 
@@ -145,16 +145,16 @@ def test_a_change_in_a_subfolder_changes_the_digest_and_reaches_both_backends(
     shutil.copytree(resources.folder("sandbox_image"), copy)
     monkeypatch.setattr(resources, "folder", lambda _name: copy)
     before = packages.code_digest(), image.tag(), packages.prepare_code(other)
-    changed = copy / "grade_sandbox" / "values" / "wire.py"
+    changed = copy / "grade_sandbox" / "judging" / "asking.py"
     changed.write_text(f"{changed.read_text()}CHANGED = True\n")
     now = packages.code_digest(), image.tag(), packages.prepare_code(other)
     assert all(one != another for one, another in zip(before, now, strict=True))
-    assert (now[2] / "grade_sandbox/values/wire.py").read_text().endswith("CHANGED = True\n")
+    assert (now[2] / "grade_sandbox/judging/asking.py").read_text().endswith("CHANGED = True\n")
     with tempfile.TemporaryFile() as context:
         image._write_context(context, site(cache, other.minor))
         context.seek(0)
         with tarfile.open(fileobj=context) as archive:
-            file = archive.extractfile("runner/grade_sandbox/values/wire.py")
+            file = archive.extractfile("runner/grade_sandbox/judging/asking.py")
             assert file.read() == changed.read_bytes()
 
 
@@ -176,8 +176,8 @@ def test_code_and_packages_that_lost_a_file_are_made_again(
 ) -> None:
     """Otherwise every program that imports NumPy fails, or the linter rejects all."""
     folder = packages.prepare_code(other)
-    damage(folder / "grade_sandbox/values/wire.py")
-    assert (packages.prepare_code(other) / "grade_sandbox/values/wire.py").read_text()
+    damage(folder / "grade_sandbox/judging/asking.py")
+    assert (packages.prepare_code(other) / "grade_sandbox/judging/asking.py").read_text()
     folder = site(cache, other.minor)
     installed: list[Path] = []
     monkeypatch.setattr(packages, "_install", lambda target, *_: installed.append(target))

@@ -1,6 +1,5 @@
 """Tasks that ask for a class: its objects stay with the candidate, and every operation on them is a call."""
 
-import json
 from typing import Any
 
 import phases
@@ -102,26 +101,17 @@ def test_a_class_with_every_operation_is_confirmed_and_one_without_is_not(tests:
     exec(f"{SOLUTION}\n{tests}", {})
     assert phases.replayed(SOLUTION, tests, STACK) == phases.CONFIRMED
     if not any(word in tests for word in ("is s and", "s == s", "isinstance", "hasattr")):
-        assert not confirmed(phases.replayed(NOTHING, tests, STACK))
+        assert not confirmed(phases.replayed(NOTHING, tests, STACK, SOLUTION))
 
 
 def test_a_method_call_is_recorded_with_its_arguments_but_no_comparison() -> None:
-    tests = "s = Stack()\ns.push(123)\nassert s.pop() == 456\nassert s == 789\nassert s.items - 321 == 0"
-    calls = " ".join(phases.calls_of(phases.task(tests, STACK))["calls"])
+    tests = "s = Stack()\ns.push(123)\nassert s.pop() != 456\nassert s != 789\nassert s.size - 321 < 0"
+    calls = " ".join(phases.calls_of(phases.task(tests, STACK), SOLUTION)["calls"])
     assert "123" in calls
     assert not any(number in calls for number in ("456", "789", "321"))
 
 
-@pytest.mark.parametrize(
-    "tests",
-    [
-        "assert not Stack([1]) != [1]", "assert Stack([1]) <= [1] and Stack([1]) >= [1]",
-        "assert not abs(Stack().pop() - 5) > 0", "assert 5 in Stack().pop()", "assert Stack().pop().equals(5)",
-        "assert hash(Stack([1])) == hash(Stack([1]))",
-    ],
-)  # fmt: skip
-def test_no_object_decides_what_it_is_equal_to(tests: str) -> None:
-    liar = """
+LIAR = """
 class Stack:
     def __init__(self, *given): pass
     def pop(self): return self
@@ -130,23 +120,24 @@ class Stack:
     __eq__ = __ge__ = __le__ = __contains__ = equals = yes
     def __ne__(self, other): return False
     def __hash__(self): return 7
-    def __sub__(self, other): return 0.0
     def __getitem__(self, key): return 7
 """
-    exec(f"{liar}\n{tests}", {})
-    assert not confirmed(phases.replayed(liar, tests, STACK))
 
 
-@pytest.mark.parametrize("asked", ["callable(Stack())", "hasattr(Stack, '__iter__')"])
-def test_no_substitute_claims_a_method_that_the_class_does_not_have(asked: str) -> None:
-    assert phases.replayed(SOLUTION, f"assert {asked}", STACK) == phases.CONFIRMED
-    assert not confirmed(phases.replayed(NOTHING, f"assert {asked}", STACK))
-
-
-@pytest.mark.parametrize("asked", ["isinstance(Stack(), Sized)", "issubclass(Stack, Sized)"])
-def test_no_substitute_tells_what_else_it_is(asked: str) -> None:
-    test = f"from collections.abc import Sized\nassert {asked}"
-    assert "refused" in phases.record(phases.task(test, STACK))["truthy"]
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "assert not Stack([1]) != [1]", "assert Stack([1]) <= [1] and Stack([1]) >= [1]",
+        "assert hash(Stack([1])) == hash(Stack([1]))",
+    ],
+)  # fmt: skip
+def test_tests_that_let_an_object_decide_what_it_is_equal_to_are_not_judged(tests: str) -> None:
+    """Any other value beside it may be the one that the tests expect."""
+    exec(f"{LIAR}\n{tests}", {})
+    assert "whose class overrides comparison" in phases.record(phases.task(tests, STACK), LIAR)["refused"]
+    assert not confirmed(
+        phases.replayed(LIAR, "assert Stack().pop() is not None\nassert Stack() != 3", STACK, SOLUTION)
+    )
 
 
 HEAP = "class Heap({}):\n    def size(self):\n        return len(self.items)\n"
@@ -163,7 +154,7 @@ HEAP = "class Heap({}):\n    def size(self):\n        return len(self.items)\n"
 def test_whether_a_class_derives_from_another_one_of_the_signature_is_asked(asked: str, other: str) -> None:
     signature = STACK + HEAP.format("Stack").replace("return len(self.items)", "pass")
     assert phases.replayed(SOLUTION + HEAP.format("Stack"), f"assert {asked}", signature) == phases.CONFIRMED
-    assert not confirmed(phases.replayed(other, f"assert {asked}", signature))
+    assert not confirmed(phases.replayed(other, f"assert {asked}", signature, SOLUTION + HEAP.format("Stack")))
 
 
 def test_an_object_that_ends_too_early_is_noticed() -> None:
@@ -171,20 +162,6 @@ def test_an_object_that_ends_too_early_is_noticed() -> None:
     assert phases.beside(SOLUTION, tests, STACK, SOLUTION) == phases.CONFIRMED
     early = SOLUTION.replace("return iter(self.items)", "return iter([])")
     assert phases.beside(early, tests, STACK, SOLUTION)["kind"] == "unlike"
-
-
-def test_operations_that_the_tests_skip_are_not_made_up_for() -> None:
-    tests = """
-s = Stack()
-try:
-    s.pop()
-    s.push(99)
-except IndexError:
-    pass
-assert len(s) == 0
-"""
-    found = phases.replayed(SOLUTION, tests, STACK)
-    assert found["kind"] == "diverged"
 
 
 def test_an_object_that_a_function_makes_is_one_of_the_class() -> None:
@@ -199,14 +176,14 @@ def Stack(*given):
     )
     tests = "s = Stack([1])\ns.push(2)\nassert Stack() is s and Stack().pop() == 2"
     assert phases.replayed(singleton, tests, STACK) == phases.CONFIRMED
-    assert not confirmed(phases.replayed(SOLUTION, tests, STACK))
+    assert not confirmed(phases.replayed(SOLUTION, tests, STACK, singleton))
 
 
 def test_other_classes_of_the_signature_are_still_sent_as_data() -> None:
     signature = f"class Node:\n    def __init__(self, value):\n        self.value = value\n\n{STACK}"
     tests = "s = Stack([Node(1)])\nassert s.pop().value == 1\ns.push(Node(2))\nassert s.pop().value == 2"
     assert phases.replayed(SOLUTION, tests, signature) == phases.CONFIRMED
-    assert json.loads(phases.calls_of(phases.task(tests, signature))["calls"][0])["nodes"][-1][0] == "instance"
+    assert '["object",["Node"' in phases.calls_of(phases.task(tests, signature), SOLUTION)["calls"][0]
 
 
 def test_what_only_python_asks_of_an_object_may_have_another_answer_than_the_references() -> None:

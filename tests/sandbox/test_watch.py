@@ -217,7 +217,7 @@ def test_memory_is_counted_beyond_what_was_inherited() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\0\0", b"\0\0\0\5{}", b"\xff\xff\xff\xff"])
 def test_a_stream_that_ends_or_is_no_message_is_closed(data: bytes) -> None:
-    wire = inside.load("values.wire")
+    wire = inside.load("wire")
     rest = bytearray(data)
 
     def read(count: int) -> bytes:

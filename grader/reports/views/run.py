@@ -34,7 +34,16 @@ from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of
 from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
-from grader.results import READINGS, Outcome, change, excluded_from, is_same, observations
+from grader.results import (
+    ALIKE,
+    READINGS,
+    Outcome,
+    answers_otherwise,
+    change,
+    excluded_from,
+    is_same,
+    observations,
+)
 from grader.scorers import declarations
 from grader.scorers.capabilities import HasUnits
 from grader.scorers.interface import OFFICIAL_MARK, official_notes
@@ -248,6 +257,8 @@ def _abbreviated(report: Report, group: str) -> str:
 
 
 def _differences(run: Findings) -> Iterator[Section]:
+    if otherwise := answers_otherwise(run.report.samples):
+        yield Section(parts=[f"{otherwise}. They have the flag `{ALIKE}`."])
     different, total = run.different, len(run.report.samples)
     if not different:
         judged = sum(sample.careful.outcome is not Outcome.NOT_JUDGED for sample in run.report.samples)

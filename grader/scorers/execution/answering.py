@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from grader.sandbox.interface import Limits
     from grader.scorers.execution.declaration import ExecutionProtocol
-    from grader.scorers.execution.known_tasks import KnownTasks
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.spool import Spool, StoredAnswers
+    from grader.scorers.execution.states import States
     from grader.scorers.execution.tasks import CodeTask
 
 
@@ -104,4 +104,4 @@ class Tools(NamedTuple):
     limits: Limits
     protocol: ExecutionProtocol
     answering: Answering
-    known: KnownTasks
+    states: States

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -14,17 +14,20 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import StoredAnswers
 
 
+Role = Literal["sample", "reference", "official"]
+"""`official`: a sample in the form in which a published harness runs it."""
+
+
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A program without its tests."""
 
     qid: str
     source: str
+    role: Role = "sample"
     hash_seed: int = 0
-    """Another one, and other random numbers, for further runs of a reference solution."""
-    again: bool = False
-    """Whether it answers the calls in another order (calls.py)."""
-    is_official: bool = False
-    """Whether it is a program in the form in which a published harness runs it."""
+    """Another one, and other random numbers, for the second run of a reference solution."""
+    tells: bool = False
+    """Whether its answers to inputs have the changed arguments and what was printed."""
 
 
 class Output(NamedTuple):
@@ -94,7 +97,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     not_judged: str = ""
     """Why the task is outside the careful reading; empty if it is not."""
     calls: int = 0
-    """Number of calls of the task, if it has a reference solution that passes."""
+    """Number of calls of the task."""
 
     @property
     def is_open(self) -> bool:

@@ -52,8 +52,6 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     """The difference of numbers that EvalPlus allows."""
     checker: str | None = None
     """Python source that defines `check(input, output, expected)`, for tasks with several right outputs."""
-    answers: str | None = None
-    """The column that has "opaque" where answers only go back into other calls, as in encode and decode."""
     description: str | None = None
     """A description of the image in words."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.sandbox.answer import NOTHING_DONE, Answers
 from grader.scorers.execution.assembly import Program, assemble, head
 from grader.scorers.execution.tasks import CodeTask
 
@@ -17,11 +16,10 @@ if TYPE_CHECKING:
     from grade_sandbox.jobs import Job
 
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.calls import CallList, Reordered
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.extraction import Rules
+    from grader.scorers.execution.states import Judged
 
-NO_ANSWERS = Answers(evidence=NOTHING_DONE)
 COMPARING_SECONDS = 20.0
 """CPU time of comparing all answers of a program with the expected ones; a checker has the time of a test for each."""
 
@@ -60,15 +58,6 @@ def asked_of(task: CodeTask, protocol: ExecutionProtocol) -> tuple[str, Rules, t
     return task.signature_text, protocol.assembly, task.tested, prelude
 
 
-class OtherOrder(NamedTuple):
-    """Answers to the calls of a task in another order."""
-
-    other: Reordered
-    expected: Answers
-    """The reference solution's."""
-    answers: Answers
-
-
 def lint_job(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits) -> Job:
     """Return the job that lints a program."""
     return {**_official(attempt, protocol, limits), "lint": True}
@@ -79,15 +68,24 @@ def run_job(attempt: Attempt, protocol: ExecutionProtocol, limits: Limits, *, ga
     return {**_official(attempt, protocol, limits), "lint": not gated, "run": True}
 
 
-def record_job(task: CodeTask, limits: Limits) -> Job:
-    """Return the job that records the calls of a task's tests, twice."""
-    return {**_times(4, task, limits), "record": _tests(task)}
+def record_job(task: CodeTask, limits: Limits, *, alone: bool = False) -> Job:
+    """Return the job that records the calls of a task's tests, beside the reference solution if not `alone`."""
+    signature = task.signature
+    recorded: sandbox.Task = {
+        "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "test": task.tests,
+        "reference": None if alone else task.reference,
+    }  # fmt: skip
+    return {**_times(4, task, limits), "record": recorded}
 
 
-def answer_job(task: CodeTask, source: str, calls: CallList, limits: Limits) -> Job:
+def answer_job(task: CodeTask, source: str, calls: Sequence[str], names: Mapping[str, str], limits: Limits) -> Job:
     """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests."""
-    asked: sandbox.Answer = {"candidate": _candidate(task, source, calls), "calls": calls.calls}
-    return {**_times(1, task, limits), "answer": asked}
+    signature = task.signature
+    candidate: sandbox.Candidate = {
+        "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "source": source,
+        "names": names,
+    }  # fmt: skip
+    return {**_times(1, task, limits), "answer": {"candidate": candidate, "calls": calls}}
 
 
 def reseeded(job: Job, hash_seed: int) -> Job:
@@ -100,18 +98,6 @@ def at_most(seconds: float, job: Job) -> Job:
     asked = job["answer"].copy()
     asked["most"] = seconds
     return {**job, "answer": asked}
-
-
-def _candidate(task: CodeTask, source: str, wanted: CallList) -> sandbox.Candidate:
-    signature = task.signature
-    return {
-        "signature": signature.source,
-        "classes": signature.classes,
-        "stubs": signature.required,
-        "source": source,
-        "names": wanted.names,
-        "reads": wanted.reads,
-    }
 
 
 def script_job(task: CodeTask, source: str, inputs: Sequence[str], limits: Limits) -> Job:
@@ -128,19 +114,21 @@ def calls_job(
     *,
     most_bytes: int,
     known: Sequence[str] = (),
+    tells: bool = False,
 ) -> Job:
     """Return the job that calls a function, each time with these limits.
 
-    Answers of `most_bytes` are kept whole, but for large texts, and answers with one of the `known` digests.
+    `tells`: a reply also has the arguments as the call left them, and what was printed. Answers of `most_bytes` are
+    kept whole, but for large texts, and answers with one of the `known` digests.
     """
     candidate: sandbox.Candidate = {
         "signature": "",
         "classes": [],
         "stubs": [function],
         "source": source,
-        "names": [],
-        "reads": [],
+        "names": {},
         "each": most_bytes,
+        "tells": tells,
     }
     asked: sandbox.Answer = {"candidate": candidate, "calls": calls}
     if known:
@@ -150,38 +138,27 @@ def calls_job(
 
 def judge_job(
     task: CodeTask,
-    calls: CallList,
-    answers: Answers,
+    state: Judged,
+    said: bytes,
     limits: Limits,
     *,
-    expected: Sequence[Answers] | None = None,
-    again: OtherOrder | None = None,
+    expected: Sequence[bytes],
+    is_reference: bool = False,
     each: bool = False,
 ) -> Job:
     """Return the job that judges answers. It contains nothing of the candidate except its answers.
 
-    `expected`: the answers of each run of the reference solution; empty if the task has none; None if the tests alone
-    decide. `again`: what the reference and the candidate answered to the calls in another order. `each`: of a
+    `expected`: the messages of each run of the reference solution. `is_reference`: these are to be judged. `each`: of a
     candidate that fails, find out which assertions hold.
     """
-    given: sandbox.Answers = {"said": answers.said}
+    signature = task.signature
     judged: sandbox.JudgedTask = {
-        "signature": task.signature.source,
-        "classes": task.signature.classes,
-        "stubs": task.signature.required,
-        "test": task.tests,
-        "names": calls.names,
-        "calls": calls.calls,
-    }
-    if expected is not None:
-        judged["reads"], judged["expected"] = calls.reads, [one.said for one in expected]
-    if task.opaque:
-        judged["opaque"] = True
-    if again is not None:
-        other = again.other
-        judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": again.expected.said}
-        given["again"] = again.answers.said
-    asked: sandbox.Judge = {"task": judged, "answers": given}
+        "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "test": task.tests,
+        "names": state.names, "calls": state.calls, "expected": expected,
+    }  # fmt: skip
+    if is_reference:
+        judged["is_reference"] = True
+    asked: sandbox.Judge = {"task": judged, "said": said}
     if each:
         asked["each"] = True
     return {**_times(1, task, limits), "judge": asked}
@@ -217,12 +194,3 @@ def _limits(cpu: float, task: CodeTask, limits: Limits) -> Job:
 def _times(factor: float, task: CodeTask, limits: Limits) -> Job:
     """Return limits with so many times the CPU time of a task's programs."""
     return _limits(factor * (task.seconds or limits.cpu_seconds), task, limits)
-
-
-def _tests(task: CodeTask) -> sandbox.Task:
-    return {
-        "signature": task.signature.source,
-        "classes": task.signature.classes,
-        "stubs": task.signature.required,
-        "test": task.tests,
-    }

@@ -22,6 +22,8 @@ from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample
 from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.states import Broken, Judged, Lost, NotJudged
+from grader.scorers.execution.tested_tasks import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,12 +96,12 @@ def executing(
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         pipeline = Pipeline(tasks, settler, spool, limits, protocol)
-        pipeline.record(_tested(tasks[qid] for qid, texts in predictions.items() if not texts))
+        pipeline.prepare(_whole(tasks[qid] for qid, texts in predictions.items() if not texts))
         run = Phases(pipeline, protocol, limits, settler)
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
-        executions = _collect(samples, protocol, pipeline.tested.lacking)
-        executions.notes, executions.not_judged = notes_of(pipeline), pipeline.tested.not_judged
+        executions = _collect(samples, protocol, lacking(pipeline.states))
+        executions.notes, executions.not_judged = notes_of(pipeline), pipeline.states.why(NotJudged)
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
@@ -117,11 +119,11 @@ def outside_careful(
     limits = limits_of(options, protocol.timeout, tasks.values())
     with open_executor(options, limits, observer, protocol.python or None) as executor, Spool() as spool:
         pipeline = Pipeline(tasks, Settler(executor, observer), spool, limits, protocol)
-        pipeline.record(_tested(tasks.values()))
+        pipeline.prepare(_whole(tasks.values()), refuse_all=False)
         executor.finish()
-        lacking = pipeline.tested.lacking
-        outside = _without(pipeline.tested.not_judged, lacking)
-        return _notes([(LACKING, _with_reasons(lacking)), (NOT_JUDGED, _with_reasons(outside))])
+        without = lacking(pipeline.states)
+        outside = _without(pipeline.states.why(NotJudged), without)
+        return _notes([(LACKING, _with_reasons(without)), (NOT_JUDGED, _with_reasons(outside))])
 
 
 def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
@@ -161,16 +163,18 @@ class Phases:
         # Also of tasks whose programs are all refused: none of their calls is right.
         qids = dict.fromkeys(sample.attempt.task.id for sample in samples)
         verdicts = self._pipeline.verdicts([c for sample in samples for c in sample.candidates], qids)
-        tested = self._pipeline.tested
         for sample in samples:
-            qid = sample.attempt.task.id
-            if qid in tested.not_judged or qid in tested.unrecorded:
-                lost = Verdict(lost=f"the calls of its tests were not recorded: {tested.unrecorded.get(qid)}")
-                sample.verdicts = Verdicts(completion=lost, not_judged=tested.not_judged.get(qid, ""))
+            state = self._pipeline.states.get(sample.attempt.task.id)
+            why = state.why if isinstance(state, NotJudged) else ""
+            if not sample.has_inputs and not isinstance(state, Judged):
+                lost = state.why if isinstance(state, Lost) else ""
+                unknown = Verdict(lost=f"the calls of its tests were not recorded: {lost}")
+                sample.verdicts = Verdicts(completion=unknown, not_judged=why)
                 continue
             whole = None if sample.whole is None else verdicts.get(sample.whole)
             completion = verdicts.get(sample.completion, sample.verdicts.completion)
-            sample.verdicts = Verdicts(completion=completion, whole=whole, calls=tested.compared_calls(qid))
+            calls = len(state.calls) if isinstance(state, Judged) and not sample.has_inputs else 0
+            sample.verdicts = Verdicts(completion=completion, whole=whole, not_judged=why, calls=calls)
         return samples
 
     def run(self, samples: Iterable[Sample]) -> None:
@@ -254,14 +258,14 @@ class Phases:
             sample.ran, sample.not_run = (None, result) if isinstance(result, str) else (result, "")
 
 
-def _collect(samples: list[Sample], protocol: ExecutionProtocol, lacking: Mapping[str, str]) -> Executions:
+def _collect(samples: list[Sample], protocol: ExecutionProtocol, without: Mapping[str, str]) -> Executions:
     executions = Executions()
     for sample in samples:
         attempt, executed = sample.attempt, sample.executed
         qid = attempt.task.id
         result = result_of(sample, protocol)
-        if qid in lacking:
-            lost = unscored(f"the sandbox has no module {lacking[qid]}, which the task needs")
+        if qid in without:
+            lost = unscored(f"the sandbox has no module {without[qid]}, which the task needs")
             result = msgspec.structs.replace(result, official=lost, careful=lost)
         executions.samples.append(result)
         executions.completions.setdefault(qid, []).append(attempt.program.completion)
@@ -292,23 +296,22 @@ def result_of(sample: Sample, protocol: ExecutionProtocol, *, is_official: bool 
 
 def notes_of(pipeline: Pipeline) -> list[str]:
     """Return notes on tasks whose verdicts are weaker, or whose samples are unscored, and why."""
-    tested, inputs = pipeline.tested, pipeline.inputs
-    lacking = tested.lacking
-    broken = _without(_without(pipeline.known.broken, lacking), inputs.failed_references)
+    inputs, states = pipeline.inputs, pipeline.states
+    without, failed = lacking(states), states.why(Broken)
     return _notes(
         [
-            (LACKING, _with_reasons(lacking)),
-            (NOT_JUDGED, _with_reasons(_without(tested.not_judged, lacking))),
-            (BROKEN, _with_reasons(broken)),
+            (LACKING, _with_reasons(without)),
+            (NOT_JUDGED, _with_reasons(_without(states.why(NotJudged), without))),
+            (BROKEN, _with_reasons(_without(_without(states.broken, without), failed))),
             (WITHOUT, pipeline.without_reference),
             (f"The checker of {FAILED}", _with_faults(inputs.failed_checkers)),
-            (f"The reference solution of {FAILED}", _with_faults(inputs.failed_references)),
+            (f"The reference solution of {FAILED}", _with_faults(failed)),
         ]
     )
 
 
-def _tested(tasks: Iterable[CodeTask]) -> list[str]:
-    return [task.id for task in tasks if task.cases is None and not task.broken]
+def _whole(tasks: Iterable[CodeTask]) -> list[str]:
+    return [task.id for task in tasks if not task.broken]
 
 
 def _without(tasks: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:

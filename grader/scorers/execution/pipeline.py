@@ -1,7 +1,8 @@
 """From candidates to verdicts: calls, answers, judge. No test runs while a candidate's verdict is open.
 
-The calls of a task are known without any candidate: its tests are recorded, or its inputs are read. Every candidate
-answers them, without any test or expected answer. Then the judge decides about all answers, without any candidate.
+`prepare` finds out the state of each task without any candidate: its tests are recorded beside the reference solution,
+or its inputs are read. Every candidate answers the calls, without any test or expected answer. Then the judge decides
+about all answers, without any candidate.
 
 Of a slow program with inputs, the first answers are compared before it answers more. A comparison runs no program, and
 has ended before one runs in its sandbox.
@@ -12,9 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.scorers.execution.answering import Answering, Tools
-from grader.scorers.execution.calls import CallList
 from grader.scorers.execution.inputs.input_tasks import InputTasks
-from grader.scorers.execution.known_tasks import KnownTasks
+from grader.scorers.execution.states import Judged, States
 from grader.scorers.execution.tested_tasks import TestedTasks
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ class Pipeline:
         limits: Limits,
         protocol: ExecutionProtocol,
         *,
-        known: KnownTasks | None = None,
+        states: States | None = None,
         each: bool | None = None,
         shown: bool = False,
     ) -> None:
-        """`known`: what is already known of tasks. `each`, `shown`: see `TestedTasks` and `InputTasks`."""
+        """`states`: what is already known of tasks. `each`, `shown`: see `TestedTasks` and `InputTasks`."""
         self._tasks = tasks
-        self.known = KnownTasks(spool) if known is None else known
-        tools = Tools(tasks, settler, spool, limits, protocol, Answering(settler, spool), self.known)
+        self.states = States(spool) if states is None else states
+        tools = Tools(tasks, settler, spool, limits, protocol, Answering(settler, spool), self.states)
         self.tested, self.inputs = TestedTasks(tools, each=each), InputTasks(tools, shown=shown)
         self._wanted: list[str] = []
         """The tasks of the candidates whose verdicts were asked for."""
@@ -54,14 +54,16 @@ class Pipeline:
     def _of(self, qid: str) -> TestedTasks | InputTasks:
         return self.tested if self._tasks[qid].cases is None else self.inputs
 
-    def record(self, qids: Iterable[str], *, refuse_all: bool = True) -> None:
-        """Find out the calls of these tasks, and let their reference solutions answer, if that is not known.
+    def prepare(self, qids: Iterable[str], *, refuse_all: bool = True) -> None:
+        """Find out the states of these tasks that are unknown.
 
         `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
         """
-        every = dict.fromkeys(qids)
+        every = [qid for qid in dict.fromkeys(qids) if qid not in self.states]
         for kind in (self.tested, self.inputs):
-            kind.record([qid for qid in every if self._of(qid) is kind], refuse_all=refuse_all)
+            mine = [qid for qid in every if self._of(qid) is kind]
+            if mine:
+                kind.prepare(mine, refuse_all=refuse_all)
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
@@ -81,12 +83,12 @@ class Pipeline:
         """Return every candidate's verdict: calls, answers, judge. `qids`: tasks that may have no candidate."""
         every = list(dict.fromkeys(candidates))
         self._wanted = list(dict.fromkeys(candidate.qid for candidate in every))
-        self.record([*qids, *self._wanted])
+        self.prepare([*qids, *self._wanted])
         self.answer(every)
         return self.judge(every)
 
     @property
     def without_reference(self) -> list[str]:
-        """Tasks with tests and candidates that have no reference solution."""
-        calls = self.known.calls
-        return [q for q in self._wanted if self._tasks[q].solution is None and isinstance(calls.get(q), CallList)]
+        """Tasks with candidates that are judged by what their tests compare answers with."""
+        states = {qid: self.states.get(qid) for qid in self._wanted}
+        return [q for q, state in states.items() if isinstance(state, Judged) and state.is_weak and not state.broken]

@@ -20,12 +20,12 @@ from grader.scorers.asking import NOT_ASKED, LaneSize
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
 from grader.scorers.execution.facts import Printed, SampleFacts
-from grader.scorers.execution.known_tasks import KnownTasks
 from grader.scorers.execution.phases import Phases, limits_of, result_of
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import tests_of, unscored
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.states import Lost, States
 from grader.scorers.oddities import marked
 from grader.scorers.one_by_one import oddities_of
 
@@ -55,7 +55,7 @@ class ProgramScorer:
         self._protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
         self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
         self._spool, self._stack = Spool(), contextlib.ExitStack()
-        self._known = KnownTasks(self._spool)
+        self._states = States(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
         self._recorder = Settler(self._executor, Silent(), with_tests=True)
         self._recording: set[str] = set()
@@ -78,7 +78,7 @@ class ProgramScorer:
 
     def forget(self, qid: str) -> None:
         """Forget what is known of a task."""
-        self._known.forget(qid)
+        self._states.forget(qid)
 
     @property
     def lost(self) -> int:
@@ -117,15 +117,16 @@ class ProgramScorer:
         }
 
     def _is_known(self, qid: str) -> bool:
-        task = self._tasks[qid]
-        needs_nothing = task.broken or (task.cases is not None and task.cases.outputs is not None)
-        return bool(needs_nothing) or self._known.is_known(qid)
+        return bool(self._tasks[qid].broken) or qid in self._states
 
     def _find_out(self, qids: list[str], spool: Spool) -> dict[str, str]:
         """Record calls, and let reference solutions answer, where no model's program runs; return task -> error."""
-        pipeline = Pipeline(self._tasks, self._recorder, spool, self._limits, self._protocol, known=self._known)
-        pipeline.record(qids, refuse_all=False)
-        return dict(pipeline.tested.unrecorded)
+        pipeline = Pipeline(self._tasks, self._recorder, spool, self._limits, self._protocol, states=self._states)
+        pipeline.prepare(qids, refuse_all=False)
+        lost = {qid: state.why for qid in qids if isinstance(state := self._states[qid], Lost)}
+        for qid in lost:
+            self._states.forget(qid)
+        return lost
 
     def _refusal(self, request: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
         """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
@@ -133,7 +134,7 @@ class ProgramScorer:
             return f"the task's row is broken: {self._tasks[request.qid].broken}", "task"
         if request.qid in lost:
             return f"the calls of its tests were not recorded: {lost[request.qid]}", "infrastructure"
-        if why := self._known.broken.get(request.qid):
+        if why := self._states.broken.get(request.qid):
             return f"the task's reference solution does not pass, so no verdict would mean anything: {why}", "task"
         return None
 
@@ -145,7 +146,7 @@ class ProgramScorer:
         if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")
         asked = {"each": any(request.each for request in requests), "shown": any(r.printed for r in requests)}
-        pipeline = Pipeline(self._tasks, settler, spool, self._limits, protocol, known=self._known, **asked)
+        pipeline = Pipeline(self._tasks, settler, spool, self._limits, protocol, states=self._states, **asked)
         phases = Phases(pipeline, protocol, self._limits, settler)
         samples = phases.judge(self._attempts(requests))
         phases.run(sample for sample, request in zip(samples, requests, strict=True) if request.official)

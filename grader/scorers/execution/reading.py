@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import Calls, Outcome, Reading, SampleResult, write_facts
+from grader.results import ALIKE, Calls, Outcome, Reading, SampleResult, write_facts
 from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution.candidate import Verdict
 from grader.scorers.execution.facts import SampleFacts
@@ -201,6 +201,8 @@ def sample_result(
         careful = careful_reading(official, verdicts, attempt, protocol)
     judgement = None if reason is not None else verdicts.completion.judgement
     failed = None if run is None or official is None or official.credit else failed_test(run.lines, attempt)
+    calls = _calls_of(verdicts)
+    is_alike = careful.outcome is Outcome.PASSED and isinstance(calls, Calls) and calls.alike > 0
     return SampleResult(
         qid=attempt.task.id,
         sample=attempt.sample,
@@ -208,7 +210,8 @@ def sample_result(
         official=official or NOT_ASKED,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        calls=_calls_of(verdicts),
+        flags=[ALIKE] if is_alike else msgspec.UNSET,
+        calls=calls,
         tests=tests_of(verdicts) or msgspec.UNSET,
         facts=msgspec.UNSET if failed is None else write_facts(failed),
     )

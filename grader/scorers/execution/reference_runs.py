@@ -1,11 +1,11 @@
-"""With how many hash seeds a reference solution runs: once if its source shows that its answers are always the same."""
+"""Whether a reference solution runs with a second hash seed: not if its source shows that its answers never differ."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from grader.sandbox.messages import has_sets
+from grader.sandbox.values import has_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,14 +22,6 @@ _VARYING = _HASHING | {
 }  # fmt: skip
 _OF_SETS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 """The operations on the keys or items of a dictionary that make a set. `operator` has functions for them."""
-
-
-def hash_seeds(source: str) -> tuple[int, ...]:
-    """Return the hash seeds with which a reference solution answers: more if sets or chance may decide answers."""
-    nodes = _nodes(source)
-    words = _names(nodes) | _modules(nodes)
-    # Two texts in a set have the same order with half of the seeds, and a small number at random is often the same.
-    return (0, 1, 2, 3) if _has(nodes, ast.Set, ast.SetComp) or words & {*_HASHING, "keys", "random"} else (0, 1)
 
 
 def can_vary(source: str, calls: Iterable[str]) -> bool:

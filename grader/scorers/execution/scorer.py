@@ -167,11 +167,11 @@ class Execution(
         )
 
     def outside_careful(self, run: Run[ExecutionBenchmark, CodeTask]) -> list[str]:
-        """Name the tasks whose tests cannot judge programs apart from them. Their tests run, and no prediction does."""
+        """Name the tasks that are not judged carefully. Tests and reference solutions run, and no prediction does."""
         protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
-        has_tests = any(task.cases is None for task in run.tasks.values())
+        needs = any(task.cases is None or task.cases.function for task in run.tasks.values())
         try:
-            return phases.outside_careful(run.tasks, protocol, _options(run), run.observer) if has_tests else []
+            return phases.outside_careful(run.tasks, protocol, _options(run), run.observer) if needs else []
         except InfrastructureError as error:
             return [f"Whether the tests can judge programs apart from them was not checked: {error}"]
 

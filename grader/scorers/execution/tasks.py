@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
 
 
-OPAQUE = "opaque"
-
-
 MOST_SECONDS = 100.0
 """Maximum CPU time that a row may ask for."""
 MOST_MEMORY = 64 << 30
@@ -62,8 +59,6 @@ class CodeTask(Task, frozen=True, kw_only=True):
     """Whether the tests are a list of assertions. Of a program that fails, each one is then judged."""
     fails: bool = False
     """Whether every program fails officially, because the tests are not Python; the row is broken."""
-    opaque: bool = False
-    """Whether an answer that goes back into another call may be any value."""
 
     @property
     def whole_solution(self) -> str:
@@ -198,7 +193,6 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
         memory_bytes=_memory(row.get(columns.memory or "")),
         wall=_seconds(row.get(columns.wall or ""), "wall"),
         lists_tests=not isinstance(given, str),
-        opaque=_is_opaque(row, columns),
     )
 
 
@@ -242,13 +236,6 @@ def _with_setup(signature: Signature, setup: str) -> Signature:
     if not setup or parse(source) is None:
         return signature
     return msgspec.structs.replace(signature, source=source, classes=read_signature(source).classes)
-
-
-def _is_opaque(row: Row, columns: ExecutionColumns) -> bool:
-    value = row.get(columns.answers or "") or ""
-    if value not in ("", OPAQUE):
-        raise BadRowError(f"column {columns.answers}: {quoted(str(value))} is neither empty nor {quoted(OPAQUE)}")
-    return value == OPAQUE
 
 
 def _seconds(value: object, name: str = "timeout") -> float:

@@ -1,45 +1,36 @@
-"""Tasks with tests: their calls are recorded without any candidate, and answers are judged by replaying the tests."""
+"""Tasks with tests: their calls are recorded beside the reference solution, and answers are judged by the tests."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.errors import InputError
 from grader.results import Calls
-from grader.sandbox.answer import Executed, Judgement, Likeness, Recording
+from grader.sandbox import values
+from grader.sandbox.answer import NOTHING_DONE, Answers, Executed, Judgement, Likeness, Recorded
 from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.assembly import Program
-from grader.scorers.execution.calls import CallList, NotJudged, agreed_calls, possible_calls, reordered
 from grader.scorers.execution.candidate import Candidate, Verdict
-from grader.scorers.execution.reference_runs import hash_seeds
+from grader.scorers.execution.states import Judged, Lost, NotJudged, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.answer import Answers
     from grader.scorers.execution.answering import Tools
-    from grader.scorers.execution.calls import Reordered
     from grader.scorers.execution.settling import Made
     from grader.scorers.execution.spool import StoredAnswers
 
 NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
+SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
 FEW_ANSWERS = 64
 """If a program has used up its time after more answers than this, it may have needed it to send them."""
-
-
-class ReferenceTrial(NamedTuple):
-    """A reference solution's answers to the calls that may be right."""
-
-    verdict: Verdict
-    runs: list[Candidate]
-    other: Reordered | None
-    """The calls in another order, if it answered these as well."""
+HASH_SEEDS = 0, 1
 
 
 class TestedTasks:
@@ -47,58 +38,51 @@ class TestedTasks:
 
     def __init__(self, tools: Tools, *, each: bool | None = None) -> None:
         """`each`: of candidates that fail, find out which assertions hold; None: if the tests are a list of them."""
-        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self.known = tools
+        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._states = tools
         self._each = each
-        self.unrecorded: dict[str, str] = {}
-        """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
-        self._judged: dict[str, Judgement] = {}
-
-    @property
-    def not_judged(self) -> dict[str, str]:
-        """Tasks that are outside the careful reading, and why."""
-        return {qid: calls.why for qid, calls in self.known.calls.items() if isinstance(calls, NotJudged)}
-
-    @property
-    def lacking(self) -> dict[str, str]:
-        """Tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
-        found = {qid: _MISSING.search(why) for qid, why in (self.not_judged | self.known.broken).items()}
-        return {qid: match[1] for qid, match in found.items() if match is not None}
-
-    def compared_calls(self, qid: str) -> int:
-        """Return how many answers are compared with those of a task's reference solution; 0 without one."""
-        calls = self.known.calls.get(qid)
-        return len(calls.calls) if isinstance(calls, CallList) and qid in self.known.references else 0
+        self._judgements: dict[str, Judgement] = {}
 
     # --- calls ---
 
-    def record(self, qids: Iterable[str], *, refuse_all: bool) -> None:
-        """Record the calls of these tasks if they are unknown.
+    def prepare(self, qids: Iterable[str], *, refuse_all: bool) -> None:
+        """Find out the state of each of these tasks.
 
         `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
         """
-        missing = [qid for qid in dict.fromkeys(qids) if qid not in self.known.calls.keys() | self.unrecorded.keys()]
-        if missing:
-            tried = self._record(missing)
-            if refuse_all:
-                self._check_references(tried)
+        every = list(qids)
+        found = self._recorded(every, alone=False)
+        beside = {qid: state for qid, state in found.items() if isinstance(state, Judged) and not state.is_weak}
+        found |= self._answered(beside)
+        failed = {qid: state.why for qid, state in found.items() if isinstance(state, _Failed)}
+        found |= self._failed(failed)
+        self._states.update({qid: state for qid, state in found.items() if not isinstance(state, _Failed)})
+        if refuse_all:
+            self._check_references(every)
 
-    def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, CallList], ReferenceTrial]:
-        made = {qid: jobs.record_job(self._tasks[qid], self._limits) for qid in qids}
-        results = self._results("recording calls", made)
-        recorded = {
-            qid: None if isinstance(result, str) or result.record is None else result.record.recorded
-            for qid, result in results.items()
-        }
-        tried = self._tried({qid: r for qid, r in recorded.items() if r is not None and self._tasks[qid].solution})
-        self.unrecorded |= {qid: result for qid, result in results.items() if isinstance(result, str)}
-        self.unrecorded |= {qid: found.verdict.lost for (qid, _), found in tried.items() if found.verdict.lost}
-        open_: dict[str, Recording] = {}
-        for qid, recording in recorded.items():
-            if qid not in self.unrecorded and not self._settle(qid, recording, tried):
-                assert recording is not None
-                open_[qid] = recording
-        self._settle_failed(open_, tried)
-        return tried
+    def _recorded(self, qids: Iterable[str], *, alone: bool) -> dict[str, State | _Failed]:
+        """Record the calls of tasks; `alone`: without their reference solutions."""
+        made = {qid: jobs.record_job(self._tasks[qid], self._limits, alone=alone) for qid in qids}
+        found: dict[str, State | _Failed] = {}
+        for qid, result in self._results("recording calls", made).items():
+            if isinstance(result, str) or result.record is None:
+                found[qid] = Lost(result if isinstance(result, str) else "it was not recorded")
+            elif result.record.recorded is None:
+                found[qid] = NotJudged("recording the calls of its tests did not finish")
+            else:
+                found[qid] = self._state(qid, result.record.recorded)
+        return found
+
+    def _state(self, qid: str, recorded: Recorded) -> State | _Failed:
+        if recorded.failed:
+            return _Failed(recorded.failed)
+        if recorded.refused or not recorded.calls:
+            return NotJudged(recorded.refused)
+        if not recorded.expected:
+            return Judged(recorded.calls, recorded.names)
+        hello = values.hello(self._tasks[qid].signature.required)
+        said = "\n".join([hello, *recorded.expected]).encode()
+        kept = self._states.spool.put(f"expected {qid}", Answers(evidence=NOTHING_DONE, said=said))
+        return Judged(recorded.calls, recorded.names, [kept], is_weak=True)
 
     def _results(self, phase: str, made: Mapping[str, Job]) -> dict[str, Executed | str]:
         """Run a job of each task; return the results by task."""
@@ -106,192 +90,158 @@ class TestedTasks:
         found = dict(self._settler.settle(phase, [(keys[qid], job) for qid, job in made.items()]))
         return {qid: found.get(key, "it was not run") for qid, key in keys.items()}
 
-    def _check_references(self, tried: Mapping[tuple[str, CallList], ReferenceTrial]) -> None:
-        judged = {qid for (qid, _), reference in tried.items() if reference.verdict.judgement is not None}
-        if len(judged) > 1 and judged <= self.known.broken.keys():
-            first = min(judged)
-            raise InputError(
-                [
-                    f"None of the {len(judged)} reference solutions passes its task's tests. Is the column with the "
-                    f"solutions the right one? The first failure: {first}: {self.known.broken[first]}"
-                ]
-            )
-
-    def _settle(
-        self, qid: str, recording: Recording | None, tried: Mapping[tuple[str, CallList], ReferenceTrial]
-    ) -> bool:
-        """Choose a task's calls, and keep the answers of its reference solution; return whether this is known now."""
-        if recording is None:
-            self.known.calls[qid] = NotJudged(why="recording the calls of its tests did not finish")
-            return True
-        alone = agreed_calls(recording)
-        if self._tasks[qid].solution is None:
-            self.known.calls[qid] = alone
-            return True
-        calls = next((c for c in possible_calls(recording) if _passes(tried[qid, c].verdict)), None)
-        if calls is None and isinstance(alone, CallList):
-            return False
-        self.known.calls[qid] = calls or alone
-        if calls is not None:
-            reference = tried[qid, calls]
-            again = None if reference.other is None else self._answers(_again(reference.runs[0]))
-            self.known.keep(qid, [*map(self._answers, reference.runs)], reference.other, again)
-        return True
-
-    def _settle_failed(
-        self, recordings: dict[str, Recording], tried: Mapping[tuple[str, CallList], ReferenceTrial]
-    ) -> None:
-        """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests."""
-        made = {qid: self._official_job(qid) for qid in recordings}
-        for qid, result in self._results("running references officially", made).items():
-            why = _why(tried[qid, possible_calls(recordings[qid])[0]].verdict)
-            if isinstance(result, str):
-                self.unrecorded[qid] = result
-            elif result.is_success:
-                self.known.calls[qid] = NotJudged(why=f"{NOT_APART}: {why}")
+    def _answered(self, states: Mapping[str, Judged]) -> dict[str, State | _Failed]:
+        """Let reference solutions answer apart from their tests, and let these judge the answers."""
+        runs = {qid: [self._reference(qid, seed) for seed in HASH_SEEDS] for qid in states}
+        asked = [self._request(run, states[run.qid]) for each in runs.values() for run in each]
+        self._answering.run("running references", asked)
+        verdicts = self.judge([run for each in runs.values() for run in each], states)
+        found: dict[str, State | _Failed] = {}
+        for qid, each in runs.items():
+            of_runs = [verdicts[run] for run in each]
+            failed = next((verdict for verdict in of_runs if not _passes(verdict)), None)
+            if failed is not None:
+                found[qid] = Lost(failed.lost) if failed.lost else _Failed(_why(failed))
+            elif (likeness := of_runs[0].judgement and of_runs[0].judgement.likeness) and likeness.is_silent:
+                found[qid] = NotJudged(SILENT)
             else:
-                self.known.calls[qid], self.known.broken[qid] = agreed_calls(recordings[qid]), why
+                kept = [self._states.spool.put(f"reference {run.hash_seed} {qid}", self._answers(run)) for run in each]
+                found[qid] = states[qid]._replace(runs=kept)
+        return found
+
+    def _reference(self, qid: str, seed: int) -> Candidate:
+        return Candidate(qid=qid, source=self._tasks[qid].reference or "", role="reference", hash_seed=seed)
+
+    def _failed(self, failed: Mapping[str, str]) -> dict[str, State | _Failed]:
+        """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests.
+
+        If it does not, it is wrong, and the task is judged as one without.
+        """
+        found: dict[str, State | _Failed] = {}
+        made = {qid: self._official_job(qid) for qid in failed}
+        for qid, result in self._results("running references officially", made).items():
+            if isinstance(result, str):
+                found[qid] = Lost(result)
+            elif result.is_success:
+                found[qid] = NotJudged(f"{NOT_APART}: {failed[qid]}")
+        wrong = [qid for qid in failed if qid not in found]
+        for qid, state in self._recorded(wrong, alone=True).items():
+            found[qid] = state
+            if isinstance(state, (Judged, NotJudged)):
+                found[qid] = state._replace(broken=failed[qid])
+        return found
 
     def _official_job(self, qid: str) -> Job:
         task = self._tasks[qid]
-        program = Program(completion=task.reference or "")
-        attempt = jobs.Attempt(task=task, sample=0, program=program)
+        attempt = jobs.Attempt(task=task, sample=0, program=Program(completion=task.reference or ""))
         return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
 
-    def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, CallList], ReferenceTrial]:
-        """Let reference solutions answer the calls that may be right, several times, and judge their answers."""
-        wanted = {
-            (qid, calls): [
-                Candidate(qid=qid, source=f"{source}\n#{number}", hash_seed=seed) for seed in hash_seeds(source)
-            ]
-            for qid, recording in recordings.items()
-            if (source := self._tasks[qid].reference) is not None
-            for number, calls in enumerate(possible_calls(recording))
-        }
-        first = {runs[0]: calls for (_, calls), runs in wanted.items()}
-        others = {run: self._reordered(run.qid, calls) for run, calls in first.items()}
-        asked = [self._request(run, calls) for (_, calls), runs in wanted.items() for run in runs]
-        asked += [self._request(_again(run), other.calls) for run, other in others.items() if other is not None]
-        self._answering.run("running references", asked)
-        verdicts = self.judge(first, first)
-        return {key: ReferenceTrial(verdicts[runs[0]], runs, others[runs[0]]) for key, runs in wanted.items()}
-
-    def _reordered(self, qid: str, calls: CallList) -> Reordered | None:
-        """Return the calls in another order, if the tests construct objects of a class to be written."""
-        return reordered(calls) if self._tasks[qid].signature.tested_classes else None
+    def _check_references(self, qids: Sequence[str]) -> None:
+        have = [qid for qid in qids if self._tasks[qid].solution is not None]
+        failed = {qid: why for qid, why in self._states.broken.items() if qid in have}
+        if len(have) > 1 and len(failed) == len(have):
+            first = min(failed)
+            raise InputError(
+                [
+                    f"None of the {len(have)} reference solutions passes its task's tests. Is the column with the "
+                    f"solutions the right one? The first failure: {first}: {failed[first]}"
+                ]
+            )
 
     # --- answers ---
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
-        self._answering.run("answering", [request for candidate in candidates for request in self._asked(candidate)])
+        asked = [self._request(one, state) for one in candidates if isinstance(state := self._of(one), Judged)]
+        self._answering.run("answering", asked)
 
-    def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
-        """Yield what a candidate is asked: the recorded calls, and perhaps once more in another order."""
-        calls = self.known.calls.get(candidate.qid)
-        if isinstance(calls, CallList):
-            yield self._request(candidate, calls)
-            if (other := self.known.other(candidate.qid)) is not None:
-                yield self._request(_again(candidate), other.calls)
+    def _of(self, candidate: Candidate) -> State | None:
+        return self._states.get(candidate.qid)
 
-    def _request(self, candidate: Candidate, calls: CallList) -> AnswerRequest:
-        task, limits = self._tasks[candidate.qid], self._limits
-        return AnswerRequest(
-            candidate,
-            calls.calls,
-            lambda _: jobs.reseeded(jobs.answer_job(task, candidate.source, calls, limits), candidate.hash_seed),
-        )
+    def _request(self, candidate: Candidate, state: Judged) -> AnswerRequest:
+        task = self._tasks[candidate.qid]
 
-    def _kept(self, candidate: Candidate) -> StoredAnswers | None:
-        found = self._answering.found.get(candidate)
-        return found.answers[0] if found is not None and found.answers else None
+        def job(calls: Sequence[str]) -> Job:
+            made = jobs.answer_job(task, candidate.source, calls, state.names, self._limits)
+            return jobs.reseeded(made, candidate.hash_seed)
 
-    def _answers(self, candidate: Candidate) -> Answers | None:
-        """Return what a candidate has answered; None if it was lost."""
-        kept = self._kept(candidate)
-        return None if kept is None else self._spool.get(kept)
+        return AnswerRequest(candidate, state.calls, job)
+
+    def _kept(self, candidate: Candidate) -> StoredAnswers:
+        return self._answering.found[candidate].answers[0]
+
+    def _answers(self, candidate: Candidate) -> Answers:
+        return self._spool.get(self._kept(candidate))
 
     # --- verdicts ---
 
     def judge(
-        self, candidates: Iterable[Candidate], calls: Mapping[Candidate, CallList] | None = None
+        self, candidates: Iterable[Candidate], references: Mapping[str, Judged] | None = None
     ) -> dict[Candidate, Verdict]:
         """Return the verdicts on candidates that have been asked. Equal answers are judged once.
 
-        `calls`: those of reference solutions, which the tests alone judge.
+        `references`: the states of tasks whose reference solutions are to be judged.
         """
         asked = [candidate for candidate in candidates if candidate in self._answering.found]
-        missing = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
-        answered = [candidate for candidate in asked if candidate not in missing]
-        verdicts = {} if calls is not None else {c: v for c in answered if (v := self._as_reference(c)) is not None}
+        verdicts = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
+        if references is None:
+            same = (c for c in asked if c not in verdicts and self._is_expected(c))
+            verdicts |= {c: self._as_expected(c) for c in same}
+        items = [(*self._judge_job(c, references), c) for c in asked if c not in verdicts]
         lost: dict[str, str] = {}
-        rest = [candidate for candidate in answered if candidate not in verdicts]
-        items = [(*self._judge_job(one, None if calls is None else calls[one]), one) for one in rest]
-        new = [(key, made) for key, made, _ in items if key not in self._judged]
-        phase = "judging" if calls is None else "judging references"
-        for key, result in self._settler.settle(phase, new, passed=len(verdicts)):
+        new = [(key, made) for key, made, _ in items if key not in self._judgements]
+        phase = "judging" if references is None else "judging references"
+        for key, result in self._settler.settle(phase, new, passed=len(asked) - len(items)):
             if isinstance(result, str):
                 lost[key] = result
             elif result.judge is not None:
-                self._judged[key] = result.judge
+                self._judgements[key] = result.judge
         for key, _, candidate in items:
-            judged = self._judged.get(key)
+            judged = self._judgements.get(key)
             why = lost.get(key, "it was not judged")
-            answers = self._answering.found[candidate].answers[0]
-            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, answers)
-        return missing | verdicts
+            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, self._kept(candidate))
+        return verdicts
 
     def _missing(self, candidate: Candidate) -> Verdict | None:
         """Return the verdict on a candidate without answers; None if it has all of them."""
-        every = (self._answering.found.get(form) for form in (candidate, _again(candidate)))
-        found = next((found for found in every if found is not None and not found.answers), None)
-        return None if found is None else Verdict(lost=found.lost, is_open=found.is_open)
+        found = self._answering.found[candidate]
+        return None if found.answers else Verdict(lost=found.lost, is_open=found.is_open)
 
-    def _as_reference(self, candidate: Candidate) -> Verdict | None:
-        """Return the verdict on a candidate whose answers are those of the reference solution, byte for byte."""
-        reference, kept = self.known.references.get(candidate.qid), self._kept(candidate)
-        if reference is None or kept is None or kept.digest != reference.runs[0].digest:
-            return None
-        if reference.again is not None:
-            again = self._kept(_again(candidate))
-            if again is None or again.digest != reference.again.digest:
-                return None
-        number = self.compared_calls(candidate.qid)
-        likeness = Likeness(calls=Calls(n=number, same=number))
-        return Verdict(judgement=Judgement(evidence=kept.evidence, confirmed=True, likeness=likeness))
+    def _is_expected(self, candidate: Candidate) -> bool:
+        """Whether a candidate's answers are the expected ones, byte for byte. Then no test runs."""
+        state = self._of(candidate)
+        return isinstance(state, Judged) and self._kept(candidate).digest in {run.digest for run in state.runs}
 
-    def _judge_job(self, candidate: Candidate, calls: CallList | None) -> tuple[str, Made]:
+    def _as_expected(self, candidate: Candidate) -> Verdict:
+        state = self._of(candidate)
+        assert isinstance(state, Judged)
+        likeness = Likeness(calls=Calls(n=len(state.calls), same=len(state.calls)))
+        return Verdict(judgement=Judgement(evidence=self._kept(candidate).evidence, confirmed=True, likeness=likeness))
+
+    def _judge_job(self, candidate: Candidate, references: Mapping[str, Judged] | None) -> tuple[str, Made]:
         """Return the job that judges a candidate: its key, and what makes it; see `judge`."""
         task, kept = self._tasks[candidate.qid], self._kept(candidate)
-        assert kept is not None
-        recorded = calls or self.known.calls[candidate.qid]
-        assert isinstance(recorded, CallList)
-        reference = None if calls is not None else self.known.references.get(candidate.qid)
-        own = None if reference is None or reference.again is None else self._kept(_again(candidate))
-        each = False if calls is not None else task.lists_tests if self._each is None else self._each
+        state = self._of(candidate) if references is None else references[candidate.qid]
+        assert isinstance(state, Judged)
+        is_reference = references is not None
+        each = False if is_reference else task.lists_tests if self._each is None else self._each
 
         def make() -> Job:
-            again = None
-            if own is not None and reference is not None and reference.again is not None and reference.other:
-                expected = self.known.spool.get(reference.again)
-                again = jobs.OtherOrder(reference.other, expected, self._spool.get(own))
-            expected_answers = None if calls is not None else self.known.expected_answers(candidate.qid)
-            answers = self._spool.get(kept)
+            said = self._spool.get(kept).said
+            expected = [said] if is_reference else [self._states.spool.get(run).said for run in state.runs]
             return jobs.judge_job(
-                task, recorded, answers, self._limits, expected=expected_answers, again=again, each=each
+                task, state, said, self._limits, expected=expected, is_reference=is_reference, each=each
             )
 
-        expected = [] if reference is None else [one.digest for one in filter(None, (*reference.runs, reference.again))]
-        of = {"answers": kept.digest, "expected": expected, "again": own and own.digest, "alone": calls is not None}
-        around = jobs.judge_job(task, recorded, jobs.NO_ANSWERS, self._limits, each=each)
+        around = jobs.judge_job(task, state, b"", self._limits, expected=[], is_reference=is_reference, each=each)
+        of = {"said": kept.digest, "expected": [run.digest for run in state.runs]}
         return self._settler.key({**around, "of": of}), make
 
 
-def _again(candidate: Candidate) -> Candidate:
-    return msgspec.structs.replace(candidate, again=True)
+class _Failed(msgspec.Struct, frozen=True):
+    """A task whose reference solution fails its tests; what follows is open."""
 
-
-_MISSING = re.compile(r"No module named '([\w.]+)'")
+    why: str
 
 
 def _why(verdict: Verdict) -> str:
@@ -331,3 +281,13 @@ def _is_late(judged: Judgement, answers: StoredAnswers) -> bool:
     """Whether the tests arrive at the very call in which a program used up its time and did not go on afterwards."""
     is_late = answers.evidence.stopped in {"cpu", "blocked"} and not answers.evidence.oom and not answers.unsure
     return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS
+
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+
+
+def lacking(states: Mapping[str, State]) -> dict[str, str]:
+    """Return the tasks whose tests or reference solution need a module that the sandbox does not have, and its name."""
+    why = {qid: state.broken if isinstance(state, Judged) else state.why for qid, state in states.items()}
+    found = {qid: _MISSING.search(text) for qid, text in why.items()}
+    return {qid: match[1] for qid, match in found.items() if match is not None}

@@ -55,9 +55,14 @@ def _stub(node: ast.stmt) -> str:
 
 
 def _constructed(tests: str, names: Sequence[str]) -> dict[str, str]:
-    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests."""
+    """Return stubs of the classes among these names: with a capital letter, and constructed by the tests.
+
+    A name whose calls are only compared is a function: in MBPP, 25 functions have a capital letter.
+    """
     nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
+    compared = {id(part) for node in nodes if isinstance(node, ast.Compare) for part in (node.left, *node.comparators)}
+    compared |= {id(node.test) for node in nodes if isinstance(node, ast.Assert)}
     called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     owners = [(call.func.value, call.func.attr) for call in calls if isinstance(call.func, ast.Attribute)]
     assigned = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
@@ -66,7 +71,9 @@ def _constructed(tests: str, names: Sequence[str]) -> dict[str, str]:
         if name in called and name[0].isupper():
             objects = {_name(target) for target, value in assigned if _constructs(value, name)} - {""}
             methods = [method for owner, method in owners if _constructs(owner, name) or _name(owner) in objects]
-            stubs[name] = _class(name, dict.fromkeys(["__init__", *methods]))
+            made = [call for call in calls if _name(call.func) == name]
+            if methods or any(id(call) not in compared for call in made):
+                stubs[name] = _class(name, dict.fromkeys(["__init__", *methods]))
     return stubs
 
 

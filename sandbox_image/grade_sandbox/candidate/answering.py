@@ -1,7 +1,11 @@
-"""The process of a candidate: it executes the candidate's code and answers calls, one after the other.
+"""The process of a program: it executes the program's code and answers calls, one after the other.
 
-It never has the tests or an expected value. It gets a call whose arguments depend on answers only after it has answered
-all calls before; others come in batches (dialogue.py).
+It never has the tests or an expected value. A call and a reply are values (values.py):
+
+    (target, arguments, named arguments, state)     target: ("name" | "value" | "function" | "op", which)
+    (how, value, arguments, named arguments, printed, consumed)      how: RETURNED, RAISED or UNSENT
+
+A reply has the arguments as the call left them, in one message with the value, so that aliases are kept.
 """
 
 import os
@@ -9,61 +13,49 @@ import struct
 import sys
 from time import monotonic
 
+from grade_sandbox import operations, values, wire
+from grade_sandbox.candidate.state import Entered
 from grade_sandbox.confine import process
-from grade_sandbox.values import (
-    call_context,
-    instances,
-    plain_forms,
-    receiving,
-    remote_objects,
-    sending,
-    standing_in,
-    wire,
-)
-from grade_sandbox.values.messages import RAISED, RETURNED, Call, Hello, Reply, failure, unsent
-from grade_sandbox.values.passed import Passed
 
-# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
+# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the program's code.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from grade_sandbox.jobs import Candidate
 
-
 BUFFER = 1 << 16
 LATEST_SECONDS = 0.005
 """Time after which an answer is sent although further calls are there, so that a slow call is known to be slow."""
-_FUNCTION = type(lambda: None)
+_EQ: "Any" = object.__eq__
+SIGNATURE = "<signature>"
+RETURNED, RAISED, UNSENT = "returned", "raised", "unsent"
+"""How a call ended: with a value, with an exception, or with something that cannot be serialized."""
 
 
 def candidate(spec: "Candidate", channel_fd: int) -> None:
-    """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
+    """Execute a program's code, report what it defines, and answer calls until the channel closes."""
     process.enlarge_stack()
     process.seed()
     channel = _Channel(channel_fd)
     process.hear_alarm(channel.finish)
     sys.stdin = sys.stderr = process.Streams()
     printed = sys.stdout = process.Streams()
-    namespace: dict[str, Any] = {"__file__": process.FILE}
     try:
-        exec(compile(spec["signature"], plain_forms.SIGNATURE, "exec"), namespace)
-        originals = instances.declared(spec["classes"], namespace)
-        asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
-        exec(compile(spec["source"], "<candidate>", "exec"), namespace)
+        program = Program(spec)
     except BaseException as error:
-        channel.send(failure(wire.clip(f"{type(error).__name__}: {error}")))
+        channel.send(wire.failure(f"{type(error).__name__}: {error}"))
         channel.flush()
         return
-    answerer = _Answerer(spec, namespace, originals, asked, call_context.Entered(printed))
+    answerer = Answerer(spec, program, Entered(printed))
     channel.send(answerer.hello())
     while True:
         try:
-            call = Call.read(wire.receive_bytes(channel.receive, wire.MAX_BYTES))
+            call = wire.receive_bytes(channel.receive, values.MAX_BYTES)
         except (wire.ClosedError, OSError):
             return
-        channel.send(answerer.answer(call))
+        channel.send(answerer.answer(call).encode())
 
 
 class _Channel:
@@ -104,106 +96,135 @@ class _Channel:
             self.flush()
 
 
-class _Answerer:
-    """The state of a candidate's process between calls."""
+def declared(names: "Iterable[str]", namespace: "Mapping[str, Any]") -> "dict[str, type[Any]]":
+    """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are not library classes."""
+    found = {}
+    for name in names:
+        first, *rest = name.split(".")
+        kind = namespace.get(first)
+        for part in rest:
+            kind = vars(kind).get(part) if isinstance(kind, type) else None
+        if isinstance(kind, type) and values.is_own(kind):
+            found[name] = kind
+    return found
 
-    def __init__(
-        self,
-        spec: "Candidate",
-        namespace: "dict[str, Any]",
-        originals: "dict[str, type[Any]]",
-        asked: "list[str]",
-        entered: call_context.Entered,
-    ) -> None:
-        """`originals`: the classes of the signature. `asked`: names of the classes that the candidate must write."""
-        self._namespace, self._entered = namespace, entered
-        self._names, self._reads = spec["names"], spec["reads"]
-        self._wanted = {*spec["names"], *spec["stubs"]}
-        self._asked, self._tells_changes = asked, "each" not in spec
-        # Their objects stay here.
-        self._tested = {namespace[name]: name for name in asked if isinstance(namespace.get(name), type)}
-        self._objects = sending.Numbers()
-        self._classes = originals | instances.declared(spec["classes"], namespace)
-        self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
-        self._kept, self._next = set(spec.get("kept", ())), 0
-        self._answers: dict[int, Any] = {}
-        self._arguments: dict[int, dict[Any, Any]] = {}
-        """Answers and arguments of those calls that later calls name."""
+
+class Program(values.Context):
+    """A program's names, and the objects that stay with it: those of the classes to be written, and functions."""
+
+    def __init__(self, spec: "Candidate") -> None:
+        """Execute the signature and the program; raises what they raise."""
+        self.namespace: dict[str, Any] = {"__file__": process.FILE}
+        exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
+        stubs = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
+        kept = [name for name in spec["classes"] if name.partition(".")[0] not in stubs]
+        originals = declared(kept, self.namespace)
+        exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
+        classes = originals | declared(kept, self.namespace)
+        super().__init__(classes)
+        self.names = {kind: name for table in (originals, classes) for name, kind in table.items()}
+        self.asked: set[str] = set()
+        self.tested: dict[type[Any], str] = {}
+        self.ask([*stubs, *(name for name, how in spec["names"].items() if how == "class")])
+        self.answers: dict[int, Any] = {}
+        self._objects: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def ask(self, names: "Iterable[str]") -> None:
+        """Keep the objects of these classes here."""
+        self.asked |= set(names)
+        self.tested |= {self.namespace[name]: name for name in self.asked if isinstance(self.namespace.get(name), type)}
+        self.classes |= {name: kind for kind, name in self.tested.items()}
+
+    def _number(self, value: "Any") -> int:
+        found = self._numbers.get(id(value))
+        if found is None:
+            found = self._numbers[id(value)] = len(self._objects)
+            self._objects.append(value)
+        return found
+
+    def node_of(self, value: "Any") -> "tuple[str, Any] | None":
+        if not self.tested:
+            return None
+        if isinstance(value, type):
+            return ("class", self.tested[value]) if value in self.tested else None
+        kind = next((kind for kind in type(value).__mro__ if kind in self.tested), None)
+        if kind is None:
+            return None
+        compares = type(value).__eq__ is not _EQ
+        return "remote", [self._number(value), self.tested[kind], int(compares)]
+
+    def function(self, value: "Any") -> "tuple[str, Any]":
+        return "function", self._number(value)
+
+    def held(self, kind: str, content: "Any") -> "Any":
+        if kind == "answer":
+            return self.answers[content]
+        if kind == "function" and isinstance(content, str):
+            return self.namespace[content]
+        return self._objects[content[0] if kind == "remote" else content]
+
+    def constructed(self, name: str, value: "Any") -> None:
+        """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
+        if name in self.asked and values.is_own(type(value)):
+            self.tested.setdefault(type(value), name)
+
+    def target(self, kind: str, which: "Any") -> "Callable[..., Any]":
+        """Return what a call calls."""
+        if kind == "value":
+            return lambda: self.namespace[which]
+        if kind == "op":
+            return operations.FUNCTIONS[which]
+        return self.namespace[which] if kind == "name" else self._objects[which]  # type: ignore[no-any-return]
+
+
+class Answerer:
+    """The state of a program's process between calls."""
+
+    def __init__(self, spec: "Candidate", program: Program, entered: Entered) -> None:
+        self._program, self._entered = program, entered
+        self._stubs = spec["stubs"]
+        self._tells, self._kept = spec.get("tells", True), set[int](spec.get("kept", ()))
+        self._next = 0
 
     def hello(self) -> bytes:
-        """Return the first message: the names the tests may use that the candidate's code defines."""
-        space = self._namespace
-        functions = [n for n, v in space.items() if callable(v) and n in self._wanted]
-        imported = [n for n in self._names if n in space and _is_imported(n, space)]
-        return Hello(functions, imported).written()
+        """Return the first message: which of the names to be written the program defines."""
+        found = [name for name in self._stubs if callable(self._program.namespace.get(name))]
+        return wire.encode({"functions": found}).encode()
 
-    def _encoder(self, known: "Sequence[Any]") -> sending.Encoder:
-        return sending.Encoder(
-            self._labels,
-            known,
-            reads=self._reads,
-            functions=True,
-            tested=self._tested,
-            objects=self._objects,
-        )
-
-    def answer(self, call: Call) -> bytes:
-        """Return the reply to one call, as bytes."""
+    def answer(self, call: "bytes | str", *, is_kept: bool = False) -> str:
+        """Return the reply to one call. `is_kept`: a later call may refer to this answer."""
         number, self._next = self._next, self._next + 1
         how, value = RETURNED, None
         try:
-            decoder = receiving.CallDecoder(call.nodes, self._classes, self._value_of)
-            target, (args, kwargs) = self._value_of(call.target), decoder.arguments(call)
-        except Exception as error:
-            return unsent(f"something else than the call is about ({type(error).__name__})")
-        passed = None
-        if self._tells_changes:
-            passed = Passed(call, decoder.built, self._labels, self._value_of, self._tested)
-        if number in self._kept:
-            self._arguments[number] = {**dict(enumerate(args)), **kwargs}
-        self._entered.enter(call.state)
+            (kind, which), args, kwargs, state = values.read(call, self._program)
+            target = self._program.target(kind, which)
+        except (values.MalformedError, LookupError) as error:
+            if isinstance(error, values.MalformedError):
+                return values.write((UNSENT, f"something else than the call is about ({error})"))
+            return self._reply(RAISED, NameError(f"name {which!r} is not defined"), args, kwargs, state)
+        self._entered.enter(state)
         try:
             value = target(*args, **kwargs)
-            self._constructed(call.target, value)
+            self._program.constructed(which if kind == "name" else "", value)
         except process.TimeoutException:
             # The program did not catch it, so it would not catch it officially either.
             os._exit(0)
         except (Exception, SystemExit) as error:
             how, value = RAISED, _without_frames(error)
-        if number in self._kept and how == RETURNED:
-            self._answers[number] = value
+        if how == RETURNED and (is_kept or number in self._kept):
+            self._program.answers[number] = value
+        return self._reply(how, value, args, kwargs, state)
+
+    def _reply(self, how: str, value: "Any", args: "Any", kwargs: "Any", state: "Any") -> str:
+        told: tuple[Any, ...] = (how, value)
+        if self._tells:
+            printed, consumed = self._entered.left()
+            told = *told, args, kwargs, printed if value is None or state.get("captures") else "", consumed
         try:
-            return self._reply(how, value, call, passed)
-        except wire.UncrossableError as error:
-            why = str(error)
-        except Exception as error:
-            why = f"{wire.type_name(value)} ({type(error).__name__} while it was read)"
-        return unsent(why)
-
-    def _reply(self, how: str, value: "Any", call: Call, passed: "Passed | None") -> bytes:
-        encoder = self._encoder(() if passed is None else (passed,))
-        atom = encoder.encode(value)
-        changes = [] if passed is None else passed.changes(encoder)
-        return Reply(how, atom, encoder.nodes, changes, *self._entered.left(call.state)).written()
-
-    def _constructed(self, target: "list[Any]", value: "Any") -> None:
-        """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
-        kind, name, *_ = target
-        if kind == "name" and name in self._asked and plain_forms.is_own(type(value)):
-            self._tested.setdefault(type(value), name)
-
-    def _value_of(self, expression: "list[Any]") -> "Any":
-        """Return the value of an expression over earlier calls in this process; see placeholder.py."""
-        kind, *rest = expression
-        if kind == "name":
-            return self._namespace[rest[0]]
-        if kind == "ans":
-            return self._answers[rest[0]]
-        if kind == "arg":
-            return self._arguments[rest[0]][rest[1]]
-        if kind == "op":
-            return remote_objects.FUNCTIONS[rest[0]]
-        return standing_in.part(kind, self._value_of(rest[0]), rest[1])
+            return values.write(told, self._program)
+        except values.UnsendableError as error:
+            return values.write((UNSENT, str(error)))
 
 
 def _without_frames(error: "BaseException") -> "BaseException":
@@ -213,14 +234,3 @@ def _without_frames(error: "BaseException") -> "BaseException":
         one.__traceback__ = None
         one = one.__context__
     return error
-
-
-def _is_imported(name: str, namespace: "dict[str, Any]") -> bool:
-    """Whether a value is a module, or some module has it under this name."""
-    value = namespace[name]
-    if type(value) is type(sys):
-        return True
-    if type(value) is _FUNCTION and value.__globals__ is namespace:
-        # A search through all modules would write to a memory page of each, which costs a page fault after a fork.
-        return False
-    return any(getattr(module, "__dict__", {}).get(name) is value for module in list(sys.modules.values()))

@@ -15,8 +15,8 @@ import threading
 import traceback
 import types
 
+from grade_sandbox import wire
 from grade_sandbox.confine import isolation, process
-from grade_sandbox.values import wire
 
 # No `from __future__ import annotations` here: `compile` would pass it on to the program.
 TYPE_CHECKING = False

@@ -13,9 +13,9 @@ import os
 import socket
 import sys
 
+from grade_sandbox import wire
 from grade_sandbox.confine import process
 from grade_sandbox.lint import shortcuts
-from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

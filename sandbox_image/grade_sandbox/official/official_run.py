@@ -6,8 +6,8 @@ One ``exec`` runs program and tests together, in the program's own process.
 import contextlib
 import os
 
+from grade_sandbox import wire
 from grade_sandbox.confine import process
-from grade_sandbox.values import wire
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the program.
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ import os
 import struct
 import time
 
-from grade_sandbox.values import messages
+from grade_sandbox import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class _Replies(Dialogue):
     @property
     def has_failed(self) -> bool:
         """Whether the program could not be loaded, so that no answer follows."""
-        return self.hello is not None and messages.is_failure(self.hello)
+        return self.hello is not None and wire.is_failure(self.hello)
 
     def _take(self, data: bytes) -> None:
         self._bytes += len(data)
@@ -268,8 +268,8 @@ class LockStep(_Replies):
         """Return an answer, or its digest if this says as much: a large text, or an answer that is known."""
         if not self._each or len(whole) <= LARGE:
             return whole
-        short = messages.digest(whole)
-        is_enough = messages.is_text(whole) or short.decode() in self._known
+        short = wire.digest(whole)
+        is_enough = wire.is_text(whole) or short.decode() in self._known
         return short if is_enough or len(whole) > self._each else whole
 
     def _send_batch(self) -> None:
@@ -279,12 +279,9 @@ class LockStep(_Replies):
         end = self._sent + (self._size if self._is_quick else 1)
         self._size, self._begun = min(2 * self._size, MOST_AHEAD), now
         for call in self._parts[self._sent : end]:
-            is_data = messages.is_data(call)
-            if batch and not is_data:
-                break
             encoded = call.encode()
             self._add(batch, encoded)
-            if not is_data or len(batch) > _BATCH_BYTES:
+            if len(batch) > _BATCH_BYTES:
                 break
         self.pending = memoryview(bytes(batch))
 

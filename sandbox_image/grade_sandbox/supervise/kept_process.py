@@ -8,16 +8,16 @@ import select
 import socket
 import time
 
+from grade_sandbox import wire
 from grade_sandbox.confine.isolation import LINTER_SLOT
 from grade_sandbox.supervise import watch
-from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from grade_sandbox.jobs import Compare, Request, Task
+    from grade_sandbox.jobs import Compare, JudgedTask, Request, Task
     from grade_sandbox.supervise.dialogue import Results
     from grade_sandbox.supervise.zygote import Zygotes
 
@@ -94,7 +94,7 @@ class KeptProcess:
 class JudgeProcess(KeptProcess):
     """The process that records and judges. It compiles tests, and forks to run them."""
 
-    _task: Task | Compare | None = None
+    _task: Task | JudgedTask | Compare | None = None
 
     def ask(self, request: Request) -> None:
         """Run a task's tests once; the task is sent only if it differs from the last one."""

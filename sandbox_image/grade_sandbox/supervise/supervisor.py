@@ -12,18 +12,18 @@ import socket
 import time
 from typing import cast
 
+from grade_sandbox import values
 from grade_sandbox.confine import isolation
 from grade_sandbox.supervise import dialogue, watch
 from grade_sandbox.supervise.kept_process import JudgeProcess, LintProcess
 from grade_sandbox.supervise.zygote import Zygotes, needs_numpy
-from grade_sandbox.values import messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, BinaryIO, Literal
+    from typing import Any, BinaryIO
 
-    from grade_sandbox.jobs import Answer, Answers, Compare, Job, JudgedTask, Script, Task, Work
+    from grade_sandbox.jobs import Answer, Compare, Job, JudgedTask, Script, Task, Work
     from grade_sandbox.supervise.zygote import End
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
@@ -112,17 +112,8 @@ class Supervisor:
             return self._watch(job, pid, OFFICIAL_SLOT, dialogue.OneResult(read_end, _OFFICIAL), alarm=True, grace=0.0)
 
     def _record(self, job: Job) -> dict[str, Any]:
-        """Record the calls of a task's tests twice, each time in a process of its own; see recording.py."""
-        found, used = {}, 0.0
-        works: tuple[Literal["truthy", "falsy"], ...] = "truthy", "falsy"
-        for work in works:
-            seen = self._run_tests(job, work, job["record"], fields={"recorded": dict}, limit=MAX_RECORD)
-            evidence = seen["evidence"]
-            used += evidence["cpu"]
-            if evidence["stopped"] is not None:
-                return {"evidence": evidence}
-            found[work] = seen.get("recorded", {"refused": "the recording did not end"})
-        return {"recorded": found, "evidence": evidence | {"cpu": round(used, 4)}}
+        """Record the calls of a task's tests; see recording.py and expecting.py."""
+        return self._run_tests(job, "record", job["record"], fields={"recorded": dict}, limit=MAX_RECORD)
 
     def _answer(self, job: Job) -> dict[str, Any]:
         """Let a candidate answer recorded calls, or run a program once for each input."""
@@ -137,7 +128,7 @@ class Supervisor:
         each = candidate.get("each", 0)
         cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
         numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
-        spec = {**candidate, "kept": messages.kept(calls)}
+        spec = {**candidate, "kept": values.references(calls)}
         with self._talking(job, "candidate", spec, cpu, numeric=numeric) as (pid, fd):
             most = asked.get("most", dialogue.MOST_SECONDS)
             said = dialogue.LockStep(fd, calls, each=each, known=asked.get("known", ()), most=most)
@@ -171,14 +162,14 @@ class Supervisor:
         Their verdict comes first. A pass is not known to be right if its examination was stopped.
         """
         asked = job["judge"]
-        task, answers, each = asked["task"], asked["answers"], asked.get("each", False)
-        seen = self._run_tests(job, "judge", task, answers, fields=_JUDGED, each=each)
+        task, said, each = asked["task"], asked["said"], asked.get("each", False)
+        seen = self._run_tests(job, "judge", task, said, fields=_JUDGED, each=each)
         evidence, passed = seen["evidence"], seen.get("confirmed")
         again = (FILLED if job.get("alone") else STARVED) if passed else ()
         if passed is None or evidence["stopped"] in again:
             return {"evidence": evidence}
         evidence["stopped"] = None
-        if "likeness" not in seen and answers["said"] and "expected" in task and (passed or task["expected"]):
+        if "likeness" not in seen and said and "expected" in task:
             seen["likeness"] = {"doubt": "examining its answers did not finish"}
         if passed and (doubt := seen.get("likeness", {}).get("doubt")):
             seen |= {"confirmed": False, "reason": doubt, "kind": "unlike"}
@@ -193,13 +184,13 @@ class Supervisor:
         job: Job,
         work: Work,
         task: Task | JudgedTask | Compare,
-        answers: Answers | None = None,
+        said: bytes = b"",
         *,
         fields: dialogue.Fields,
         limit: int = dialogue.MAX_RESULT,
         each: bool = False,
     ) -> dict[str, Any]:
-        """Run a task's tests in a fork of the process that has them. `answers`: to the calls of this task."""
+        """Run a task's tests in a fork of the process that has them. `said`: what a program answered to the calls."""
         given: list[str] = []
         expected: list[str] = []
         if "pairs" in task:
@@ -209,18 +200,18 @@ class Supervisor:
             numeric = "evalplus" in compared or (bool(compared["function"]) and needs_numpy((), [*given, *expected]))
         else:
             tests = cast("JudgedTask", task)
-            if answers is not None:
-                given = [*tests["calls"], answers["said"].decode()]
+            if work == "judge":
+                given = [*tests["calls"], said.decode()]
                 expected = [run.decode() for run in tests.get("expected", ())]
             numeric = needs_numpy([tests["signature"], tests["test"]], [*given, *expected])
         pid = self.judge.prepare(numeric=numeric)
-        said = dialogue.Results(self.judge.result_fd, fields, limit)
-        observed = self._watched(job, pid, said)
+        results = dialogue.Results(self.judge.result_fd, fields, limit)
+        observed = self._watched(job, pid, results)
         most = job["cpu"] * (dialogue.LATER_TIMES if work == "judge" else 1)
-        self.judge.ask({"work": work, "cpu": most, "task": task, "answers": answers, "each": each})
+        self.judge.ask({"work": work, "cpu": most, "task": task, "said": said, "each": each})
         observed.wait()
         self._kill_strangers()
-        ended = self.judge.wait_for_end(said)
+        ended = self.judge.wait_for_end(results)
         if ended["left"]:
             self.judge.stop()
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)

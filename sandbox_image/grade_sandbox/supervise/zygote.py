@@ -21,13 +21,13 @@ import struct
 import sys
 from typing import NamedTuple
 
+from grade_sandbox import wire
 from grade_sandbox.candidate import answering, script
 from grade_sandbox.confine import isolation, process
+from grade_sandbox.judging import judging
 from grade_sandbox.lint import linter
 from grade_sandbox.official import official_run
-from grade_sandbox.tests import judging
-from grade_sandbox.values import wire
-from grade_sandbox.values.messages import has_arrays
+from grade_sandbox.values import has_arrays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -381,9 +381,11 @@ def judge(program: Program, samples: list[dict[str, Any]]) -> None:
         assert official in program.official, said
         assert "unscored" not in (official, careful), said
         if official != "passed" or not program.honest:
-            assert sample["careful"]["credit"] == 0, said
+            assert not sample["careful"]["credit"], said
         elif program.official == {"passed"}:
             assert sample["careful"]["credit"] == 1, said
+        if careful == "not_judged":  # the tests use an answer in a way that needs a reference solution
+            continue
         if program.careful:
             assert careful == program.careful, said
         details = sample["official"]["detail"] + sample["careful"]["detail"]

@@ -44,16 +44,17 @@ def solution(x):
     )
 
 
+_RETURNED = '["tuple", [1, 2]], ["str", "returned"]'
 _NODES = {
-    "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
-    "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
-    "deep-tuples-hashed": (
-        '[["set", [{"node": 1}]]] + [["tuple", [{"node": i + 2}]] for i in range(90000)] + [["tuple", []]]'
-    ),
+    "pointers-of-numpy": '["array", ["|O", [1], "AAAAAAAAAAA=", []]]',
+    "hash-flood": '["set", [*range(3, 50003)]], *[["int", hex(i * ((1 << 61) - 1))] for i in range(50000)]',
+    "deep-tuples-hashed": ('["set", [3]], *[["tuple", [i + 4]] for i in range(90000)], ["tuple", []]'),
 }
 _MESSAGES = {
-    "huge-integer": '{"returned": {"integer": "0x" + "f" * 20000000}, "nodes": [], "changes": []}',
-    "system-exit": '{"raised": {"node": 0}, "nodes": [["exception", "SystemExit", [0]]], "changes": []}',
+    "huge-integer": f'[{_RETURNED}, ["int", "0x" + "f" * 20000000]]',
+    "system-exit": (
+        '[["tuple", [1, 2]], ["str", "raised"], ["exception", [".SystemExit", "SystemExit", [3], []]], ["tuple", []]]'
+    ),
     "confirmation": '{"confirmed": True, "reason": "", "kind": ""}',
     "frame-of-40-mb": 'b"x" * (40 << 20)',
 }
@@ -64,10 +65,9 @@ _SUSPECT = {
 {CHEAT}
 {_SEND}
 class Early:
-    hello = {{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}}
-    send({{**hello, "errors": {{}}, "values": {{}}, "nodes": []}})
+    send({{"functions": ["solution", "check", "isinstance", "print"]}})
     for count in range(50):
-        send({{"returned": count, "nodes": [], "changes": []}})
+        send([["tuple", [1, 2]], ["str", "returned"], ["int", count]])
 def solution(x):
     cheat()
     return 0
@@ -89,17 +89,17 @@ def solution(x):
 PROGRAMS = [
     *(Program(name=name, source=source, official=PASSED, careful="suspect") for name, source in _SUSPECT.items()),
     *(_forger(name, message) for name, message in _MESSAGES.items()),
-    *(_forger(name, f'{{"returned": {{"node": 0}}, "nodes": {nodes}}}') for name, nodes in _NODES.items()),
+    *(_forger(name, f"[{_RETURNED}, {nodes}]") for name, nodes in _NODES.items()),
     _forger(
         "frozen-instance-changed",
-        '{"returned": 1, "nodes": [], "changes": [[0, ["instance", "Point", ["a", 7]]]]}',
-        "\n\npoint = Point(1)\nresult = solution(point)\nassert result and point.a == 7\n",
-        says="a change of an instance that does not change",
+        '[["tuple", [1, 2, 3, 4, 5, 6]], ["str", "returned"], ["int", 1], ["tuple", [7]], ["dict", []], ["str", ""], '
+        '["int", 0], ["object", ["Point", [2], ["__class__"]]]]',
+        "\n\npoint = Point(1)\nresult = solution(point)\nassert result == 1 and point.a == 7\n",
     ),
     _forger(
         "integer-power-in-a-decimal",
-        '{"returned": {"node": 0}, "nodes": [["decimal", ["1E+99999999"]]], "changes": []}',
-        "\n\nresult = solution(1)\nassert int(result) == 5\n",
+        f'[{_RETURNED}, ["decimal", "1E+99999999"]]',
+        "\n\nresult = solution(1)\nassert result == 5\n",
     ),
     Program(
         name="forged-stop-iteration-ends-the-loop",

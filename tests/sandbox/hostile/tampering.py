@@ -210,7 +210,11 @@ def solution(x):
             says=says,
         )
         for name, reply, says in (
-            ("infinity-by-its-exponent", """b'{"returned":1e999,"nodes":[]}'""", "a number that is not finite"),
+            (
+                "infinity-by-its-exponent",
+                """b'[["tuple",[1,2]],["str","returned"],["float","inf"]]'""",
+                "a number that is not finite",
+            ),
             ("grows-beyond-a-message", "b'\\xff' * (11 << 20)", ""),
         )
     ),

@@ -60,6 +60,8 @@ def test_several_classes_are_asked() -> None:
 
 
 def test_without_a_solution_another_name_is_a_function() -> None:
+    """Also with a capital letter, if its calls are only compared."""
+    assert make("q1", "", "assert Find_Max([1]) == 1\nassert Find_Max([2])", {}, None).signature.tested_classes == ()
     made = make("q1", "", "r = reverse('ab')\nassert r.upper() == 'BA'", {}, None).signature
     assert (made.stubs, made.tested_classes) == (("reverse",), ())
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from grader.sandbox.answer import Answers, Evidence
+from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import CallList
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
+from grader.scorers.execution.states import Judged
 from tests.scorers.execution.made import make
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
@@ -20,14 +20,14 @@ LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 
 CODE = "def solution(a):\n    return a + 2"
-CALLS = CallList(calls=('{"f": 1}',), names=("N",), reads=("x",))
-EVIDENCE = Evidence(stopped=None, status=None, cpu=0.1, wall=0.2, waited=0.0, oom=False)
+STATE = Judged([values.call("solution", [1])], {"N": "value"})
 
 
 def test_a_candidate_gets_nothing_of_the_tests_and_the_judge_nothing_of_a_candidate_but_its_answers() -> None:
-    assert "solution(1) == 3" not in json.dumps(jobs.answer_job(TASK, CODE, CALLS, LIMITS))
-    judge = jobs.judge_job(TASK, CALLS, Answers(evidence=EVIDENCE, said=b"{}\n[]"), LIMITS)
-    assert judge["judge"]["answers"] == {"said": b"{}\n[]"}
+    answer = jobs.answer_job(TASK, CODE, STATE.calls, STATE.names, LIMITS)
+    assert "solution(1) == 3" not in json.dumps(answer)
+    judge = jobs.judge_job(TASK, STATE, b"{}\n[]", LIMITS, expected=[b"{}\n[]"])
+    assert judge["judge"]["said"] == b"{}\n[]"
     assert "return a + 2" not in repr(judge)
 
 

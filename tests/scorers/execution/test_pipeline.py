@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.errors import InputError
 from grader.executors.local import Local
 from grader.observer import Silent
 from grader.results import Outcome, Reading
+from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs
@@ -23,6 +23,7 @@ from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import official_reading, official_result
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.states import Judged, Lost, NotJudged
 from tests.scorers.execution.made import make
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
@@ -59,10 +60,12 @@ class Scripted:
         if kind == "lint":
             return {"messages": []}
         if kind == "record":
-            refused = {"refused": "the tests pass a function", "names": [], "reads": []}
-            calls = {"calls": ['{"arguments": [1]}'], "names": [], "reads": []}
-            one = refused if "lambda" in job["record"]["test"] else calls
-            return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
+            recorded: dict[str, Any] = {"calls": [values.call("solution", [1])]}
+            if job["record"]["reference"] is None:
+                recorded["expected"] = [values.reply(1)]
+            if "lambda" in job["record"]["test"]:
+                recorded = {"refused": "the tests pass a function"}
+            return {"evidence": EVIDENCE, "recorded": recorded}
         if kind == "answer":
             said = b"{}\n" + json.dumps(len(job["answer"]["candidate"]["source"])).encode()
             evidence = EVIDENCE | {name: value for name, value in self.answered.items() if name in EVIDENCE}
@@ -109,7 +112,7 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     found = {sample.attempt.task.id: sample.verdicts.completion.judgement for sample in samples}
     assert found["plain"] is not None
     assert found["odd"] is None
-    assert phases._pipeline.tested.not_judged == {"odd": "the tests pass a function"}
+    assert phases._pipeline.states.why(NotJudged) == {"odd": "the tests pass a function"}
     readings = {result.careful for sample in samples if (result := result_of(sample, PROTOCOL)).qid == "odd"}
     why = "the tests pass a function"
     assert readings == {Reading(outcome=Outcome.NOT_JUDGED, credit=None, detail=why, rule="apart")}
@@ -140,23 +143,26 @@ def test_a_task_whose_reference_solution_passes_only_officially_is_not_judged(po
     pool.kind = kind
     pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
     why = "the reference solution passes in one process with its tests, but not apart from them: why"
-    assert (pipeline.tested.not_judged, pipeline.known.broken, found) == ({"plain": why}, {}, None)
+    assert (pipeline.states.why(NotJudged), pipeline.states.broken, found) == ({"plain": why}, {}, None)
     assert pool.kinds == ["record", "answer", "answer", "judge", "run"]
 
 
 def test_a_reference_solution_that_fails_both_ways_is_none(pool: Scripted) -> None:
+    """What the tests compare answers with is then expected."""
     pool.kind, pool.official = "assertion", "failed: no"
     pipeline, (found,) = confirm(pool, "aaa", solution=REFERENCE)
-    assert (pipeline.tested.not_judged, pipeline.known.broken) == ({}, {"plain": "why"})
+    assert (pipeline.states.why(NotJudged), pipeline.states.broken) == ({}, {"plain": "why"})
     assert found.judgement.kind == "assertion"
-    assert pool.jobs[-1][1]["judge"]["task"]["expected"] == []
+    assert pool.kinds == ["record", "answer", "answer", "judge", "run", "record", "answer", "judge"]
+    (expected,) = pool.jobs[-1][1]["judge"]["task"]["expected"]
+    assert expected.decode().split("\n")[1:] == [values.reply(1)]
 
 
 def test_a_task_whose_reference_solution_was_lost_is_neither_judged_nor_outside(pool: Scripted) -> None:
     for kind in ("record", "answer", "run"):
         pool.kind, pool.lost = "assertion", {kind}
         pipeline, _ = confirm(pool, "aaa", solution=REFERENCE)
-        assert (pipeline.tested.not_judged, pipeline.tested.unrecorded) == ({}, {"plain": "the sandbox died"})
+        assert pipeline.states == {"plain": Lost("the sandbox died")}
 
 
 def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
@@ -164,14 +170,16 @@ def test_the_known_solution_answers_twice_and_what_it_answered_is_expected_of_ev
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge", "judge"]
     assert [job.get("hash_seed", 0) for kind, job in pool.jobs if kind == "answer"] == [0, 1, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
-    assert "expected" not in reference["task"]
-    said = reference["answers"]["said"]
+    said = reference["said"]
+    assert (reference["task"]["expected"], reference["task"]["is_reference"]) == ([said], True)
     assert [sample["task"]["expected"] for sample in samples] == [[said, said]] * 2
-    assert "plain" in pipeline.known.references
+    state = pipeline.states["plain"]
+    assert isinstance(state, Judged)
+    assert not state.is_weak
 
 
 def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) -> None:
-    as_long = "a" * len(f"{REFERENCE}\n#0")
+    as_long = "a" * len(TASKS["plain"].reference or REFERENCE)
     _, (same, other) = confirm(pool, as_long, "b", solution=REFERENCE)
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge"]
     assert same.judgement.confirmed
@@ -214,14 +222,16 @@ def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: s
     assert (found.judgement, found.lost) == (None, "the sandbox died")
 
 
-def test_a_reference_solution_whose_own_comparison_was_lost_is_named_with_the_reason(pool: Scripted) -> None:
+def test_a_task_whose_references_own_comparison_was_lost_is_lost_with_the_reason(pool: Scripted) -> None:
     """Its answers may be more than a message can have."""
-    said = b'{"functions": ["solution"]}\n{"returned": NaN, "nodes": []}'
+    said = f"{values.hello(['solution'])}\n{values.reply(float('nan'))}".encode()
     pool.lost, pool.answered = {"compare"}, {"said": said}
     cases = Cases(inputs=([1],), outputs=None, function="solution")
     task = msgspec.structs.replace(make("plain", "def solution(a):", "", {}, REFERENCE), cases=cases)
-    with Spool() as spool, pytest.raises(InputError, match="was not judged: the sandbox died"):
-        Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL).record(["plain"])
+    with Spool() as spool:
+        pipeline = Pipeline({"plain": task}, settler(pool), spool, LIMITS, PROTOCOL)
+        pipeline.prepare(["plain"])
+    assert pipeline.states == {"plain": Lost("its reference solution was not judged: the sandbox died")}
 
 
 @pytest.mark.parametrize(("first", "asked"), [("1", [["1", "2", "3"], ["2", "3"]]), ("9", [["1", "2", "3"]])])
@@ -265,7 +275,7 @@ def test_a_function_that_is_slow_answers_everything_in_one_process(pool: Scripte
     def answer(_kind: str, job: dict[str, Any]) -> dict[str, Any]:
         calls = job["answer"]["calls"]
         asked.append(len(calls))
-        replies = [json.dumps({"returned": n, "nodes": []}, separators=(",", ":")) for n in (1, 2)]
+        replies = [values.reply(n) for n in (1, 2)]
         replies = replies[: 1 if "most" in job["answer"] else 2]
         return {"evidence": EVIDENCE, "said": "\n".join(['{"functions": ["f"]}', *replies]).encode()}
 

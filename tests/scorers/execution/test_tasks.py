@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from grader.data.load import load
@@ -57,15 +56,6 @@ def test_a_broken_row_among_many_stops_only_itself() -> None:
 def test_a_skeleton_that_is_not_python_leaves_the_task_without_one() -> None:
     (task,) = tasks_from(rows(ROW | {"function_signature": "def solution(a):\n    “doc”"}), HUMANEVAL_V).values()
     assert (task.signature_text, task.broken, task.tested) == ("", "", ("solution",))
-
-
-def test_answers_are_opaque_where_a_column_says_so() -> None:
-    columns = msgspec.structs.replace(HUMANEVAL_V.columns, answers="kind")
-    declared = msgspec.structs.replace(HUMANEVAL_V, columns=columns)
-    made = [tasks_from(rows(ROW | {"kind": value}), declared)["q1"].opaque for value in ("opaque", "", None)]
-    assert made == [True, False, False]
-    with pytest.raises(InputError, match='column kind: "opaqe" is neither empty nor "opaque"'):
-        tasks_from(rows(ROW | {"kind": "opaqe"}), declared)
 
 
 def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> None:

@@ -13,7 +13,6 @@ from grader.files.json_text import kind
 from grader.files.packed import unpacked
 from grader.scorers.execution.extraction import defined
 from grader.scorers.execution.inputs import evalplus
-from grader.scorers.execution.inputs.values import source_of
 
 if TYPE_CHECKING:
     from grader.data.tables import Row
@@ -47,7 +46,7 @@ class Cases(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self, number: int) -> str:
         """Return an input for people: the text, or the call as source."""
         given = self.inputs[number]
-        return f"{self.function}({', '.join(map(source_of, given))})" if self.function else str(given)
+        return f"{self.function}({', '.join(map(_source_of, given))})" if self.function else str(given)
 
 
 class Expected(NamedTuple):
@@ -59,6 +58,8 @@ class Expected(NamedTuple):
     """CPU time that a reference solution needed for the input that takes longest; 0: there is none."""
     runs: tuple[tuple[str, ...], ...] = ()
     """What it answered in its other runs, if that is not the same: of each run, the answers to all inputs."""
+    left: bool = False
+    """Whether the function returns nothing: then its changed arguments and what it prints are the answer."""
     order: str = ""
     """The form in which its answers have no order, if that differs; see the sandbox's `varying.py`."""
 
@@ -94,6 +95,13 @@ def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
         tolerance=float(tolerance),
         checker=checker,
     )
+
+
+def _source_of(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits, but its hexadecimal digits.
+        return hex(value) if isinstance(value, int) else "<a value with long integers>"
 
 
 def _joined(found: list[Any]) -> list[Any]:

@@ -14,13 +14,14 @@ import msgspec
 from grader.errors import InputError
 from grader.files.json_text import quoted
 from grader.results import Outcome
-from grader.sandbox import messages
+from grader.sandbox import values
 from grader.scorers.execution import comparison_names, jobs
 from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.candidate import Candidate, Output, Verdict
-from grader.scorers.execution.inputs import livecodebench, outputs, values
+from grader.scorers.execution.inputs import livecodebench, outputs
 from grader.scorers.execution.inputs.cases import Expected
-from grader.scorers.execution.reference_runs import can_vary, hash_seeds
+from grader.scorers.execution.reference_runs import can_vary
+from grader.scorers.execution.states import Broken, Judged, Lost, NotJudged
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from grader.scorers.execution.answering import Tools
     from grader.scorers.execution.inputs.cases import Cases
 
+HASH_SEEDS = 0, 1
+NO_OUTPUTS = "every expected output is null, so nothing can be compared"
+SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
 MOST_NAMED = 10
 """Number of broken reference solutions that an error names."""
 REFERENCE_SECONDS = 30.0
@@ -57,16 +61,14 @@ class InputTasks:
 
     def __init__(self, tools: Tools, *, shown: bool = False) -> None:
         """`shown`: the readings have every printed text."""
-        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._known = tools
+        self._tasks, self._settler, self._spool, self._limits, self._protocol, self._answering, self._states = tools
         self._shown = shown
         self._rules = comparison_names.readings_of(self._protocol.compare, self._protocol.compare_careful)
-        self._calls, self._expected, self._official = cache(self._calls_of), cache(self._expected_of), cache(self._form)
+        self._calls, self._official = cache(self._calls_of), cache(self._form)
         self._compared: dict[str, Compared] = {}
         self._lost: dict[str, str] = {}
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
-        self.failed_references: dict[str, str] = {}
-        """Task -> why its reference solution gives no expected answers."""
 
     def _cases(self, qid: str) -> Cases:
         cases = self._tasks[qid].cases
@@ -77,68 +79,99 @@ class InputTasks:
 
     def _calls_of(self, qid: str) -> tuple[str, ...]:
         cases = self._cases(qid)
-        return values.calls(cases.function, cases.inputs) if cases.function else cases.inputs
+        return tuple(values.call(cases.function, given) for given in cases.inputs) if cases.function else cases.inputs
 
-    def _expected_of(self, qid: str) -> Expected:
-        cases = self._cases(qid)
-        if cases.outputs is None:
-            return self._known.expected[qid]
-        return Expected(tuple(map(values.reply, cases.outputs)) if cases.function else cases.outputs)
+    def _expected(self, qid: str) -> Expected:
+        state = self._states.judged(qid)
+        assert state is not None
+        assert state.outputs is not None
+        return state.outputs
 
-    def record(self, qids: Iterable[str], *, refuse_all: bool) -> None:
-        """Let the reference solutions answer where the data has no outputs.
+    def prepare(self, qids: Iterable[str], *, refuse_all: bool) -> None:
+        """Find out the state of each of these tasks. Where the data has no outputs, reference solutions answer.
 
         `refuse_all`: if there are some, and none has answers, raise InputError.
         """
-        every = list(dict.fromkeys(qids))
-        open_ = [qid for qid in every if self._cases(qid).outputs is None and not self._known.is_known(qid)]
-        runs = {qid: self._runs(qid) for qid in open_}
-        every_run = [run for each in runs.values() for run in each]
-        asked = [self._request(run, REFERENCE_SECONDS, values.MOST) for run in every_run]
+        every = list(qids)
+        open_ = [qid for qid in every if self._cases(qid).outputs is None]
+        self._states.update({qid: self._from_data(qid) for qid in every if qid not in open_})
+        silent = self._answered(open_, tells=False)
+        self._answered(silent, tells=True)
+        broken = self._states.why(Broken)
+        if refuse_all and every and all(qid in broken for qid in every):
+            raise InputError(
+                [f"task {quoted(qid)}: its reference solution {broken[qid]}" for qid in every[:MOST_NAMED]]
+            )
+
+    def _from_data(self, qid: str) -> Judged | NotJudged:
+        cases = self._cases(qid)
+        assert cases.outputs is not None
+        given = tuple(map(values.reply, cases.outputs)) if cases.function else cases.outputs
+        state = Judged(self._calls(qid), outputs=Expected(given))
+        is_silent = bool(cases.function) and all(output is None for output in cases.outputs)
+        return NotJudged(NO_OUTPUTS, official=state) if is_silent else state
+
+    def _answered(self, qids: Sequence[str], *, tells: bool) -> list[str]:
+        """Let reference solutions answer, and compare their answers; return the tasks in which they return nothing.
+
+        `tells`: these are such tasks, so changed arguments and what is printed are the answer.
+        """
+        runs = {qid: self._runs(qid, tells=tells) for qid in qids}
+        asked = [self._request(run, REFERENCE_SECONDS, values.MOST) for each in runs.values() for run in each]
         self._answering.run("running references", asked)
-        plans = {qid: found for qid, each in runs.items() if (found := self._reference(qid, each)) is not None}
-        self._run("judging references", [key for plan, _ in plans.values() for key in plan.jobs])
-        for qid, (plan, expected) in plans.items():
-            if problem := self._problem(qid, plan):
-                self._known.broken[qid] = problem
+        found: dict[str, tuple[_Plan, Expected]] = {}
+        silent = []
+        for qid, each in runs.items():
+            answers = self._answering.found[each[0]].answers
+            if not answers:
+                self._states[qid] = Lost(f"its reference solution was not run: {self._answering.found[each[0]].lost}")
+            elif not tells and self._returns_nothing(each[0]):
+                silent.append(qid)
             else:
-                self._known.expected[qid] = self._varying(expected, plan)
-        self.failed_references |= {qid: self._known.broken[qid] for qid in every if qid in self._known.broken}
-        if refuse_all and every and len(self.failed_references) == len(every):
-            raise InputError([self._named(qid) for qid in every[:MOST_NAMED]])
+                found[qid] = self._reference(qid, each)
+        self._run("judging references", [key for plan, _ in found.values() for key in plan.jobs])
+        self._states.update({qid: self._state(qid, *one) for qid, one in found.items()})
+        return silent
 
-    def _named(self, qid: str) -> str:
-        return f"task {quoted(qid)}: its reference solution {self.failed_references[qid]}"
+    def _returns_nothing(self, run: Candidate) -> bool:
+        given = self._outputs(run, REFERENCE_SECONDS)
+        is_function = bool(self._cases(run.qid).function)
+        return is_function and all(output.is_answer and values.returns_nothing(output.text) for output in given)
 
-    def _runs(self, qid: str) -> list[Candidate]:
-        """Return a reference solution; with every hash seed if its answers may depend on it."""
+    def _state(self, qid: str, plan: _Plan, expected: Expected) -> Judged | NotJudged | Broken | Lost:
+        if lost := self._why_lost(plan.jobs):
+            return Lost(f"its reference solution was not judged: {lost}")
+        if problem := self._problem(qid, plan):
+            return Broken(problem)
+        state = Judged(self._calls(qid), outputs=self._varying(expected, plan))
+        compared = [self._compared[key].compared for key in plan.jobs]
+        is_silent = expected.left and all(one is not None and one.is_silent for one in compared)
+        return NotJudged(SILENT, official=state) if is_silent else state
+
+    def _runs(self, qid: str, *, tells: bool) -> list[Candidate]:
+        """Return a reference solution; with two hash seeds if its answers may depend on it."""
         source = self._tasks[qid].whole_solution
         varies = can_vary(f"{self._protocol.prelude}\n{source}", self._calls(qid))
-        seeds = hash_seeds(source) if varies else (0,)
-        # The comment tells it from an equal program of a model, which has other limits, so that each answers by itself.
-        return [Candidate(qid=qid, source=f"{source}\n# reference", hash_seed=seed) for seed in seeds]
+        seeds = HASH_SEEDS if varies else HASH_SEEDS[:1]
+        return [Candidate(qid=qid, source=source, role="reference", hash_seed=seed, tells=tells) for seed in seeds]
 
-    def _reference(self, qid: str, runs: Sequence[Candidate]) -> tuple[_Plan, Expected] | None:
+    def _reference(self, qid: str, runs: Sequence[Candidate]) -> tuple[_Plan, Expected]:
         """Return how a reference solution's answers are compared with themselves: some equal nothing, some vary."""
-        found = self._answering.found[runs[0]]
-        if not found.answers:
-            self._known.broken[qid] = f"was not run: {found.lost}"
-            return None
         given, *others = (self._outputs(run, REFERENCE_SECONDS) for run in runs)
         texts = tuple(output.text for output in given)
         whole = [tuple(o.text for o in other) for other in others if other and all(o.is_answer for o in other)]
-        seconds = max(kept.evidence.longest for kept in found.answers)
-        expected = Expected(texts, seconds, tuple(whole))
+        seconds = max(kept.evidence.longest for kept in self._answering.found[runs[0]].answers)
+        expected = Expected(texts, seconds, tuple(whole), left=runs[0].tells)
         is_answer = [output.is_answer for output in given]
         if not all(is_answer):
             return _Plan(given, is_answer, {}), expected
         is_text = not self._cases(qid).function
         is_known = [
-            all(run[number] == text for run in whole) and (is_text or messages.is_plain(text))
+            not expected.left and all(run[number] == text for run in whole) and (is_text or values.is_plain(text))
             for number, text in enumerate(texts)
         ]
         pairs = [self._pair(qid, n, expected, given=text) for n, text in enumerate(texts) if not is_known[n]]
-        return _Plan(given, is_known, self._jobs(qid, pairs, None)), expected
+        return _Plan(given, is_known, self._jobs(qid, pairs, expected, is_reference=True)), expected
 
     def _outputs(self, form: Candidate, seconds: float) -> list[Output]:
         parts = [self._spool.get(kept) for kept in self._answering.found[form].answers]
@@ -154,8 +187,6 @@ class InputTasks:
 
     def _problem(self, qid: str, plan: _Plan) -> str:
         """Return why a reference solution has no answers that others can be compared with; empty if it has them."""
-        if lost := self._why_lost(plan.jobs):
-            return f"was not judged: {lost}"
         right, given, shown = self._rights(plan)
         if all(right[1]):
             return ""
@@ -175,22 +206,23 @@ class InputTasks:
 
     def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate is asked, also in the form in which a published harness runs it."""
-        if candidate.qid not in self.failed_references:
+        if self._states.judged(candidate.qid) is not None:
             expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()
             for form in dict.fromkeys((candidate, self._official(candidate))):
                 yield self._request(form, self._seconds(candidate.qid), values.most_bytes(expected), expected)
 
     def _request(self, form: Candidate, seconds: float, most_bytes: int, expected: Sequence[str] = ()) -> AnswerRequest:
         task, function, source = self._tasks[form.qid], self._cases(form.qid).function, form.source
-        if not form.is_official:
+        if form.role != "official":
             source = livecodebench.with_function(source, self._protocol.prelude, function)
         limits = msgspec.structs.replace(self._limits, cpu_seconds=seconds)
+        tells = form.tells if form.role == "reference" else bool(function) and self._expected(form.qid).left
 
         def job(calls: Sequence[str]) -> Job:
             if not function:
                 return jobs.reseeded(jobs.script_job(task, source, calls, limits), form.hash_seed)
             known = values.digests(expected)
-            job = jobs.calls_job(task, source, function, calls, limits, most_bytes=most_bytes, known=known)
+            job = jobs.calls_job(task, source, function, calls, limits, most_bytes=most_bytes, known=known, tells=tells)
             return jobs.reseeded(job, form.hash_seed)
 
         return AnswerRequest(form, self._calls(form.qid), job, remembers=bool(function))
@@ -210,14 +242,16 @@ class InputTasks:
             whole = livecodebench.with_function(source, prelude, function, is_official=True)
             if whole == livecodebench.with_function(source, prelude, function):
                 return candidate
-        return msgspec.structs.replace(candidate, source=whole, is_official=True)
+        return msgspec.structs.replace(candidate, source=whole, role="official")
 
     # --- verdicts ---
 
     def _missing(self, candidate: Candidate) -> Verdict | None:
         """Return the verdict on a candidate without answers; None if it has all of them."""
-        if candidate.qid in self.failed_references:
-            return Verdict(readings=outputs.unjudged(self._named(candidate.qid)))
+        if self._states.judged(candidate.qid) is None:
+            state = self._states.get(candidate.qid)
+            why = state.why if isinstance(state, (Broken, Lost)) else "it was not prepared"
+            return Verdict(readings=outputs.unjudged(f"task {quoted(candidate.qid)}: its reference solution {why}"))
         every = [self._answering.found[form] for form in (candidate, self._official(candidate))]
         if any(found.is_open for found in every):
             return Verdict(is_open=True)
@@ -226,7 +260,7 @@ class InputTasks:
 
     def judge(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
         """Return the verdicts on candidates that have been asked."""
-        asked = [c for c in candidates if c in self._answering.found or c.qid in self.failed_references]
+        asked = [c for c in candidates if c in self._answering.found or self._states.judged(c.qid) is None]
         missing = {c: verdict for c in asked if (verdict := self._missing(c)) is not None}
         answered = [candidate for candidate in asked if candidate not in missing]
         forms = dict.fromkeys(form for candidate in answered for form in (candidate, self._official(candidate)))
@@ -239,16 +273,16 @@ class InputTasks:
     def _wrong(self, forms: Sequence[Candidate]) -> set[Candidate]:
         """Return the programs that have given a wrong answer in both readings. More answers change no verdict."""
         every = [form for form in forms if not (self._shown or self._cases(form.qid).checker)]
-        plans = {form: plan for form in every if False in (plan := self._plan(form)).right[: self._answered(form)]}
+        plans = {form: plan for form in every if False in (plan := self._plan(form)).right[: self._number_of(form)]}
         self._run("judging slow programs", [key for plan in plans.values() for key in plan.jobs])
         return {
             form
             for form, plan in plans.items()
             if not self._why_lost(plan.jobs)
-            and all(False in part[: self._answered(form)] for part in self._rights(plan)[0])
+            and all(False in part[: self._number_of(form)] for part in self._rights(plan)[0])
         }
 
-    def _answered(self, form: Candidate) -> int:
+    def _number_of(self, form: Candidate) -> int:
         return sum(kept.replies for kept in self._answering.found[form].answers)
 
     def _plan(self, form: Candidate) -> _Plan:
@@ -278,7 +312,7 @@ class InputTasks:
                 is_missing = True
             elif cases.checker or not same[number]:
                 yield self._pair(qid, number, expected, given=output.text)
-            elif is_evalplus and messages.may_be_floats(expected.answers[number]):
+            elif is_evalplus and values.may_be_floats(expected.answers[number]):
                 yield {**self._pair(qid, number, expected), "same": True}
 
     def _is_evalplus(self, qid: str) -> bool:
@@ -291,14 +325,16 @@ class InputTasks:
             made["given"] = given
             if runs := [run[number] for run in expected.runs]:
                 made["runs"] = runs
-        if cases.checker or (cases.function in BY_ARGUMENTS and self._is_evalplus(qid)):
+        if cases.checker or expected.left or (cases.function in BY_ARGUMENTS and self._is_evalplus(qid)):
             made["input"] = self._calls(qid)[number]
         return made
 
-    def _jobs(self, qid: str, pairs: Sequence[Pair], expected: Expected | None) -> dict[str, list[int]]:
+    def _jobs(
+        self, qid: str, pairs: Sequence[Pair], expected: Expected, *, is_reference: bool = False
+    ) -> dict[str, list[int]]:
         """Put the jobs that compare these answers into the spool, where they stay until they are sent.
 
-        `expected`: None for the answers of a reference solution itself.
+        `is_reference`: they are those of the reference solution itself.
         """
         cases, made = self._cases(qid), dict[str, list[int]]()
         rules = comparison_names.VALUES if cases.function else self._rules
@@ -309,7 +345,9 @@ class InputTasks:
             elif self._is_evalplus(qid):
                 is_mbpp = qid.startswith("Mbpp/")
                 compare["evalplus"] = {"tolerance": cases.tolerance, "is_mbpp": is_mbpp, "base": cases.base}
-            if expected is None:
+            if expected.left:
+                compare["left"] = True
+            if is_reference:
                 compare["finds_order"] = True
             elif expected.order:
                 compare["order"] = expected.order

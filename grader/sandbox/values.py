@@ -1,0 +1,96 @@
+"""The sandbox's messages (grade_sandbox/values.py), which the grader writes with the same code. It reads none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from grader import resources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grade_sandbox import values as _values
+else:
+    _values = resources.sandbox_module("values")
+
+LARGE, MOST = 1 << 20, 24 << 20
+"""Bytes of an answer that is kept whole in any case, as in the sandbox, and of the largest that a message can have."""
+TIMES_EXPECTED = 32
+"""How many times as long as the expected answer an equal one can be: an array may be answered as a list."""
+
+
+def call(function: str, arguments: Sequence[Any]) -> str:
+    """Return the call of a function; raises ValueError for what cannot be sent."""
+    return _written((("name", function), tuple(arguments), {}, {}))
+
+
+def reply(value: Any) -> str:
+    """Return the message of a program that returns a value; of a large text only the digest, as in the sandbox."""
+    made = _written(("returned", value))
+    return digest(made) if isinstance(value, str) and len(made) > LARGE else made
+
+
+def _written(value: Any) -> str:
+    try:
+        return _values.write(value)
+    except _values.UnsendableError as error:
+        raise ValueError(f"a value that cannot be sent: {error}") from None
+
+
+def hello(functions: Sequence[str]) -> str:
+    """Return the first message of a program that defines these functions."""
+    return _values.encode({"functions": list(functions)})
+
+
+def digest(message: str) -> str:
+    """Return what the sandbox keeps of a large message."""
+    return _values.encode({"digest": hashlib.sha256(message.encode()).hexdigest(), "length": len(message)})
+
+
+_NAN = '["float","nan"]', '["complex",'
+
+
+def is_plain(message: str) -> bool:
+    """Whether a returned value surely equals itself: numbers, lists, tuples and dictionaries without NaN do."""
+    if message.startswith("{"):
+        return False
+    nodes = json.loads(message)
+    is_value = nodes[0][0] == "tuple" and nodes[1] == ["str", "returned"]
+    return is_value and all(kind in _EQUAL and content != "nan" for kind, content in nodes)
+
+
+_EQUAL = {"none", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict"}
+
+
+def may_be_floats(message: str) -> bool:
+    """Whether a returned value may contain floats."""
+    return '["float",' in message or '["array",' in message or '["scalar",' in message
+
+
+def has_sets(message: str) -> bool:
+    """Whether a set may be among the arguments of a call."""
+    return '["set",' in message or '["frozenset",' in message
+
+
+def is_same(expected: str, given: str) -> bool:
+    """Whether two messages have the same value, byte for byte. A NaN equals nothing, so a value with one does not."""
+    if any(part in expected for part in _NAN):
+        return False
+    return given == expected or (len(expected) > LARGE and given == digest(expected))
+
+
+def digests(expected: Sequence[str]) -> list[str]:
+    """Return the digests of large expected messages."""
+    return [digest(message) for message in expected if len(message) > LARGE and _NAN[0] not in message]
+
+
+def most_bytes(expected: Sequence[str]) -> int:
+    """Return the bytes of an answer that is kept whole."""
+    return min(MOST, max(LARGE, TIMES_EXPECTED * max(map(len, expected), default=0)))
+
+
+def returns_nothing(reply: str) -> bool:
+    """Whether a program returned None."""
+    return reply.startswith('[["tuple",[1,2') and reply.partition('["str","returned"],')[2].startswith('["none"')

@@ -1,0 +1,110 @@
+"""How EvalPlus 0.3.1 compares answers (`eval/__init__.py`, `_special_oracle.py`), and how the careful reading does.
+
+If no tolerance is given, the first expected answer of floats sets one. It also holds for all later inputs, as in
+EvalPlus.
+"""
+
+from __future__ import annotations
+
+import math
+
+from grade_sandbox.judging.comparisons import near_values_of_kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+RELATIVE, ABSOLUTE = 1e-7, 1e-6
+_AS_SETS = {
+    "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum", "intersection_array",
+    "find_dissimilar", "Diff",
+}  # fmt: skip
+_NOT_NONE = {"check_str", "text_match_three", "text_starta_endb"}
+
+
+class EvalPlus:
+    """Compares the answers of one program, in order. The base inputs and the others have a comparison each."""
+
+    def __init__(self, function: str, tolerance: float, *, is_mbpp: bool) -> None:
+        self._function, self._tolerance = function, tolerance
+        self._is_mbpp, self._is_root = is_mbpp, function == "find_zero" and not is_mbpp
+        self._is_broadcast = False
+        """Whether the last answer is right only because NumPy compares values of different shapes."""
+        self._accepts_anything = is_mbpp and function in {"are_equivalent", "sum_div"}
+        """Whether EvalPlus accepts a constant from every program."""
+
+    def rights(self, arguments: Sequence[Any], expected: Any, given: Any) -> tuple[bool, bool]:
+        """Return whether an answer is right: officially, and carefully.
+
+        By broadcasting, NumPy compares one number with each item of an array, and one row with each row.
+        """
+        self._is_broadcast = False
+        try:
+            official = bool(self._compare(arguments, expected, given))
+        except (ArithmeticError, TypeError, ValueError, AttributeError, RecursionError):
+            official = False
+        is_believed = official and not (self._is_broadcast or self._accepts_anything)
+        return official, is_believed or near_values_of_kind(expected, given)
+
+    def _compare(self, arguments: Sequence[Any], expected: Any, given: Any) -> bool:
+        if self._function in _NOT_NONE and self._is_mbpp:
+            expected = expected is not None
+        is_same = bool(given == expected)
+        if is_same and hasattr(given, "shape"):
+            self._is_broadcast = _shape(given) != _shape(expected)
+        if self._is_mbpp:
+            is_same = self._special(arguments, expected, given, is_same=is_same)
+        elif self._is_root:
+            return abs(_polynomial(arguments[0], given)) <= self._tolerance
+        if self._tolerance == 0 and _is_floats(expected):
+            self._tolerance = ABSOLUTE
+        if is_same or self._tolerance == 0:
+            return is_same
+        if type(given) is not type(expected) or (isinstance(expected, (list, tuple)) and len(given) != len(expected)):
+            return False
+        import numpy
+
+        self._is_broadcast = _shape(given) != _shape(expected)
+        return bool(numpy.allclose(given, expected, rtol=RELATIVE, atol=self._tolerance))
+
+    def _special(self, arguments: Sequence[Any], expected: Any, given: Any, *, is_same: bool) -> bool:
+        name = self._function
+        if name in _AS_SETS:
+            return set(given) == set(expected)
+        if name in _NOT_NONE:
+            return bool(given == expected if isinstance(given, bool) else expected == (given is not None))
+        if name == "are_equivalent":
+            return True
+        if name == "sum_div":
+            return is_same or given == 0
+        if name == "surface_Area":
+            return is_same or abs(given - _surface(*arguments)) <= self._tolerance
+        return is_same or (name == "digit_distance_nums" and given == _digit_distance(*arguments))
+
+
+def _is_floats(value: Any) -> bool:
+    if isinstance(value, (list, tuple)) and value:
+        return all(isinstance(item, float) for item in value)
+    return isinstance(value, float) or str(getattr(value, "dtype", "")) in {"float64", "float32"}
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return the shape of a value as an array; raises ValueError if it has rows of different lengths."""
+    import numpy
+
+    return numpy.shape(value)
+
+
+def _polynomial(coefficients: Sequence[float], x: float) -> float:
+    return sum(factor * math.pow(x, power) for power, factor in enumerate(coefficients))
+
+
+def _surface(edge: float, height: float) -> int:
+    slant = math.sqrt((edge / 2) ** 2 + height**2)
+    return round(edge**2 + 4 * (edge * slant) / 2)
+
+
+def _digit_distance(one: int, other: int) -> int:
+    width = max(len(str(one)), len(str(other)))
+    return sum(abs(int(a) - int(b)) for a, b in zip(str(one).zfill(width), str(other).zfill(width), strict=True))

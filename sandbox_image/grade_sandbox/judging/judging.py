@@ -1,0 +1,144 @@
+"""Record calls and judge answers: by tests, which are compiled once per task, or by comparisons with expected ones.
+
+No program whose verdict is open runs here, only its answers are used. An answer can still be a bomb, so each set of
+answers is judged in a fork with its own limits (watch.py), and only the supervisor ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import socket
+
+from grade_sandbox import values, wire
+from grade_sandbox.confine import process
+from grade_sandbox.judging import comparing, expecting, recording, replaying
+from grade_sandbox.judging.forks import forked
+from grade_sandbox.judging.likeness import SECONDS, Likeness
+from grade_sandbox.judging.replaying import Tests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, NoReturn
+
+    from grade_sandbox.jobs import Request, Task
+
+    Work = Callable[[float], dict[str, Any]]
+    Prepared = Tests | Work
+
+
+def _prepared(work: str, task: Any) -> Prepared:
+    """Return what serves a request: the compiled tests, or a function of the seconds that it may take."""
+    if work == "record":
+        return _recording(task)
+    if work == "compare":
+        comparison = comparing.Comparison(task)
+        return lambda _: {"compared": comparison.made()}
+    return Tests(task)
+
+
+def _recording(task: Task) -> Work:
+    if task.get("reference") is None:
+        return lambda seconds: {"recorded": expecting.expected(task, seconds)}
+    beside = recording.Recording(task)
+    return lambda seconds: {"recorded": beside.recorded(seconds)}
+
+
+def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
+    """Serve requests until the channel closes: record a task's calls, or judge answers to them.
+
+    This process compiles tests and runs them only in forks, so it can serve one task after another. `spec` is empty.
+    """
+    channel = socket.socket(fileno=request_fd)
+    prepared: Prepared | None = None
+    _tell(result_fd, {"ready": True})
+    while True:
+        try:
+            request: Request = wire.receive_parcel(channel.recv)
+        except (wire.ClosedError, OSError):
+            return
+        if request["task"] is not None:
+            prepared = _prepared(request["work"], request["task"])
+        pid = process.fork()
+        if pid == 0:
+            _run(prepared, request, result_fd, channel)
+        _, status, usage = os.wait4(pid, 0)
+        # If the folder is not empty, the supervisor removes it, together with this process.
+        with contextlib.suppress(OSError):
+            os.rmdir(_folder(pid))
+        used = usage.ru_utime + usage.ru_stime
+        left = os.path.lexists(_folder(pid))
+        _tell(result_fd, {"ended": os.waitstatus_to_exitcode(status), "cpu": used, "left": left})
+
+
+def _tell(result_fd: int, message: object) -> None:
+    wire.send(lambda data: os.write(result_fd, data), message)
+
+
+def _folder(pid: int) -> str:
+    return f"{os.getcwd()}/{pid}"
+
+
+def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: socket.socket) -> NoReturn:
+    """Do the work of a request; called in a fork."""
+    try:
+        channel.close()
+        process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
+        process.limit_cpu(request["cpu"])
+        folder = _folder(os.getpid())
+        os.mkdir(folder)
+        os.chdir(folder)
+        if isinstance(prepared, Tests):
+            for found in _judged(prepared, request):
+                _tell(result_fd, found)
+        elif prepared is not None:
+            _tell(result_fd, prepared(request["cpu"]))
+    finally:
+        os._exit(0)
+
+
+def _judged(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
+    """Yield whether the tests pass; then how the answers compare with the expected ones, and which assertions hold."""
+    said = wire.texts(request["said"])
+    if not said:
+        yield {"confirmed": False, "reason": "the program's process ended while its code was loading", "kind": "ended"}
+        return
+    if failed := replaying.failure_of(said[0]):
+        yield {"confirmed": False, "reason": f"the program's code does not load: {wire.clip(failed)}", "kind": "load"}
+        return
+    replies = said[1:]
+    # What tests leave behind in their process must not reach another replay.
+    if (verdict := forked(lambda: tests.verdict(replies), request["cpu"] + SECONDS)) is None:
+        return
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    reason, kind = verdict
+    yield {"confirmed": not reason, "reason": reason, "kind": kind}
+    is_believed = not reason
+    if "expected" in tests.spec:
+        likeness = _likeness(tests, replies, passed=is_believed, seconds=used.ru_utime + used.ru_stime + SECONDS)
+        is_believed = is_believed and not likeness.get("doubt")
+        yield {"likeness": likeness}
+    if request["each"] and not is_believed:
+        yield {"right": tests.right(replies)}
+
+
+def _likeness(tests: Tests, replies: list[str], *, passed: bool, seconds: float) -> dict[str, Any]:
+    """Return {"calls": counts, "doubt": why a pass is not believed}."""
+    try:
+        expected = [wire.texts(run)[1:] for run in tests.spec["expected"]]
+        compared = Likeness(tests, expected, replies)
+        if tests.spec.get("is_reference"):
+            return {"is_silent": compared.is_silent}
+        compared.compare()
+        doubt = compared.doubt(seconds) if passed else ""
+    except (values.MalformedError, values.UnsendableError, RecursionError, TypeError, ValueError, LookupError,
+            AttributeError, ArithmeticError) as error:  # fmt: skip
+        return {"doubt": f"its answers could not be compared ({type(error).__name__}: {str(error)[:200]})"}
+    alike = len(tests.calls) - compared.same if passed and not doubt else 0
+    counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": alike}
+    if compared.first:
+        counts["first"] = compared.first
+    return {"calls": counts, "doubt": doubt}

@@ -1,0 +1,122 @@
+"""Whether two answers to the same call are the same, and where they differ."""
+
+from __future__ import annotations
+
+import fractions
+import math
+
+from grade_sandbox.judging.seen import CONTAINER, ERROR, NUMBER, OBJECT, View, is_unordered, view
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    Way = tuple[Any, ...]
+    """Keys, positions and names of attributes that lead to a part."""
+
+RELATIVE, ABSOLUTE = 1e-6, 1e-12
+MAX_DEPTH = 200
+MAX_PLACES = 1000
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two values are of the same kinds and equal.
+
+    Floats may differ by 1e-6, relatively, or by 1e-12. NaN is NaN. Sets and mappings have no order.
+    """
+    return next(places(one, two), None) is None
+
+
+def places(one: Any, two: Any, way: Way = (), depth: int = 0) -> Iterator[tuple[Way, Any, Any]]:
+    """Yield where two values differ: the way to the smallest parts, and the parts."""
+    if one is two or depth > MAX_DEPTH:
+        return
+    first, second = view(one), view(two)
+    if first.family != second.family or first.kind != second.kind or first.dtype != second.dtype:
+        if _named_alike(first, second):
+            yield from _parts(first, second, way, depth)
+        else:
+            yield way, one, two
+    elif first.family == NUMBER:
+        if not same_number(first.value, second.value):
+            yield way, one, two
+    elif first.family not in {CONTAINER, OBJECT, ERROR}:
+        if first.value != second.value:
+            yield way, one, two
+    elif first.value != second.value or len(first.parts) != len(second.parts):
+        yield way, one, two
+    elif is_unordered(one):
+        if not _same_items(first.parts, second.parts, depth):
+            yield way, one, two
+    elif first.keys is not None and not _same_items(first.keys, second.keys or (), depth):
+        yield way, one, two
+    elif first.family == ERROR:
+        if not all(same(p, q) for p, q in zip(first.parts, second.parts, strict=True)):
+            yield way, one, two
+    else:
+        yield from _parts(first, second, way, depth)
+
+
+def _named_alike(one: View, two: View) -> bool:
+    """Whether two objects are of different classes with the same names: a named tuple and a data class."""
+    return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
+
+
+def _parts(one: View, two: View, way: Way, depth: int) -> Iterator[tuple[Way, Any, Any]]:
+    if one.keys is None or one.family == OBJECT or list(map(id, one.keys)) == list(map(id, two.keys or ())):
+        others: Sequence[Any] = two.parts
+        if one.family == OBJECT and two.keys is not None:
+            by_name = dict(zip(two.keys, two.parts, strict=True))
+            others = [by_name.get(name) for name in one.keys or ()]
+    else:
+        found = dict(zip(two.keys or (), two.parts, strict=True))
+        others = [found.get(key) for key in one.keys]
+    for name, first, second in zip(one.names, one.parts, others, strict=True):
+        yield from places(first, second, (*way, name), depth + 1)
+
+
+def _same_items(one: Sequence[Any], two: Sequence[Any], depth: int) -> bool:
+    """Whether two collections have the same items, in any order."""
+    left = list(two)
+    for item in one:
+        at = next((at for at, other in enumerate(left) if next(places(item, other, (), depth + 1), None) is None), None)
+        if at is None:
+            return False
+        del left[at]
+    return not left
+
+
+def same_number(one: Any, two: Any) -> bool:
+    """Whether two numbers are the same: integers exactly, others nearly; NaN is NaN."""
+    if isinstance(one, complex) or isinstance(two, complex):
+        first, second = complex(one), complex(two)
+        return same_number(first.real, second.real) and same_number(first.imag, second.imag)
+    if isinstance(one, (int, fractions.Fraction)) and isinstance(two, (int, fractions.Fraction)):
+        return one == two
+    try:
+        first, second = float(one), float(two)
+    except OverflowError:
+        return bool(one == two)
+    if math.isnan(first) or math.isnan(second):
+        return math.isnan(first) and math.isnan(second)
+    return first == second or math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value with lists for all sequences, and Python's numbers for NumPy's."""
+    seen = view(value)
+    if seen.family == CONTAINER and seen.keys is None and not is_unordered(value) and depth <= MAX_DEPTH:
+        return [plain(part, depth + 1) for part in seen.parts]
+    return seen.value if seen.kind == "scalar" or (seen.dtype and not seen.parts) else value
+
+
+def without_order(value: Any, depth: int = 0) -> Any:
+    """Return a value whose sequences are sorted, as texts."""
+    seen = view(value)
+    if not seen.parts or depth > MAX_DEPTH:
+        return repr((seen.family, seen.value))
+    items = [without_order(part, depth + 1) for part in seen.parts]
+    if seen.keys is not None:
+        items = [f"{without_order(k, depth + 1)}: {item}" for k, item in zip(seen.keys, items, strict=True)]
+    return f"{seen.kind} {sorted(items)}"

@@ -1,1 +1,0 @@
-"""What runs in the processes of the tests: recording, replay, and tests beside a living candidate."""

@@ -1,0 +1,1031 @@
+"""Values between processes: a message is a table of nodes, and nothing in it is ever called.
+
+A table is JSON: `[[kind, content], ...]`. Node 0 is the value that the message is about. Content is made of numbers,
+texts and the numbers of other nodes. KINDS says for each kind how it is written, made and filled. So aliases and
+cycles within a message are kept, and only plain data of exact types arrives.
+
+Pickle is no choice, because it calls what a message names: every list of allowed names had a way through.
+
+Writing is one walk with a memo, without recursion. Reading makes what can change empty, then what cannot change, after
+its parts, and fills the former at the end. Both sides of a channel use this module, and the grader writes with it.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import cmath
+import collections
+import datetime
+import decimal
+import enum
+import fractions
+import io
+import itertools
+import json
+import math
+import operator
+import re
+import sys
+import types
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    Content = Any
+    """What stands behind the kind of a node."""
+
+MAX_BYTES = 32 << 20
+MAX_NODES = 2_000_000
+MAX_DEPTH = 500
+"""Depth of values that cannot change: Python compares and hashes tuples in tuples without a check of its stack."""
+MAX_ITEMS = 2_000
+"""Items of an iterator that are sent. It may have no end."""
+_SMALL = 1 << 53
+"""Larger integers are written in hexadecimal: JSON readers of other languages would change them."""
+encode = json.JSONEncoder(separators=(",", ":")).encode
+"""Returns `json.dumps(value, separators=(",", ":"))`, which would create an encoder for each message."""
+
+
+class MalformedError(Exception):
+    """Raised for a message that is no table of nodes of these kinds."""
+
+
+class UnsendableError(Exception):
+    """Raised for a value that cannot be serialized; the text names its type."""
+
+
+class EndlessError(BaseException):
+    """Raised if somebody reads more items of an iterator than were sent."""
+
+
+class Tree:
+    """An object of a class that only the program has: its attributes, and its length if it has one."""
+
+
+def _tree(name: str, length: int | None) -> Tree:
+    members = {} if length is None else {"__len__": lambda self: length}
+    return object.__new__(type(name, (Tree,), members))
+
+
+class Items:
+    """An iterator whose items were sent."""
+
+    def __init__(self, items: list[Any], *, is_whole: bool) -> None:
+        self.items, self.is_whole, self._next = items, is_whole, 0
+
+    def __iter__(self) -> Items:
+        return self
+
+    def __next__(self) -> Any:
+        if self._next < len(self.items):
+            self._next += 1
+            return self.items[self._next - 1]
+        if self.is_whole:
+            raise StopIteration
+        raise EndlessError(f"more than {len(self.items)} items of an iterator")
+
+
+class Context:
+    """What one side of a channel knows beside the values: classes by name, and what is not sent as its contents."""
+
+    def __init__(self, classes: Mapping[str, type[Any]] | None = None) -> None:
+        """`classes`: those of the signature, by name."""
+        self.classes = dict(classes or {})
+        self.names = {kind: name for name, kind in self.classes.items()}
+
+    def node_of(self, value: Any) -> tuple[str, Content] | None:
+        """Return the node of a value that is not sent as its contents; None for any other value."""
+        return None
+
+    def held(self, kind: str, content: Content) -> Any:
+        """Return the value of such a node."""
+        raise MalformedError(f"{kind} in a place without one")
+
+    def function(self, value: Any) -> tuple[str, Content]:
+        """Return the node of a function of the program's; raises UnsendableError."""
+        raise UnsendableError(f"the function {getattr(value, '__name__', type_name(value))}")
+
+
+def _no_parts(content: Content) -> Sequence[Any]:
+    return ()
+
+
+class Kind(NamedTuple):
+    """How values of a kind are written and read."""
+
+    write: Callable[[Writer, Any], Content]
+    make: Callable[[Reader, Content], Any]
+    """Makes the value; empty if it can change, else from its parts, which have been made."""
+    fill: Callable[[Reader, Any, Content], object] | None = None
+    """Fills a value that can change."""
+    parts: Callable[[Content], Sequence[Any]] = _no_parts
+    """Returns the numbers of the nodes in a content."""
+    hashes: bool = False
+    """Whether filling needs complete parts: keys are hashed, and the hash of an object may use its attributes."""
+
+
+# --- writing ---
+
+
+class Writer:
+    """Writes one message."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._numbers: dict[Any, int] = {}
+        """id() of a value, or type and value of an atom -> number of its node."""
+        self._open: collections.deque[tuple[int, Any]] = collections.deque()
+        self._kept: list[Any] = []
+        """What is written must live on: an id() is that of one object."""
+        self._nodes: list[Any] = []
+        self._size = 0
+
+    def written(self, value: Any) -> str:
+        """Return the message about a value; raises UnsendableError."""
+        try:
+            self.number(value)
+            while self._open:
+                number, one = self._open.popleft()
+                self._nodes[number] = self._node(one)
+            text = encode(self._nodes)
+        except UnsendableError:
+            raise
+        except Exception as error:  # Attributes of a program's object may raise anything.
+            raise UnsendableError(f"{type_name(value)} ({type(error).__name__} while it was read)") from None
+        self.count(len(text) - self._size)
+        return text
+
+    def number(self, value: Any) -> int:
+        """Return the number of a value's node; equal atoms share one. A container is written later."""
+        kind = type(value)
+        if kind not in _ATOMS:
+            found = self._numbers.get(id(value))
+            if found is None:
+                found = self._numbers[id(value)] = self._new(None)
+                self._kept.append(value)
+                self._open.append((found, value))
+            return found
+        key = (kind, _KEYS[kind](value) if kind in _KEYS else value)
+        found = self._numbers.get(key)
+        if found is None:
+            name = _TYPES[kind]
+            found = self._numbers[key] = self._new([name, KINDS[name].write(self, value)])
+        return found
+
+    def _new(self, node: list[Any] | None) -> int:
+        if len(self._nodes) >= MAX_NODES:
+            raise UnsendableError(f"a value with more than {MAX_NODES:,} parts")
+        self._nodes.append(node)
+        return len(self._nodes) - 1
+
+    def numbers(self, values: Iterable[Any]) -> list[int]:
+        """Return the numbers of several values."""
+        found: list[int] = []
+        known = self._numbers
+        for value in values:
+            kind = type(value)
+            number = known.get((kind, value)) if kind is int or kind is str else None
+            found.append(self.number(value) if number is None else number)
+        self.count(len(found))
+        return found
+
+    def count(self, size: int) -> None:
+        """Count the size of a text before it is copied; raises UnsendableError."""
+        self._size += size
+        if self._size > MAX_BYTES:
+            raise UnsendableError(f"a value of more than {MAX_BYTES >> 20} MB")
+
+    def _node(self, value: Any) -> list[Any]:
+        if (node := self.context.node_of(value)) is not None:
+            return list(node)
+        name = _TYPES.get(type(value)) or _name_of(value, self.context)
+        if name == "function":
+            return list(self.context.function(value))
+        return [name, KINDS[name].write(self, value)]
+
+
+def write(value: Any, context: Context | None = None) -> str:
+    """Return the message about a value; raises UnsendableError."""
+    return Writer(context or Context()).written(value)
+
+
+def _name_of(value: Any, context: Context) -> str:
+    """Return the kind of a value whose type is in no table; raises UnsendableError."""
+    kind = type(value)
+    if isinstance(value, type):
+        if value in context.names:
+            return "class"
+        if value in _NAMES_OF_KNOWN:
+            return "known"
+        if is_own(value):
+            return "function"
+        raise UnsendableError(f"the class {value.__name__}")
+    if kind in context.names:
+        if isinstance(value, enum.Enum):
+            return "member"
+        if isinstance(value, BaseException):
+            return "exception"
+        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+            return "record"
+        if isinstance(value, _BASES):
+            raise UnsendableError(f"{type_name(value)}, whose class derives from a built-in one")
+        return "object"
+    if isinstance(value, BaseException):
+        return "exception"
+    if isinstance(value, _FUNCTIONS):
+        return "known" if _is_known(value) else "function"
+    if _is_of_numpy(value):
+        return "array" if hasattr(kind, "__setitem__") else "scalar"
+    if (table := _of_pandas(kind)) is not None:
+        return table
+    if hasattr(kind, "__next__") and not isinstance(value, io.IOBase):
+        return "iterator"
+    return _own(value, kind)
+
+
+def _own(value: Any, kind: type[Any]) -> str:
+    """Return the kind of an object of a class of the program's; raises UnsendableError for one of a library."""
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return "record"
+    if not is_own(kind):
+        if callable(value):
+            return "function"
+        raise UnsendableError(type_name(value))
+    base = next((base for base in _BASES if issubclass(kind, base)), None)
+    if base is None or isinstance(value, enum.Enum):
+        return "tree"
+    if any(getattr(kind, name) is not getattr(base, name) for name in _COMPARING):
+        raise UnsendableError(f"{type_name(value)}, whose class overrides comparison")
+    return _TYPES[base]
+
+
+_MODULES_OF_OWN = {"builtins", "__main__", "types", "enum", "typing", "collections", "dataclasses"}
+"""The modules that classes of a program may have: its own is nameless, and some are made by a library."""
+_IS_MADE = 1 << 9
+"""The flag of classes that were made while Python ran (Py_TPFLAGS_HEAPTYPE)."""
+
+
+def is_own(kind: type[Any]) -> bool:
+    """Whether a class belongs to no library. A class that `type` creates may have no module."""
+    module = module_of(kind)
+    found: Any = sys.modules.get(module)
+    if found is not None and module not in _MODULES_OF_OWN and found.__spec__ is not None:
+        return False
+    for part in kind.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is not kind and bool(kind.__flags__ & _IS_MADE)
+
+
+def module_of(kind: type[Any]) -> str:
+    """Return the name of a class's module.
+
+    `type(name, bases, {})` in a program whose globals have no `__name__` creates a class without one.
+    """
+    return str(getattr(kind, "__module__", None) or "builtins")
+
+
+def type_name(value: object) -> str:
+    """Return the name of a type for people: `module.Name`, without `builtins`."""
+    kind = type(value)
+    module = module_of(kind)
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """Return an object's own attributes, including `__slots__`, without names that Python reserves."""
+    found = dict(getattr(value, "__dict__", {}))
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            member = kind.__dict__.get(slot)
+            if isinstance(member, types.MemberDescriptorType) and hasattr(value, slot):
+                found[slot] = getattr(value, slot)
+    return {key: item for key, item in found.items() if isinstance(key, str) and not _is_reserved(key)}
+
+
+def _is_reserved(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+# --- reading ---
+
+_NOT_MADE = object()
+
+
+class Reader:
+    """Reads one message."""
+
+    def __init__(self, text: str | bytes, context: Context) -> None:
+        self.context = context
+        self._nodes = _table(text)
+        self._made: list[Any] = [_NOT_MADE] * len(self._nodes)
+        self._depths = [0] * len(self._nodes)
+
+    def read(self, own: Sequence[tuple[int, Any]] = ()) -> Any:
+        """Return the value of the message; raises MalformedError.
+
+        `own`: pairs of a part of node 0 and a value of this process that it stands for. What can change in such a value
+        gets the contents that the message has.
+        """
+        try:
+            matched: dict[int, Any] = {}
+            for index, value in own:
+                matched |= self._matched(self._parts(0)[index], value)
+            return self._read(matched)
+        except MalformedError:
+            raise
+        except Exception as error:  # Each content can be anything of JSON.
+            raise MalformedError(f"{type(error).__name__}: {str(error)[:200]}") from None
+
+    def _parts(self, number: int) -> Sequence[Any]:
+        kind, content = self._nodes[number]
+        return KINDS[kind].parts(content)
+
+    def __getitem__(self, number: Any) -> Any:
+        if type(number) is not int or number < 0:
+            raise MalformedError("a node without a number")
+        return self._made[number]
+
+    def values(self, numbers: Any) -> list[Any]:
+        """Return the values of some nodes."""
+        return [self[number] for number in numbers]
+
+    def _read(self, own: Mapping[int, Any]) -> Any:
+        kinds = [KINDS[kind] for kind, _ in self._nodes]
+        changing, rest = [], []
+        for number, (kind, (_, content)) in enumerate(zip(kinds, self._nodes, strict=True)):
+            if kind.fill is not None:
+                changing.append(number)
+                self._made[number] = own[number] if number in own else kind.make(self, content)
+            elif kind.parts is _no_parts:
+                self._made[number] = kind.make(self, content)
+            else:
+                rest.append(number)
+        for number in rest:
+            self._make(number, kinds)
+        for hashes in (False, True):
+            for number in changing:
+                kind = kinds[number]
+                if kind.hashes is hashes and kind.fill is not None:
+                    kind.fill(self, self._made[number], self._nodes[number][1])
+        return self._made[0]
+
+    def _make(self, number: int, kinds: Sequence[Kind]) -> None:
+        """Make a value that cannot change, after its parts."""
+        stack, begun = [number], set[int]()
+        while stack:
+            at = stack[-1]
+            if self._made[at] is not _NOT_MADE:
+                stack.pop()
+                continue
+            content = self._nodes[at][1]
+            parts = kinds[at].parts(content)
+            missing = [part for part in parts if self[part] is _NOT_MADE]
+            if missing:
+                if at in begun:
+                    raise MalformedError("a cycle of values that cannot change")
+                begun.add(at)
+                stack += missing
+                continue
+            self._depths[at] = 1 + max((self._depths[part] for part in parts), default=0)
+            if self._depths[at] > MAX_DEPTH:
+                raise MalformedError(f"values nested more than {MAX_DEPTH} deep")
+            self._made[at] = kinds[at].make(self, content)
+            stack.pop()
+
+    def _matched(self, number: int, value: Any) -> dict[int, Any]:
+        """Return number of a node -> the part of a value that it stands for, if that can change.
+
+        The value here and the node have had the same structure before the call.
+        """
+        found: dict[int, Any] = {}
+        stack = [(number, value)]
+        while stack:
+            at, one = stack.pop()
+            kind = self._nodes[at][0]
+            if at in found or kind == "iterator" or kind_of(one, self.context) != kind:
+                continue
+            if kind in CHANGING:
+                found[at] = one
+            stack += zip(self._parts(at), _parts_of(kind, one), strict=False)
+        return found
+
+
+def _parts_of(kind: str, value: Any) -> Iterable[Any]:
+    """Return the parts of a value in the order in which they are written."""
+    if kind in {"dict", "counter", "ordered", "default"}:
+        return [part for pair in value.items() for part in pair]
+    if kind in {"object", "tree"}:
+        return list(attributes(value).values())
+    return list(value) if kind in {"list", "tuple", "deque", "record"} else []
+
+
+def read(text: str | bytes, context: Context | None = None, own: Sequence[tuple[int, Any]] = ()) -> Any:
+    """Return the value of a message; raises MalformedError. `own`: see `Reader.read`."""
+    return Reader(text, context or Context()).read(own)
+
+
+def _table(text: str | bytes) -> list[Any]:
+    if len(text) > MAX_BYTES:
+        raise MalformedError(f"a message of more than {MAX_BYTES >> 20} MB")
+    try:
+        nodes = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(str(error)[:200]) from None
+    if not isinstance(nodes, list) or not 0 < len(nodes) <= MAX_NODES:
+        raise MalformedError("not a table of nodes")
+    for node in nodes:
+        if not isinstance(node, list) or len(node) != 2 or not isinstance(node[0], str) or node[0] not in KINDS:
+            raise MalformedError("a node of no known kind")
+    return nodes
+
+
+def _text(content: Content) -> str:
+    if not isinstance(content, str):
+        raise MalformedError("a text that is none")
+    return content
+
+
+def _whole(content: Content) -> int:
+    if type(content) is not int:
+        raise MalformedError("a number that is none")
+    return content
+
+
+# --- atoms ---
+
+_ATOMS = {type(None), bool, int, float, complex, str, bytes}
+_KEYS: dict[type[Any], Callable[[Any], Any]] = {float: float.hex, complex: repr}
+"""0.0 equals -0.0, and NaN nothing."""
+
+
+def _write_int(writer: Writer, value: int) -> Content:
+    if -_SMALL < value < _SMALL:
+        return value
+    writer.count(value.bit_length() // 4)
+    return int.__repr__(value) if value.bit_length() < 64 else hex(value)
+
+
+def _make_int(reader: Reader, content: Content) -> int:
+    if isinstance(content, str):
+        return int(content, 16 if "x" in content else 10)
+    return _whole(content)
+
+
+def _write_text(writer: Writer, value: str) -> Content:
+    writer.count(str.__len__(value))
+    return str.__str__(value)
+
+
+def _write_bytes(writer: Writer, value: Any) -> Content:
+    writer.count(len(value))
+    return base64.b64encode(value).decode()
+
+
+def _make_bytes(reader: Reader, content: Content) -> bytes:
+    return base64.b64decode(_text(content), validate=True)
+
+
+_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}|-?inf|nan")
+
+
+def _make_float(reader: Reader, content: Content) -> float:
+    if not _FLOAT.fullmatch(_text(content)):
+        raise MalformedError("a float that is none")
+    return float.fromhex(content)
+
+
+# --- containers ---
+
+
+def _pairs(writer: Writer, value: Mapping[Any, Any], base: Any = dict) -> list[int]:
+    return writer.numbers(part for pair in base.items(value) for part in pair)
+
+
+def _fill_list(reader: Reader, value: Any, content: Content) -> None:
+    value[:] = reader.values(content)
+
+
+def _fill_deque(reader: Reader, value: Any, content: Content) -> None:
+    value.clear()
+    value.extend(reader.values(content[1]))
+
+
+def _ordered_items(value: Any, base: Any) -> list[Any]:
+    """Return the items of a set, in an order of their own if they have one: so equal sets are written equally."""
+    items = list(base.__iter__(value))
+    if not set(map(type, items)) <= {bool, int, str, bytes, tuple}:
+        return items
+    try:
+        return sorted(items, key=lambda item: (type(item).__name__, item))
+    except TypeError:
+        return items
+
+
+def _fill_set(reader: Reader, value: Any, content: Content) -> None:
+    value.clear()
+    value.update(reader.values(content))
+
+
+def _fill_dict(reader: Reader, value: Any, content: Content) -> None:
+    flat = reader.values(content)
+    if len(flat) % 2:
+        raise MalformedError("a key without a value")
+    value.clear()
+    for key, item in zip(flat[::2], flat[1::2], strict=True):
+        dict.__setitem__(value, key, item)
+
+
+def _fill_default(reader: Reader, value: Any, content: Content) -> None:
+    factory = reader[content[0]]
+    if factory is not None and not (isinstance(factory, type) and factory in _NAMES_OF_KNOWN):
+        raise MalformedError("a factory that is no known class")
+    value.default_factory = factory
+    _fill_dict(reader, value, content[1])
+
+
+def _write_default(writer: Writer, value: Any) -> Content:
+    factory = value.default_factory
+    known = factory if isinstance(factory, type) and factory in _NAMES_OF_KNOWN else None
+    return [writer.number(known), _pairs(writer, value)]
+
+
+_VIEWS: dict[str, Callable[[list[Any]], Any]] = {
+    "keys": lambda items: dict.fromkeys(items).keys(),
+    "values": lambda items: dict(enumerate(items)).values(),
+    "items": lambda items: dict(items).items(),
+}
+
+
+def _write_view(writer: Writer, value: Any) -> Content:
+    return [type(value).__name__.rpartition("_")[2], writer.numbers(value)]
+
+
+def _write_iterator(writer: Writer, value: Any) -> Content:
+    items = list(itertools.islice(value.items[value._next :] if isinstance(value, Items) else value, MAX_ITEMS + 1))
+    is_whole = len(items) <= MAX_ITEMS and (not isinstance(value, Items) or value.is_whole)
+    return [int(is_whole), writer.numbers(items[:MAX_ITEMS])]
+
+
+def _fill_iterator(reader: Reader, value: Items, content: Content) -> None:
+    value.items[:] = reader.values(content[1])
+
+
+# --- numbers and times of the standard library ---
+
+
+def _write_decimal(writer: Writer, value: decimal.Decimal) -> Content:
+    text = str(value)
+    writer.count(len(text))
+    return text
+
+
+_TIMES: dict[str, tuple[type[Any], tuple[str, ...]]] = {
+    "date": (datetime.date, ("year", "month", "day")),
+    "time": (datetime.time, ("hour", "minute", "second", "microsecond", "tzinfo")),
+    "datetime": (datetime.datetime, ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo")),
+    "timedelta": (datetime.timedelta, ("days", "seconds", "microseconds")),
+}
+
+
+def _time(name: str) -> Kind:
+    kind, fields = _TIMES[name]
+    zoned = fields[-1] == "tzinfo"
+
+    def write_time(writer: Writer, value: Any) -> Content:
+        return writer.numbers(getattr(value, field) for field in fields)
+
+    def make_time(reader: Reader, content: Content) -> Any:
+        parts = reader.values(content)
+        numbers = parts[:-1] if zoned else parts
+        if len(parts) != len(fields) or any(type(part) is not int for part in numbers):
+            raise MalformedError("a time that is none")
+        if zoned and parts[-1] is not None and type(parts[-1]) is not datetime.timezone:
+            raise MalformedError("a time in no known zone")
+        return kind(*parts)
+
+    return Kind(write_time, make_time, parts=list)
+
+
+def _make_zone(reader: Reader, content: Content) -> datetime.timezone:
+    offset = reader[content[0]]
+    if type(offset) is not datetime.timedelta:
+        raise MalformedError("a time zone that is none")
+    return datetime.timezone(offset)
+
+
+# --- classes and functions by name ---
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
+_BUILTINS = (
+    "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod", "enumerate",
+    "filter", "float", "frozenset", "hex", "int", "len", "list", "map", "max", "min", "object", "oct", "ord", "pow",
+    "range", "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip",
+)  # fmt: skip
+_OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "pos", "abs", "and_", "or_", "xor", "not_", "inv",
+    "lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "concat", "contains", "getitem",
+)  # fmt: skip
+_COLLECTIONS = ("Counter", "OrderedDict", "defaultdict", "deque")
+KNOWN: dict[str, Any] = {
+    "NoneType": type(None),
+    **{name: getattr(builtins, name) for name in _BUILTINS},
+    **{name: one for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)},
+    **{f"operator.{name}": getattr(operator, name) for name in _OPERATORS},
+    **{f"collections.{name}": getattr(collections, name) for name in _COLLECTIONS},
+    **{f"math.{name}": one for name, one in vars(math).items() if callable(one) and not name.startswith("_")},
+    **{f"cmath.{name}": one for name, one in vars(cmath).items() if callable(one) and not name.startswith("_")},
+}
+"""Name -> class or function. Nothing in this table runs a text, looks a name up, or calls what it is given but keys."""
+_NAMES_OF_KNOWN = {one: name for name, one in reversed(KNOWN.items())}
+
+
+def _is_known(value: Any) -> bool:
+    return isinstance(value, types.BuiltinFunctionType) and _NAMES_OF_KNOWN.get(value) is not None
+
+
+# --- exceptions, and objects of classes ---
+
+
+def _write_error(writer: Writer, value: BaseException) -> Content:
+    kind = type(value)
+    names = writer.context.names
+    base = next(base for base in kind.__mro__ if base in names or base in _NAMES_OF_KNOWN)
+    family = names.get(base) or f".{_NAMES_OF_KNOWN[base]}"
+    arguments = tuple(arg if type(arg) in _SIMPLE else type_name(arg) for arg in value.args)
+    held = {key: item for key, item in attributes(value).items() if type(item) in _SIMPLE} if base in names else {}
+    writer.count(len(kind.__name__))
+    return [family, kind.__name__, writer.numbers((arguments, *held.values())), list(held)]
+
+
+_SIMPLE = {type(None), bool, int, float, str, bytes, tuple}
+
+
+def _make_error(reader: Reader, content: Content) -> BaseException:
+    family, name, (arguments, *parts), keys = content
+    kind = KNOWN.get(family[1:]) if _text(family).startswith(".") else reader.context.classes.get(family)
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)) or type(reader[arguments]) is not tuple:
+        raise MalformedError("an exception that is none")
+    if _text(name) != kind.__name__:
+        kind = type(name[:200], (kind,), {})
+    error: BaseException = kind.__new__(kind, *reader[arguments])
+    error.args = reader[arguments]
+    _set_attributes(error, dict(zip(keys, reader.values(parts), strict=True)))
+    return error
+
+
+def _class(reader: Reader, name: Content) -> type[Any]:
+    kind = reader.context.classes.get(_text(name))
+    if kind is None:
+        raise MalformedError(f"an object of an unknown class {name[:100]}")
+    return kind
+
+
+def _write_object(writer: Writer, value: Any) -> Content:
+    held = attributes(value)
+    return [writer.context.names[type(value)], writer.numbers(held.values()), list(held)]
+
+
+def _fill_object(reader: Reader, value: Any, content: Content) -> None:
+    _set_attributes(value, dict(zip(content[2], reader.values(content[1]), strict=True)))
+
+
+def _set_attributes(value: Any, wanted: Mapping[str, Any]) -> None:
+    """Set the attributes of an object to exactly these. Data must never hide a method."""
+    own = getattr(value, "__dict__", None)
+    if own is not None:
+        for key in [key for key in own if key not in wanted and not _is_reserved(key)]:
+            del own[key]
+    for key, item in wanted.items():
+        known = next((base.__dict__[key] for base in type(value).__mro__ if _text(key) in base.__dict__), None)
+        if _is_reserved(key) or isinstance(known, (classmethod, staticmethod, *_FUNCTIONS)):
+            raise MalformedError("an attribute that hides a method, or has a reserved name")
+        if isinstance(known, types.MemberDescriptorType):
+            known.__set__(value, item)
+        elif own is not None:
+            own[key] = item
+        else:
+            raise MalformedError("an attribute that its class does not have")
+
+
+def _make_object(reader: Reader, content: Content) -> Any:
+    return object.__new__(_class(reader, content[0]))
+
+
+def _write_tree(writer: Writer, value: Any) -> Content:
+    kind = type(value)
+    length = len(value) if hasattr(kind, "__len__") else None
+    if isinstance(value, enum.Enum):
+        held: dict[str, Any] = {"name": value.name, "value": value.value}
+    elif isinstance(value, re.Match):
+        held = {"string": value.string, "begin": value.start(), "end": value.end()}
+    else:
+        held = attributes(value)
+    return [kind.__name__, writer.numbers(held.values()), list(held), length]
+
+
+def _make_tree(reader: Reader, content: Content) -> Tree:
+    name, length = content[0], content[3]
+    if length is not None and not 0 <= _whole(length) < sys.maxsize:
+        raise MalformedError("a length that is none")
+    return _tree(_text(name)[:200], length)
+
+
+def _write_record(writer: Writer, value: Any) -> Content:
+    name = writer.context.names.get(type(value), "")
+    return [[name, type(value).__name__, *type(value)._fields], writer.numbers(tuple.__iter__(value))]
+
+
+def _make_record(reader: Reader, content: Content) -> Any:
+    (name, shown, *fields), parts = content
+    values = reader.values(parts)
+    if len(values) != len(fields) or len(set(map(_text, fields))) < len(fields):
+        raise MalformedError("a named tuple without all of its fields")
+    kind = _class(reader, name) if name else _record_class(_text(shown)[:200], tuple(fields))
+    if not issubclass(kind, tuple) or len(values) != len(getattr(kind, "_fields", values)):
+        raise MalformedError("a named tuple of another class")
+    return tuple.__new__(kind, values)
+
+
+def _record_class(name: str, fields: tuple[str, ...]) -> type[Any]:
+    """Return a class of named tuples. `collections.namedtuple` would run the names as code."""
+    if any(map(_is_reserved, fields)):
+        raise MalformedError("a field with a reserved name")
+    members: dict[str, Any] = {field: property(operator.itemgetter(at)) for at, field in enumerate(fields)}
+    return type(name, (tuple,), members | {"_fields": fields, "__slots__": ()})
+
+
+def _make_member(reader: Reader, content: Content) -> Any:
+    kind = _class(reader, content[0])
+    members: Any = vars(kind).get("_member_map_", {})
+    return members[_text(content[1])]
+
+
+# --- NumPy and pandas ---
+
+_DTYPE = re.compile(r"[<>|=]?[biufcSUMm]\d{1,9}(\[\d{0,9}[a-zA-Zμ]{1,3}\])?")
+
+
+def _is_of_numpy(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic))
+
+
+def _write_array(writer: Writer, value: Any) -> Content:
+    shape = list(value.shape)
+    if value.dtype.kind == "O":
+        return ["O", shape, "", writer.numbers(value.ravel().tolist())]
+    if not _DTYPE.fullmatch(value.dtype.str):
+        raise UnsendableError(f"an array of {str(value.dtype)[:100]}")
+    writer.count(value.nbytes)
+    return [value.dtype.str, shape, base64.b64encode(value.tobytes()).decode(), []]
+
+
+def _make_array(reader: Reader, content: Content) -> Any:
+    import numpy
+
+    name, shape, data, parts = content
+    size = math.prod(map(_whole, shape))
+    if any(length < 0 for length in shape) or len(shape) > 32:
+        raise MalformedError("an array that is none")
+    if name == "O":
+        if size != len(parts):
+            raise MalformedError("an array that is none")
+        return numpy.empty(tuple(shape), dtype=object)
+    if not _DTYPE.fullmatch(_text(name)):
+        raise MalformedError("an array of no known type")
+    kind, raw = numpy.dtype(name), _make_bytes(reader, data)
+    if size * kind.itemsize != len(raw):
+        raise MalformedError("an array of another size")
+    return numpy.frombuffer(raw, dtype=kind).reshape(shape).copy() if kind.itemsize else numpy.zeros(shape, kind)
+
+
+def _fill_array(reader: Reader, value: Any, content: Content) -> None:
+    if content[0] == "O":
+        values = reader.values(content[3])
+        for at in range(value.size):
+            value.flat[at] = values[at]
+    else:
+        value[...] = _make_array(reader, content)
+
+
+def _write_scalar(writer: Writer, value: Any) -> Content:
+    return [value.dtype.str, base64.b64encode(value.tobytes()).decode()]
+
+
+def _make_scalar(reader: Reader, content: Content) -> Any:
+    name, data = content
+    return _make_array(reader, [name, [], data, []])[()]
+
+
+def _of_pandas(kind: type[Any]) -> str | None:
+    pandas = sys.modules.get("pandas")
+    if pandas is None or module_of(kind).partition(".")[0] != "pandas":
+        return None
+    return {pandas.Series: "series", pandas.DataFrame: "frame", pandas.Index: "index", pandas.RangeIndex: "index"}.get(
+        kind
+    )
+
+
+_COLUMN = re.compile(r"object|str|string|bool(ean)?|[iuIU]?(nt|Int)\d{1,2}|[fF]loat\d{2}|datetime64\[\w{1,2}\]")
+
+
+def _column(writer: Writer, value: Any) -> list[Any]:
+    """Return the type and the values of a column or an index; raises UnsendableError."""
+    import numpy
+
+    name = str(value.dtype)
+    if not _COLUMN.fullmatch(name):
+        raise UnsendableError(f"a table with a column of type {name[:100]}")
+    is_plain = isinstance(value.dtype, numpy.dtype) and name != "object"
+    # What an array of objects holds is not there yet when a table is made.
+    return [name, writer.number(value.to_numpy() if is_plain else tuple(value.astype(object).tolist()))]
+
+
+def _uncolumn(reader: Reader, name: Content, number: Content) -> tuple[Any, str]:
+    import numpy
+
+    values = reader[number]
+    is_plain = isinstance(values, numpy.ndarray) and values.ndim == 1 and values.dtype.kind != "O"
+    if not _COLUMN.fullmatch(_text(name)) or not (is_plain or type(values) is tuple):
+        raise MalformedError("a column that is none")
+    return values if is_plain else list(values), name
+
+
+def _write_index(writer: Writer, value: Any) -> Content:
+    name, values = _column(writer, value)
+    return [name, [values, writer.number(value.name)]]
+
+
+def _make_index(reader: Reader, content: Content) -> Any:
+    import pandas
+
+    values, kind = _uncolumn(reader, content[0], content[1][0])
+    return pandas.Index(values, dtype=kind, name=reader[content[1][1]])
+
+
+def _write_series(writer: Writer, value: Any) -> Content:
+    name, values = _column(writer, value)
+    return [name, [values, writer.number(value.name), writer.number(value.index)]]
+
+
+def _make_series(reader: Reader, content: Content) -> Any:
+    import pandas
+
+    values, kind = _uncolumn(reader, content[0], content[1][0])
+    return pandas.Series(values, dtype=kind, name=reader[content[1][1]], index=_index(reader, content[1][2]))
+
+
+def _index(reader: Reader, number: Any) -> Any:
+    import pandas
+
+    if not isinstance(reader[number], pandas.Index):
+        raise MalformedError("an index that is none")
+    return reader[number]
+
+
+def _write_frame(writer: Writer, value: Any) -> Content:
+    columns = [value.iloc[:, at] for at in range(value.shape[1])]
+    return ["", writer.numbers([value.index, value.columns, *columns])]
+
+
+def _make_frame(reader: Reader, content: Content) -> Any:
+    import pandas
+
+    index, names = (_index(reader, number) for number in content[1][:2])
+    columns = reader.values(content[1][2:])
+    if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
+        raise MalformedError("a table that is none")
+    made = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)
+    made.columns = names
+    return made
+
+
+# --- the table ---
+
+
+def _held(kind: str) -> Kind:
+    """Return a kind whose values only the context knows."""
+
+    def refuse(writer: Writer, value: Any) -> Content:
+        raise UnsendableError(type_name(value))
+
+    return Kind(refuse, lambda reader, content: reader.context.held(kind, content))
+
+
+def _behind(content: Content) -> Sequence[Any]:
+    found: Sequence[Any] = content[1]
+    return found
+
+
+KINDS: dict[str, Kind] = {
+    "none": Kind(lambda w, v: 0, lambda r, c: None),
+    "bool": Kind(lambda w, v: int(v), lambda r, c: bool(_whole(c))),
+    "int": Kind(_write_int, _make_int),
+    "float": Kind(lambda w, v: float.hex(v), _make_float),
+    "complex": Kind(
+        lambda w, v: [float.hex(v.real), float.hex(v.imag)],
+        lambda r, c: complex(_make_float(r, c[0]), _make_float(r, c[1])),
+    ),
+    "str": Kind(_write_text, lambda r, c: _text(c)),
+    "bytes": Kind(_write_bytes, _make_bytes),
+    "list": Kind(lambda w, v: w.numbers(list.__iter__(v)), lambda r, c: [], _fill_list, list),
+    "tuple": Kind(lambda w, v: w.numbers(tuple.__iter__(v)), lambda r, c: tuple(r.values(c)), parts=list),
+    "set": Kind(lambda w, v: w.numbers(_ordered_items(v, set)), lambda r, c: set(), _fill_set, list, hashes=True),
+    "frozenset": Kind(
+        lambda w, v: w.numbers(_ordered_items(v, frozenset)), lambda r, c: frozenset(r.values(c)), parts=list
+    ),
+    "dict": Kind(_pairs, lambda r, c: {}, _fill_dict, list, hashes=True),
+    "counter": Kind(_pairs, lambda r, c: collections.Counter(), _fill_dict, list, hashes=True),
+    "ordered": Kind(
+        lambda w, v: _pairs(w, v, collections.OrderedDict),
+        lambda r, c: collections.OrderedDict(),
+        lambda r, v, c: (v.clear(), v.update(zip(r.values(c)[::2], r.values(c)[1::2], strict=True))),
+        list,
+        hashes=True,
+    ),
+    "default": Kind(_write_default, lambda r, c: collections.defaultdict(), _fill_default, _behind, hashes=True),
+    "view": Kind(_write_view, lambda r, c: _VIEWS[_text(c[0])](r.values(c[1])), parts=_behind),
+    "bytearray": Kind(
+        _write_bytes, lambda r, c: bytearray(), lambda r, v, c: v.__setitem__(slice(None), _make_bytes(r, c))
+    ),
+    "deque": Kind(
+        lambda w, v: [v.maxlen, w.numbers(v)],
+        lambda r, c: collections.deque(maxlen=None if c[0] is None else _whole(c[0])),
+        _fill_deque,
+        _behind,
+    ),
+    "range": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: range(*r.values(c)), parts=list),
+    "slice": Kind(lambda w, v: w.numbers((v.start, v.stop, v.step)), lambda r, c: slice(*r.values(c)), parts=list),
+    "decimal": Kind(_write_decimal, lambda r, c: decimal.Decimal(_text(c))),
+    "fraction": Kind(
+        lambda w, v: w.numbers((v.numerator, v.denominator)),
+        lambda r, c: fractions.Fraction(*map(_whole, r.values(c))),
+        parts=list,
+    ),
+    "iterator": Kind(_write_iterator, lambda r, c: Items([], is_whole=bool(_whole(c[0]))), _fill_iterator, _behind),
+    **{name: _time(name) for name in _TIMES},
+    "zone": Kind(lambda w, v: [w.number(v.utcoffset(None))], _make_zone, parts=list),
+    "array": Kind(_write_array, _make_array, _fill_array, lambda c: c[3]),
+    "scalar": Kind(_write_scalar, _make_scalar),
+    "index": Kind(_write_index, _make_index, parts=_behind),
+    "series": Kind(_write_series, _make_series, parts=_behind),
+    "frame": Kind(_write_frame, _make_frame, parts=_behind),
+    "known": Kind(lambda w, v: _NAMES_OF_KNOWN[v], lambda r, c: KNOWN[_text(c)]),
+    "class": Kind(lambda w, v: w.context.names[v], _class),
+    "exception": Kind(_write_error, _make_error, parts=lambda c: c[2]),
+    "object": Kind(_write_object, _make_object, _fill_object, _behind),
+    "member": Kind(lambda w, v: [w.context.names[type(v)], v.name], _make_member),
+    "record": Kind(_write_record, _make_record, parts=_behind),
+    "tree": Kind(_write_tree, _make_tree, _fill_object, _behind),
+    "remote": _held("remote"),
+    "function": _held("function"),
+    "answer": _held("answer"),
+}
+"""Name -> kind. `remote`: an object that stays with the program. `answer`: what the program answered to an earlier
+call."""
+_TYPES: dict[type[Any], str] = {
+    type(None): "none", bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes",
+    list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", dict: "dict", collections.Counter: "counter",
+    collections.OrderedDict: "ordered", collections.defaultdict: "default", bytearray: "bytearray",
+    collections.deque: "deque", range: "range", slice: "slice", decimal.Decimal: "decimal",
+    fractions.Fraction: "fraction", Items: "iterator", datetime.timezone: "zone", re.Match: "tree",
+    types.SimpleNamespace: "tree",
+    **{kind: name for name, (kind, _) in _TIMES.items()},
+    **{type(getattr({}, name)()): "view" for name in _VIEWS},
+}  # fmt: skip
+_BASES = (bool, int, float, complex, str, bytes, tuple, list, set, frozenset, collections.Counter,
+          collections.OrderedDict, collections.defaultdict, collections.deque, dict)  # fmt: skip
+_COMPARING = ("__eq__", "__ne__", "__lt__", "__hash__")
+CHANGING = {name for name, kind in KINDS.items() if kind.fill is not None}
+"""The kinds of values that can change."""
+
+
+def kind_of(value: Any, context: Context) -> str:
+    """Return the kind of a value; empty if it cannot be sent."""
+    if type(value) not in _ATOMS and (node := context.node_of(value)) is not None:
+        return node[0]
+    try:
+        return _TYPES.get(type(value)) or _name_of(value, context)
+    except UnsendableError:
+        return ""
+
+
+# --- messages without reading them ---
+
+_ANSWER = re.compile(r'\["answer",(\d+)\]')
+"""A reference to an earlier answer. A text cannot contain it, because its quotes would be escaped."""
+
+
+def references(calls: Iterable[str]) -> list[int]:
+    """Return the calls to whose answers other calls refer."""
+    return sorted({int(number) for call in calls for number in _ANSWER.findall(call)})
+
+
+def has_arrays(message: str) -> bool:
+    """Whether a message may contain values of NumPy."""
+    return any(f'["{kind}",' in message for kind in ("array", "scalar", "series", "frame"))
