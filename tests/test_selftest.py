@@ -46,7 +46,7 @@ def test_a_bundled_sample_is_graded_as_expected(benchmark: str, capsys: pytest.C
 def test_each_outcome_that_differs_is_named_with_the_expected_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from grader.scorers.choice.careful import read as careful
+    from grader.scorers.choice import careful
 
     sound = careful.read_choice
     monkeypatch.setattr(

@@ -42,7 +42,8 @@ _SIGNS_OF_SCALE = dict(zip("kKMBT十百千万萬亿億兆십백천만억", (
     1e3, 1e3, 1e6, 1e9, 1e12, 1e1, 1e2, 1e3, 1e4, 1e4, 1e8, 1e8, 1e12, 1e1, 1e2, 1e3,
     1e4, 1e8), strict=True))  # fmt: skip
 _UNITS = {
-    "length": "nm 1e-9 µm 1e-6 mm 1e-3 cm .01 dm .1 m 1 km 1e3 millimetre 1e-3 millimeter 1e-3 centimetre .01 "
+    "length": "Å 1e-10 nm 1e-9 pm 1e-12 µm 1e-6 mm 1e-3 cm .01 dm .1 m 1 km 1e3 millimetre 1e-3 millimeter 1e-3 "
+    "centimetre .01 "
     "centimeter .01 metre 1 meter 1 kilometre 1e3 kilometer 1e3 in .0254 inch .0254 inche .0254 ft "
     ".3048 foot .3048 feet .3048 "
     "yd .9144 yard .9144 mi 1609.344 mile 1609.344",
@@ -104,23 +105,52 @@ class Number(NamedTuple):
     start: int
     end: int
 
-    def same_number(self, other: Number) -> bool:
-        """Whether both numbers are equal, whatever they count."""
-        return math.isclose(self.value, other.value, rel_tol=1e-9, abs_tol=1e-12)
+    def same_number(self, other: Number, tolerance: float = 0) -> bool:
+        """Whether both numbers are equal, whatever they count: whole numbers exactly, and only zero is zero."""
+        if self.whole is not None and other.whole is not None and not tolerance:
+            return self.whole == other.whole
+        return math.isclose(self.value, other.value, rel_tol=max(_RELATIVE, tolerance))
 
-    def equals(self, other: Number) -> bool:
-        """Whether both are the same amount; of words that are no measures, such as "birds", only the number counts."""
+    def equals(self, other: Number, tolerance: float = 0) -> bool:
+        """Whether both are the same amount; of units that are no measures ("birds"), only the number counts."""
         mine, theirs = _measure(self.unit), _measure(other.unit)
         if mine and theirs and mine != theirs:
             amounts = self.value * mine[1], other.value * theirs[1]
-            return mine[0] == theirs[0] and math.isclose(*amounts, rel_tol=1e-9, abs_tol=1e-15)
+            return mine[0] == theirs[0] and math.isclose(*amounts, rel_tol=max(_RELATIVE, tolerance))
         # "5 M" can be five million.
-        return self.same_number(other) and (self.unit in _SIGNS_OF_SCALE) == (other.unit in _SIGNS_OF_SCALE)
+        if (self.unit in _SIGNS_OF_SCALE) != (other.unit in _SIGNS_OF_SCALE):
+            return False
+        share = self._share(other) if (self.unit == "%") != (other.unit == "%") else None
+        return self.same_number(other, tolerance) or (share is not None and share)
+
+    def _share(self, other: Number) -> bool:
+        """Whether one is a share below 1, and the other the same in percent."""
+        percent, share = (self, other) if self.unit == "%" else (other, self)
+        return (
+            not share.unit
+            and abs(share.value) <= 1
+            and math.isclose(percent.value / 100, share.value, rel_tol=_RELATIVE)
+        )
+
+    @property
+    def whole(self) -> int | None:
+        """The number if it is written as a whole one: floating-point numbers do not tell large ones apart."""
+        digits = self.text.replace(",", "").replace(" ", "")
+        power = _POWER.fullmatch(digits)
+        if power is not None:
+            raised: int = int(power[1]) ** int(power[2])
+            return raised
+        return int(digits) if _WHOLE.fullmatch(digits) else None
 
     @property
     def is_measure(self) -> bool:
         """Whether the unit is one of measurement, and not a word such as "birds"."""
         return _measure(self.unit) is not None
+
+
+_RELATIVE = 1e-9
+_POWER = Pattern(r"(\d{1,3})\^\{?(\d{1,3})\}?")
+_WHOLE = Pattern(r"[-+]?\d{1,400}")
 
 
 def _measure(unit: str) -> tuple[str, float] | None:
@@ -136,7 +166,9 @@ def _measure(unit: str) -> tuple[str, float] | None:
 # --- a number's own characters ---------------------------------------------------------------------------------------
 
 _WRAPPER = Pattern(r"\\(?:text|mathrm|mathbf|mathit|textbf|mbox|rm|bf|boxed|operatorname)\s*\{([^{}]{0,200})\}")
-_FRACTION = Pattern(r"\\[dt]?frac\s?(?:\{\s?([\d.,π√]{1,20})\s?\}\s?\{\s?([\d.,]{1,20})\s?\}|(\d)\s?(\d))")
+_FRACTION = Pattern(
+    r"\\[dt]?frac\s?(?:\{\s?([\d.,π√]{1,20})\s?\}\s?\{\s?([\d.,]{1,20})\s?\}|\{?(\d{1,20})\}?\s?\{?(\d{1,20})\}?)"
+)
 _ROOT = Pattern(r"\\sqrt\s?(?:\{([\d.]{1,20})\}|(\d))")
 _LATEX = (
     (Pattern(r"\\(?:left|right|displaystyle|qquad|quad|[()\[\]])|\\(?=[$%])"), ""),
@@ -153,7 +185,28 @@ _GROUPS = Pattern(r"(?<![\d.,])\d{1,3}(?:([ '\u2019_٬])\d{3})(?:\1\d{3})*(?!\d)
 _RAISED = Pattern(r"[⁻⁺]?[⁰¹²³⁴-⁹]+")
 _VULGAR = Pattern("[¼½¾⅐-⅞]")
 _DOLLAR = Pattern(r"\$+(?!\d|[-.]\d)|(?<=\d)\$")
+_BLANKS = Pattern(r"  +")
 _BOLD = Pattern(r"(?<!\d)\*\*|\*\*(?!\d)|`+|__")
+
+
+_HAN = Pattern(
+    r"(?<![第\u3040-\u9fff])[一二两三四五六七八九十百千零〇]{1,9}(?=[个只人张名条次种件本位岁元块头匹辆座棵朵支枚颗项。.,\s]|$)"
+    r"|"
+    r"(?<=[有是为共:])[二两三四五六七八九十百千零〇][一二两三四五六七八九十百千零〇]{0,8}(?=[个只人张名条次种件本位岁元块头匹辆座棵朵支枚颗项。.,\s]|$)"
+)
+_HAN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+
+
+def _of_han(text: str) -> str:
+    """Return a Chinese numeral below 10,000 in digits."""
+    total = digit = 0
+    for char in text:
+        if char in _HAN_UNITS:
+            total, digit = total + (digit or 1) * _HAN_UNITS[char], 0
+        else:
+            digit = _HAN_DIGITS[char]
+    return str(total + digit)
 
 
 def simplified(text: str) -> str:
@@ -167,9 +220,11 @@ def simplified(text: str) -> str:
         text = _FRACTION.sub(lambda m: f"{' ' * text[: m.start()][-1:].isdigit()}{m[1] or m[3]}/{m[2] or m[4]}", text)
         for pattern, plain in _LATEX:
             text = pattern.sub(plain, text)
+        text = _BLANKS.sub(" ", text)
     if "$" in text:
         text = _DOLLAR.sub("", text)
     if not text.isascii():
+        text = _HAN.sub(lambda m: _of_han(m[0]), text)
         text = _VULGAR.sub(lambda m: " " + unicodedata.normalize("NFKC", m[0]).replace("\u2044", "/"), text)
         text = _RAISED.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]).replace("\u2212", "-"), text).replace(
             "٫", "."
@@ -256,7 +311,7 @@ _SIGNED = Pattern(
 )
 _UNIT = Pattern(
     r"[ \t-]?(?P<unit>%|percent\b|per cent\b|°[CF]?|"
-    r"[A-Za-zµμΩ€£¥¢]+(?:\^?\{?[23]\}?(?!\d))?(?:/[A-Za-z]+(?:\^?[23](?!\d))?)?)"
+    r"[A-Za-zµμΩÅ€£¥¢]+(?:\^?\{?[23]\}?(?!\d))?(?:/[A-Za-z]+(?:\^?[23](?!\d))?)?)"
 )
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _JOINS = "(?:(?:, )?(?:or|and|und|oder|et|ou|y|o|и|или)|,|;|to|of|out of|through|-|/|bis|和|或|至|到|と|から)"
@@ -274,9 +329,11 @@ _PART_BEFORE = Pattern(
     2,
 )
 _PART_AFTER = Pattern(
-    rf"[{_LETTER}_^±]|[.,:'/]\d|-[{_LETTER}]| ?(?:[+*×÷·/^±=]|[<>≤≥])|[A-Za-z ]{{1,12}}=| - ?[\w(\\]|!\s*[=+*/-]"
+    rf"[{_LETTER}_^±]| ?\\(?!degree|circ)[A-Za-z]|[.,:'/]\d|-[{_LETTER}]| ?(?:[+*×÷·/^±=]|[<>≤≥])|[A-Za-z "
+    rf"]{{1,12}}=| - ?[\w(\\]|!\s*[=+*/-]"
     rf"|[ \t]*[%°]?(?:[ \t]*[A-Za-z]{{1,12}}\.?)?[ \t]*{_JOINS}[ \t]*{_LED}[$€£-]?(?:\d|{_ONE_WORD}\b)"
-    r"|[ \t]\d|[ \t-]?(?:minus|plus|times|divided by|multiplied by|to the power|squared|cubed|factorial|raised|"
+    r"|[ \t]\d|[ \t-]?(?:minus|plus|times(?= +\S{0,3}\d)|divided by|multiplied by|to the power|squared|cubed|"
+    r"factorial|raised|"
     rf"decimals?|significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)|分之",
     2,
 )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from grader.scorers.patterns import Pattern
 
 _NOUNS = (
-    "answers?|ans|solution|verdict|conclusion|guess|final (?:value|result|score|number|total|count|amount)|"
+    "answers?(?! (?:choices|options))|ans|(?:the|my|final) solution|verdict|conclusion(?! that)|guess|"
+    r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)|"
     "antwort|lösung|ergebnis|réponse|résultat|respuesta|resultado|risposta|resposta|ответ|відповідь|"
     "odpowiedź|odpověď|antwoord|svaret|svar|vastaus|răspunsul|răspuns|válasz|απάντηση|cevap|cevabı|yanıt|"
     "đáp án|câu trả lời|jawaban(?:nya)?|jawapan"
@@ -25,7 +26,8 @@ THEREFORE = (
 )
 """Words that conclude, in other languages than English."""
 _BARE_NOUNS = (  # their languages put no verb, or one that is a letter, between the noun and the answer
-    r"(?:答案|正解|正答|答え|解答|回答|答)[^,.!?。\n]{0,12}?(?:是|为|為|:|选|選|は|=|が)\s*(?:应该是|選項|选项|选择|选)?",
+    r"(?:答案|正解|正答|答え|解答|回答|答)[^,.!?。\n]{0,12}?(?:是|为|為|:|选|選|は|=|が)\s*(?:应该是|選項|选项|"
+    r"选择|选)?",
     r"(?:정답|답변|답|해답)(?:은|는|이|:)",
     r"(?:الإجابة|الاجابة|الجواب|جواب|پاسخ)(?:\s+(?!هي|هو)\w+){0,2}?(?:\s*:|\s+(?:هي|هو|است)|(?=\s*\d))",
     r"התשובה(?:\s+\w+)?(?:\s*:|\s+היא|\s+הוא)",
@@ -33,7 +35,9 @@ _BARE_NOUNS = (  # their languages put no verb, or one that is a letter, between
     r"คำตอบ\s*(?:คือ|:)",
 )
 DECLARES = Pattern(
-    rf"\b(?:{_NOUNS})\b(?:['\u2019]s)?(?:[ \t]*\([^()\n]{{0,40}}\))?(?:[ \t]+(?!(?:{_LINKS}|not)\b)[\w'()-]+){{0,6}}?"
+    rf"(?<!can )(?<!could )(?<!to )\b(?:{_NOUNS})\b(?:['\u2019]s)?(?:[ \t]*\((?!.\))[^()\n]{{0,40}}\))?"
+    rf"(?:[ \t]+(?!(?:{_LINKS}|not|cannot|can't|never)\b|"
+    rf"\(?.\))[\w'()-]+){{0,6}}?"
     rf"(?:[\s*_\"`]*(?:[:=]|[-=]+>|→)|[*_\"`]*\s+-{{1,2}}(?=\s)|\s+(?:(?:would|should|must|will|can|has to|"
     rf"seems to|appears to)\s+)?"
     rf"(?:{_LINKS})(?!\w|n't)(?:[ \t]*:)?|[ \t]*(?:[*_]{{1,3}}[ \t]*)?\n)"
@@ -43,7 +47,7 @@ DECLARES = Pattern(
 DECLARED = Pattern(
     r"\b(?:is|are|was|would be|must be) (?:therefore |thus |also |likely )?(?:the|my|our) (?:(?:final|correct|"
     r"right|best) ){0,2}"
-    r"(?:answer|solution|choice|result)\b(?! (?:to|of|for)\b)"
+    r"(?:answer|solution|choice|result|option|one)\b(?! (?:to|of|for)\b)"
     r"|(?:が|は|を)\s?(?:正解|答え)(?:です|だ|である|となります)|[이가] ?정답"
 )
 """Declares what stands before it: "is the answer", "が正解です"."""
@@ -78,17 +82,20 @@ DENIED_AFTER = Pattern(
     r"(?:n't| not)? ?(?:wrong|incorrect|false|mistaken|impossible|right|correct|the (?:right|correct) answer)\b|"
     r"\W{0,4}(?:ist falsch|est faux|es incorrect|è sbagliat|неверн|不对|错误|错)"
 )
+DENIED_IN = Pattern(r"[\W_]{0,4}\w{1,12}\W{1,3}is (?:wrong|incorrect|false|not (?:right|correct|the answer))\b")
+"""A content that is denied at once: "[No] is incorrect"."""
 _POSITIVE = Pattern(r"(?<!not )(?<!n't )\b(?:right|correct|the (?:right|correct) answer)\b$")
 
 
 def is_denied(content: str, behind: str) -> bool:
     """Whether the words of a claim, or those right behind it, deny it."""
     after = DENIED_AFTER.match(behind)
-    return bool(DENIED.match(content)) or bool(after and not _POSITIVE.search(after[0]))
+    return bool(DENIED.match(content) or DENIED_IN.match(content)) or bool(after and not _POSITIVE.search(after[0]))
 
 
 WITHDRAWS = Pattern(
-    r"(?:^|[.!?\n:;)\u2026*-])[\s*_(]{0,4}(?:(?:oh|no|but|hm{1,9}|um|ah|well|so|and|okay|ok|actually)\b[\s,.\u2026]{0,4}){0,3}"
+    r"(?:^|[.!?\n:;)\u2026*-])[\s*_(]{0,4}(?:(?:oh|no|but|hm{1,9}|um|ah|well|so|and|okay|ok|"
+    r"actually)\b[\s,.\u2026]{0,4}){0,3}"
     r"(?:wait\b(?! (?:time|list|for|until|staff))|correction\b|hold on\b|scratch that|strike that|oops\b|"
     r"on second thoughts?\b|"
     r"actually, (?:no|that|this|i|let)|sorry, (?:no|that|i (?:made|mis))|my mistake|i (?:made|see|found) (?:a|"
@@ -116,7 +123,7 @@ REFUSES = Pattern(
     r"information|context|(?:image|picture|figure|data|chart|graph|table)\b)"
     r"|\b(?:(?:not )?(?:enough|sufficient|insufficient|more|additional) (?:\w+ )?(?:information|data|context|"
     r"details)|no (?:information|idea|image|data)|"
-    r"not (?:clear|sure|certain|visible|provided|given|specified|available|applicable)|(?:is|are|was|"
+    r"not (?:clear|sure|certain|known|relevant|visible|provided|given|specified|available|applicable)|(?:is|are|was|"
     r"remains?) un(?:clear|known|sure)|"
     r"as an ai|i refuse|impossible to)\b"
     r"|\bnone of (?:the|these|those|them)\b|\bi'm sorry\b|\bi am sorry\b|\bsorry, (?:but|i)\b"
@@ -131,7 +138,8 @@ REFUSES = Pattern(
 
 COURTESY = Pattern(
     r"\W*(?:(?:and|so|but|please|also|finally),? ){0,3}(?:"
-    r"i(?:'ve| have)? hope(?:d)?\b|hope (?:this|that|it)\b|let me know\b|feel free\b|(?:many )?thanks?\b|"
+    r"you (?:can|could|may|might)\b|i(?:'ve| have)? hope(?:d)?\b|hope (?:this|that|it)\b|let me know\b|feel "
+    r"free\b|(?:many )?thanks?\b|"
     r"thank you\b|you(?:'re| are) welcome\b|"
     r"(?:i(?:'m| am) )?(?:happy|glad) to\b|good luck\b|have a (?:great|good|nice)\b|if you (?:have|need|want|"
     r"would|'d|like)\b|"
@@ -167,3 +175,101 @@ ASKS = Pattern(
     8,
 )
 """The heading of a question, with at least three words behind it: "Q: true" is a line of a truth table."""
+
+ASKS_ANEW = Pattern(
+    r"(?<=\n)[^\n]{8,400}[?\uff1f][ \t]*\n{1,3}[ \t]{0,4}\(?A[.):][^\n]{0,300}\n{1,3}[ \t]{0,4}\(?B[.):]|"
+    r"(?<=\n)(?:The|the) following (?:is|are) (?:a )?multiple.choice questions?\b"
+)
+"""A question without a heading: copied options behind it, or the beginning of a benchmark's own prompt."""
+NEVERTHELESS = Pattern(
+    r"\b(?:but|however|still|nevertheless|nonetheless|yet|though|aber|mais|pero|ma|mas|но)\b[, ]*|"
+    r"\bif i (?:had to|have to|must|were to|would)\b[^,.\n]{0,40},|\bi(?:'d| would| will) (?:still )?(?=guess|"
+    r"say|go with|pick|choose)|但(?:是)?|不过"
+)
+"""Behind a doubt: what follows is chosen nevertheless."""
+CONCLUDES = Pattern(
+    r"\W{0,4}(?:(?:so|thus|hence|therefore|finally|in total|overall|in conclusion|consequently|ultimately|"
+    r"in summary|to conclude|all in all)\b|(?:conclusion|a|ans|(?:the )?(?:grand )?(?:total|sum|result)):|所以|"
+    r"因此|综上|故|したがって|よって|따라서)"
+)
+"""The beginning of a sentence that concludes."""
+CONCLUDING = Pattern(
+    r"(?:\b(?:so|thus|hence|therefore|finally|in conclusion|consequently|ultimately|in summary)\b|所以|因此|"
+    r"综上|故)[^.!?\n。]{0,40}$"
+)
+"""Before a declaration: it concludes, and so replaces an earlier one."""
+RECONSIDERED = Pattern(
+    r"\b(?:wait|actually|however|hmm+|correction|on second thought|but|nope|scratch that|strike that|sorry|"
+    r"apologi[sz]e|apologies|re-?(?:check|examin|consider|evaluat|assess|count|read|think|visit|look)\w*|"
+    r"look(?:ing)? (?:again|closer)|(?:up)?on closer|closer (?:look|inspection)|"
+    r"let me (?:check|verify|double|look|think|correct)|double.?check\w*|verify|verifying|mistake\w*|mistaken|"
+    r"revis(?:e|ed|ing)|changed? my mind|instead|in fact|oops|moment|warte|eigentlich|doch|korrektur|attends?|"
+    r"attendez|en fait|en réalité|espera|en realidad|mejor dicho|aspetta|in realtà|anzi|na verdade|espere|подождите|"
+    r"постойте|на самом деле|точнее|edit(?=:)|perdón|pardon|corrección|correzione|correção|исправл\w+|plutôt|"
+    r"i meant?|or rather|incorrect|wrong)\b|\b(?:no|nein|non|não|нет), |"
+    r"不对|等等|等一下|重新|更正|纠正|仔细|再看|实际上|其实|いや|待って|実際|やはり|잠깐|아니|사실"
+)
+"""A change of mind between two claims."""
+
+_NUMERALS = (
+    "zwei deux dos dois два",
+    "drei trois tres tre três три",
+    "vier quatre cuatro quattro quatro четыре",
+    "fünf cinq cinco cinque пять",
+    "sechs seis шесть",
+    "sieben sept siete sette sete семь",
+    "acht huit ocho otto oito восемь",
+    "neun neuf nueve nove девять",
+    "zehn dix diez dieci dez десять",
+)
+NUMERALS = {word: str(number) for number, words in enumerate(_NUMERALS, 2) for word in words.split()}
+"""Numerals of other languages; no words that English has, too ("due", "six")."""
+
+UNDECIDED = Pattern(r"\b(?:depend\w*|based on|factors|moot|irrelevant|relevant|matters?|subjective|opinion)\b")
+"""In the content of a declaration: it leaves the answer open."""
+HEDGES = Pattern(
+    r"\bwithout\b|\b(?:hard|difficult|impossible) to\b|\bnot (?:entirely |completely |100% |absolutely |fully "
+    r")?(?:clear|sure|certain)\b|"
+    r"\b(?:definitive|conclusive|absolute|certain)(?:ly|ty)?\b|\b(?:more|additional|limited) (?:information|"
+    r"context|details)\b"
+)
+"""In a refusal: it only doubts, and takes nothing back."""
+
+CORRECTS = Pattern(
+    r"\bi meant?\b(?! that)(?: to say)?|\bor rather\b|\bcorrection\b(?=\W)|\bmake (?:that|it)\b|\bshould have "
+    r"(?:said|been)\b"
+)
+"""Corrects an answer: what follows is meant."""
+CHOOSES = Pattern(
+    r"\bi(?:'d| would| will|'ll| must)? (?:still )?(?:choose|select|pick|go with|went with|opt for|settle on|"
+    r"say|guess|answer|"
+    r"vote for|lean towards?)(?:ing)?\b|\b(?:select|choose|pick|going with|leaves|left with|narrow(?:s|ed)? it "
+    r"down to|"
+    r"corresponds? to|match(?:es)? with|consistent with|closest to|points? to|leaning towards?|agrees? (?:best "
+    r")?with|aligns? "
+    r"(?:best )?with)\b|"
+    r"\b(?:choisis|wähle|nehme|elijo|scelgo|escolho|выбираю|wybieram|kies|seçiyorum|chọn|memilih|väljer|velger)\b|"
+    r"故选|选择?|選択肢は|選び|\[x\]|\u2611"
+)
+"""Chooses what follows: "I would go with"."""
+INFERS = Pattern(
+    r"\b(?:so|thus|therefore|hence|then|i (?:think|believe|suppose|reckon)|it(?:'s| is| must be| has to be| "
+    r"should be)|"
+    r"must be|has to be|should be|only|but|rather|sino|sondern|actually|probably|likely|no|"
+    rf"{THEREFORE})\b|=>|->|→|∴|所以|因此|故|应该是|应为|而是|よって|따라서"
+)
+"""Before a clause that is only an answer: "so B."."""
+CHOSEN = Pattern(
+    r"\b(?:is|are|was|seems?|looks|would be|must be|appears?)(?: to be)? (?:clearly |definitely |therefore |"
+    r"thus |also |"
+    r"the |most |more |only |my ){0,3}(?:right|correct|true|best|accurate|likely|plausible|better|answer|choice|"
+    r"option|"
+    r"match|fit)\b"
+    r"(?! (?:to|that|about|not)\b)|\b(?:best |accurately |correctly |closely |exactly )(?:match(?:es)?|fits?|"
+    r"describes?|represents?)\b|"
+    r"\b(?:remains|fits|tippen|wählen|nehmen)\b|\b(?:it is|is it)(?=\s*[.!]?\s*$)|[✓✔✅]|是?(?:正确|正確|对的)|"
+    r"が?正解|정답|(?:ist|wäre) "
+    r"(?:richtig|korrekt)|"
+    r"est (?:correcte?|la bonne)|es (?:correct[oa]|la correcta)|è (?:corrett[oa]|giust[oa])|está corret[oa]|верн"
+)
+"""Behind an answer: it is chosen."""

@@ -1,23 +1,17 @@
-"""Where an answer can stand in a reply: the claims, of which every careful reading asks "mine, and whole?".
+r"""Where an answer can stand in a reply, and which of several places counts: the one reader of answers.
 
-`own_words(text, question)` keeps what a reply says to this question, as a `Reply`. All else becomes blanks, so that
-every span is one of the raw text:
+`claims(reply)` lists what stands in an answer's place, in the order of the text:
 
-- characters made plain; reasoning, chat tokens, and turns of others;
-- other questions with their answers, before (demonstrations) or behind (inventions of a base model);
-- `Reply.sentences` are those that can answer without a form: no courtesy, no question back, no refusal and nothing
-  before it, no explanation under a heading of its own.
-
-`claims(reply)` lists what stands in an answer's form, in the order of the text:
-
-- `container`: a box, an answer tag, a JSON field; `mark`: what stands behind `####`;
+- `container`: a box, an answer tag, a JSON field, a bracket alone on the last line; `mark`: what follows `####`;
 - `declaration`: behind "the answer is" or before "is the answer", up to the end of the sentence;
-- `line`: the only, the first or the last line.
+- `choice`: behind "I would choose", before "is correct"; `conclusion`: a clause behind "so" or "it must be";
+- `line`: the first and the last line; `body`: all sentences that can answer; `sentence`: each of them.
 
-`settle(claims, read)` chooses among them: `read` returns a claim's value, or None for a claim that is not one of the
-scorer's own, or not whole. Containers and marks come before declarations, and these before lines. Of several claims
-with one form, a later one counts if it is final or corrected, or the earlier one is withdrawn ("Wait, ..."); else, if
-their values differ, there are several.
+`settle(reply, value, same)` chooses among them. `value` is the kind's: it returns what a claim's content says, read
+whole, or None. Containers, marks and declarations come before choices and conclusions, and these before lines, the
+body, and the sentence that says most of what the question asks. A form is final: what stands in the last one is the
+answer, or there is none. Of several claims with different values, the last counts if it is final, corrected, or comes
+after new reasoning; else the reply gives several answers.
 """
 
 from __future__ import annotations
@@ -25,28 +19,24 @@ from __future__ import annotations
 import operator
 import re
 from collections import deque
-from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
-from grader.predictions.reasoning import hide_reasoning
 from grader.scorers import place_wordings as wordings
-from grader.scorers.containers import find_wrapped
+from grader.scorers.own_words import Reply, content_words, sentences_in
 from grader.scorers.patterns import Pattern
-from grader.scorers.plain_text import BOUNDARY, blank, plain, without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Form = Literal["container", "mark", "declaration", "line"]
+Form = Literal["container", "mark", "declaration", "choice", "conclusion", "line", "body", "sentence"]
 Value = TypeVar("Value")
 
-LONGEST_WITH_REASONING = 1_000_000
-"""Reasoning is looked for in so many last characters of a reply."""
-LONGEST = 200_000
-"""Only so many last characters without reasoning are read: what a reply settles on is at its end."""
 _MOST = 50
 """Claims of one form; a loop has thousands."""
+_LONGEST = 2_000
+"""Characters of a claim: what is longer is no answer."""
+_STRONG = ("container", "mark", "declaration")
+_WEAK = ("choice", "conclusion")
 
 
 class Claim(NamedTuple):
@@ -54,236 +44,188 @@ class Claim(NamedTuple):
 
     form: Form
     rule: str
-    """The kind of form: boxed, answer_tag, json, mark, declaration, own_line."""
+    """The kind of form: boxed, answer_tag, json, bracket, mark, declaration, choice, conclusion, own_line, sentence."""
     start: int
     end: int
     whole: tuple[int, int]
     """The span with the words of the form."""
     rank: int = 0
     """1: final or corrected; -1: initial."""
-    denied: bool = False
-    withdrawn: bool = False
+    is_cut: bool = False
+    """Whether the reply ends inside of it."""
+    is_denied: bool = False
+    """Whether it says what is not the answer."""
+    is_before: bool = False
+    """Whether the content stands before the words of the form."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """The contents of several containers that are one answer: "x = \\boxed{3} or x = \\boxed{-3}"."""
 
 
-class Reply:
-    """What a reply says to its question, and the sentences that can answer it."""
-
-    def __init__(self, text: str, problem: str = "") -> None:
-        self.text = text
-        """As long as the raw reply; what is no part of the answer is blank."""
-        self.problem = problem
-        """Why nothing can be read: "unclosed_reasoning" or "empty"; else empty."""
-
-    @cached_property
-    def low(self) -> str:
-        """The text in lower case, of the same length."""
-        return self.text.lower()
-
-    @cached_property
-    def shown(self) -> str:
-        """The text without markup, of the same length."""
-        return without_markup(self.text)
-
-    @property
-    def breaks_off(self) -> bool:
-        """Whether the text is more than a sentence long and ends inside a sentence: it was cut off."""
-        body = self.text.strip()
-        return len(body) > 100 and not body.endswith(tuple(".!?\u3002)]}\"':;*$`|"))
-
-    @cached_property
-    def sentences(self) -> list[tuple[int, int]]:
-        """The sentences that can answer without a form, in order."""
-        spans = _framed(self.low, _sentences(self.text))
-        return _without_rows(self.text, spans) or spans
-
-
-def own_words(raw: str, question: str = "") -> Reply:
-    """Return what a reply says to its question."""
-    cut = max(0, len(raw) - LONGEST_WITH_REASONING)
-    text, unclosed = hide_reasoning(plain(raw[cut:]))
-    if unclosed:
-        return Reply(" " * len(raw), "unclosed_reasoning")
-    text = end_turn(text)
-    before = max(0, len(text) - LONGEST)
-    text = " " * (cut + before) + this_question(without_loop(text[before:]), question)
-    return Reply(text, "" if text.strip() else "empty")
-
-
-# --- other turns, other questions ------------------------------------------------------------------------------------
-
-_END_OF_TURN = Pattern(
-    r"<\|(?:im_end|endoftext|eot_id|end|end_of_text|eom_id|return)\|>|</s>|<end_of_turn>|<eos>|"
-    r"<\uff5cend[^<>]{0,30}>"
-    r"|\n[ \t]{0,8}(?:user|human|### ?(?:instruction|human|user))\s*:|\n#{2,3} ?(?:instruction|human|user)\b",
-    re.IGNORECASE,
-)
-_SPECIAL = Pattern(r"<\|[A-Za-z_]{2,30}\|>|<(?:s|bos|pad|unk|start_of_turn)>|\[/?INST\]", re.IGNORECASE)
-_SPEAKER = Pattern(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
-
-
-def end_turn(text: str) -> str:
-    """Blank chat tokens, the speaker's name, and everything after the reply's own turn."""
-    text = _SPEAKER.sub(blank, text, count=1) if _SPEAKER.match(text) else text
-    for stop in _END_OF_TURN.finditer(text):
-        if text[: stop.start()].strip():
-            text = text[: stop.start()] + " " * (len(text) - stop.start())
-            break
-    return _SPECIAL.sub(blank, text)
-
-
-def without_loop(text: str, most: int = 100) -> str:
-    """Blank the repetitions of a reply that is one sentence again and again and was then cut off."""
-    body = text.strip()
-    end = next((m.end() for m in islice(BOUNDARY.finditer(body[:most]), 1)), 0)
-    unit = body[:end].rstrip() + " "
-    if len(unit) < 8 or len(body) < 3 * len(unit) or not (unit * (len(body) // len(unit) + 1)).startswith(body):
-        return text
-    first = len(text) - len(text.lstrip()) + end
-    return text[:first] + " " * (len(text) - first)
-
-
-_WORDS = Pattern(r"\w{2,}")
-_SAME_QUESTION = 0.9
-"""The share of a question's words that its repetition has."""
-
-
-def this_question(text: str, question: str) -> str:
-    """Blank other questions with their answers, before and behind this one."""
-    headings = list(wordings.ASKS.finditer(text.lower()))
-    if not headings:
-        return text
-    starts = [heading.start() for heading in headings] + [len(text)]
-    asked = frozenset(_WORDS.findall(question.lower()))
-    first, last = 0, starts[0]
-    repeated = [
-        at
-        for at, heading in enumerate(headings)
-        if _is_asked(text[heading.end() : min(starts[at + 1], heading.end() + 2 * len(question) + 40)], asked)
-    ]
-    if repeated:
-        first, last = headings[repeated[0]].end(), starts[repeated[0] + 1]
-    elif not any(not wordings.COURTESY.match(text.lower(), *span) for span in _sentences(text[:last])):
-        last = starts[1]
-    return " " * first + text[first:last] + " " * (len(text) - last)
-
-
-def _is_asked(piece: str, asked: frozenset[str]) -> bool:
-    """Whether a piece begins with a question; "the second largest" is not "the largest"."""
-    said = frozenset(_WORDS.findall(piece.lower()))
-    first = frozenset(_WORDS.findall(piece.lower().lstrip().partition("?" if "?" in piece else "\n")[0]))
-    return len(asked & said) >= _SAME_QUESTION * len(asked) > 0 and len(first & asked) >= _SAME_QUESTION * len(first)
-
-
-# --- sentences -------------------------------------------------------------------------------------------------------
-
-_LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
-_ROW = Pattern(r"[ \t]*[-*+\u2022][ \t]|[^|\n]*\|")
-"""A line of a list or a table."""
-_BULLET = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+){1,3}")
-_LIST_MARK = Pattern(r"[ \t]*(?:[-*+>#]+[ \t]+|\(?\d{1,2}[.)](?=[ \t*])[ \t]*){1,3}")
-_ITEM = r"[ \t]*+(?:[-*#]+[ \t]*+)?\(?\d{1,2}[.)][ \t*]"
-_NUMBERED = Pattern(rf"(?:\A|\n){_ITEM}[^\n]*\n(?:[^\n]*\n){{0,8}}?{_ITEM}")
-"""Two numbered items: "42. I hope this helps" is no item."""
-
-
-def _sentences(text: str) -> list[tuple[int, int]]:
-    """Return the spans of a text's sentences, without list marks and blanks around them."""
-    found: list[tuple[int, int]] = []
-    start = 0
-    marks = _LIST_MARK if _NUMBERED.search(text) else _BULLET
-    for end in [*(m.end() for m in BOUNDARY.finditer(text)), len(text)]:
-        mark = marks.match(text, start) if not start or text[start - 1] == "\n" else None
-        first = mark.end() if mark else start
-        if body := text[first:end].strip(" \t\n*_"):
-            first = text.index(body, first)
-            found.append((first, first + len(body)))
-            start = end
-        elif not mark or mark.end() < end:
-            start = end
-    return found
-
-
-def _without_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Leave out the sentences of lists and tables."""
-    kept, end, is_row = [], -1, False
-    for span in spans:
-        if span[0] > end:
-            line = text.rfind("\n", 0, span[0]) + 1
-            end = text.find("\n", span[0]) % (len(text) + 1)
-            is_row = _ROW.match(text, line) is not None
-        kept += [] if is_row else [span]
-    return kept
-
-
-def _framed(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Leave out courtesies, questions, explanations under a heading, a refusal and all before it."""
-    heading = wordings.EXPLAINS.search(low)
-    before = heading and [span for span in sentences if span[1] <= heading.start()]
-    kept = [
-        span
-        for span in before or sentences
-        if not wordings.COURTESY.match(low, *span) and low[span[1] - 1] not in "?\uff1f"
-    ]
-    refused = [at for at, span in enumerate(kept) if wordings.REFUSES.search(low, *span)]
-    return kept[refused[-1] + 1 :] if refused else kept
-
-
-# --- claims ----------------------------------------------------------------------------------------------------------
-
-_MARK = Pattern(r"####[ \t]*(?:answer|ans)?[ \t]*:?[ \t]*(?=\S)(?!#)([^\n]*)", 2)
-_OPENS = Pattern(r"[\s*_\"'`:>(\[{~]*")
-_END = Pattern(r"[\n!?;。।]|(?<!i\.e)(?<!e\.g)\.(?=[\s\"')*_]|$)")
-
-
-def claims(reply: Reply, *, lines: bool = True) -> list[Claim]:
-    """Return what stands in an answer's form, in the order of the text; only the last few dozen of each form.
-
-    `lines`: also the first and the last line.
-    """
+def claims(reply: Reply) -> list[Claim]:
+    """Return the claims in a form, in the order of the text; only the last few dozen of each form."""
     if reply.problem:
         return []
-    found = [*_containers(reply), *_marks(reply), *_declarations(reply)]
-    withdrawn = _withdrawn(reply.low, found)
-    found = [claim._replace(withdrawn=claim.whole[1] <= withdrawn) for claim in found]
-    if lines:
-        before = withdrawn_before(reply.low)
-        found += [line._replace(withdrawn=line.whole[1] <= before) for line in _lines(reply)]
-    return sorted(found, key=lambda claim: claim.whole)
+    contained = [*_containers(reply), *_marks(reply)]
+    spans = [claim.whole for claim in contained]
+    worded = [
+        claim
+        for claim in (*_declarations(reply), *_choices(reply))
+        if not any(claim.whole[0] < end and start <= claim.end for start, end in spans)
+    ]
+    return sorted([*contained, *worded], key=lambda claim: claim.whole)
+
+
+# --- containers and marks --------------------------------------------------------------------------------------------
+
+_BOX = Pattern(r"\\f?boxed\s*\{")
+_BOX_SIMPLE = Pattern(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
+_UNIT = Pattern(r"\s?\$?\s?(?:\\text\{\s?)?[A-Za-z\u00b0%\u00b5\u03a9]{1,3}\b")
+"""The unit behind a box with a number."""
+_NAMES = "answer|final_?answer|final|conclusion|choice|option|letter|result|ans|output|response|solution"
+_TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
+_FIELD = Pattern(
+    r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
+    r"prediction|selection|label|答案)"
+    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\"((?:[^\"\\\n]|\\.){0,4000})\"|'((?:[^'\\\n]|\\.){0,4000})'"
+    r"|([\[{])|(-?\d[\d.eE+-]{0,40}|true|false|null|[A-Za-z])\b|([\"'][^\"'\n]*\Z))",
+    re.IGNORECASE,
+)
+_MARK = Pattern(
+    r"####[ \t]*(?:answer|ans)?[ \t]*:?[ \t]*(?=\S)(?!#)([^\n]*)|\[[^\[\]\n]{0,4}答案\][ \t]*:?[ \t]*([^\n]*)",
+    2,
+)
+_BRACKET = Pattern(r"(?:\n|[.!?:])[ \t*_>]*\[(?!/)([^\[\]\n]{1,40})\][ \t*_.]*\Z")
+_JOIN = Pattern(
+    r"[\s$,;.\\()]*(?:(?:and|or|,|\\text\{\s?(?:and|or)\s?\})[\s$,]*)?(?:\\?[a-z](?:_\{?\w\}?)?\s*=\s*)?[\s$]*"
+)
+"""What can stand between two boxes that are one answer."""
 
 
 def _containers(reply: Reply) -> Iterator[Claim]:
-    for one in find_wrapped(reply.text):
-        rank, supposed = _rank(reply.low, one.start)
-        yield Claim("container", one.rule, *one.inner, (one.start, one.end), rank, supposed)
+    text = reply.text
+    found: list[Claim] = []
+    if "box" in text:
+        found += _boxes(text)
+    if "<" in text or "[" in text:
+        found += _tags(text)
+    if ":" in text and ("{" in text or '"' in text):
+        found += [claim for m in deque(_FIELD.finditer(text), _MOST) if (claim := _field(m, text)) is not None]
+    end = -1
+    for claim in sorted(found, key=lambda claim: (claim.whole[0], -claim.whole[1])):
+        if claim.whole[0] >= end:
+            end = claim.whole[1]
+            rank, supposed = _rank(reply.low, claim.whole[0])
+            if not supposed:
+                yield claim._replace(rank=rank)
+    last = _BRACKET.search(text.rstrip())
+    if last and last.start(1) > end:
+        yield Claim("container", "bracket", *last.span(1), last.span())
+
+
+def _boxes(text: str) -> list[Claim]:
+    boxes: list[Claim] = []
+    for m in deque(_BOX.finditer(text), _MOST):
+        end = _closing(text, m.end() - 1)
+        if end is None:
+            boxes.append(Claim("container", "boxed", m.end(), len(text), (m.start(), len(text)), is_cut=True))
+            continue
+        unit = _UNIT.match(text, end + 1) if text[end - 1].isdigit() else None
+        box = Claim("container", "boxed", m.end(), end, (m.start(), unit.end() if unit else end + 1))
+        if boxes and _JOIN.fullmatch(text, boxes[-1].whole[1], m.start()):
+            parts = (boxes[-1].parts or ((boxes[-1].start, boxes[-1].end),)) + ((box.start, box.end),)
+            boxes[-1] = box._replace(whole=(boxes[-1].whole[0], box.whole[1]), parts=parts)
+        else:
+            boxes.append(box)
+    for m in deque(_BOX_SIMPLE.finditer(text), _MOST):
+        boxes.append(Claim("container", "boxed", *m.span(1 if m[1] is not None else 2), m.span()))
+    return boxes
+
+
+_PAIRS = {"{": "}", "[": "]"}
+
+
+def _closing(text: str, start: int, most: int = 2_000) -> int | None:
+    """Return the place of the bracket that closes the one at `start`; None if it is not closed nearby."""
+    opening, closing, depth = text[start], _PAIRS[text[start]], 0
+    for at in range(start, min(len(text), start + most)):
+        depth += (text[at] == opening) - (text[at] == closing)
+        if not depth:
+            return at
+    return None
+
+
+def _tags(text: str) -> list[Claim]:
+    tags: list[Claim] = []
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if not (tag[1] or tag[3]):
+            opened = tag
+        elif opened is not None:
+            tags.append(Claim("container", "answer_tag", opened.end(), tag.start(), (opened.start(), tag.end())))
+            opened = None
+    if opened is not None:
+        tags.append(Claim("container", "answer_tag", opened.end(), len(text), (opened.start(), len(text))))
+    return tags[-_MOST:]
+
+
+def _field(m: re.Match[str], text: str) -> Claim | None:
+    """Return a JSON field's value: a text, a number, a word, or a whole array or object."""
+    if m[5] is not None:
+        return Claim("container", "json", m.start(5), m.end(), (m.start() + 1, m.end()), is_cut=True)
+    if m[3] is not None:
+        end = _closing(text, m.start(3))
+        return Claim("container", "json", m.start(3), end + 1, (m.start() + 1, end + 1)) if end else None
+    start, end = next(m.span(g) for g in (1, 2, 4) if m[g] is not None)
+    return Claim("container", "json", start, end, (m.start() + 1, m.end()))
 
 
 def _marks(reply: Reply) -> Iterator[Claim]:
-    for mark in deque(_MARK.finditer(reply.text), _MOST) if "####" in reply.text else ():
-        yield Claim("mark", "mark", *mark.span(1), mark.span())
+    text = reply.text
+    for mark in deque(_MARK.finditer(text), _MOST) if "####" in text or "答案" in text else ():
+        group = next(at for at in (1, 2) if mark[at] is not None)
+        yield Claim("mark", "mark", *mark.span(group), mark.span())
+
+
+# --- declarations, choices, conclusions ------------------------------------------------------------------------------
+
+_OPENS = Pattern(r"[\s*_\"'`:]*")
+_END = Pattern(r"[\n!?;。।]|(?<!i\.e)(?<!e\.g)(?<! vs)\.(?=[\s\"')*_]|$)")
+_QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
+_LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
 
 
 def _declarations(reply: Reply) -> Iterator[Claim]:
-    low = reply.shown.lower()
+    low = reply.shown_low
     for form in deque(wordings.DECLARES.finditer(low), _MOST):
         opened = _OPENS.match(low, form.end())
         start = opened.end() if opened else form.end()
         if "\n" in low[form.end() : start] and _LIST_NUMBER.match(low, start):
             continue  # "how I got the answer:", and a list
-        stop = _END.search(low, start)
-        end = len(reply.text[: stop.start() if stop else len(low)].rstrip(' \t*_"`'))
+        start, end, asks = _content(reply, form.end(), start)
         rank, supposed = _rank(low, form.start())
         if "would" in form[0]:
             supposed |= wordings.UNREAL_BEFORE.search(low, max(0, form.start() - 160), form.start()) is not None
-        asks = stop is not None and stop[0] == "?"
-        if start < end:
-            denied = supposed or asks or wordings.is_denied(low[start:end], "")
-            yield Claim("declaration", "declaration", start, end, (form.start(), end), rank, denied)
+        if start <= end and not supposed and not asks:
+            denied = wordings.is_denied(low[start:end], "")
+            yield Claim("declaration", "declaration", start, end, (form.start(), end), rank, is_denied=denied)
     for form in deque(wordings.DECLARED.finditer(low), _MOST):
-        line = low.rfind("\n", 0, form.start()) + 1
-        spans = _sentences(low[line : form.start()])
-        if spans:
+        line = max(low.rfind("\n", 0, form.start()) + 1, form.start() - _LONGEST // 4)
+        if spans := sentences_in(low[line : form.start()]):
             start, end = (line + at for at in spans[-1])
-            yield Claim("declaration", "declaration", start, end, (start, form.end()), *_rank(low, start))
+            rank, supposed = _rank(low, start)
+            if not supposed:
+                yield Claim("declaration", "declaration", start, end, (start, form.end()), rank, is_before=True)
+
+
+def _content(reply: Reply, form_end: int, start: int) -> tuple[int, int, bool]:
+    """Return the span of what follows a form, up to the end of the sentence or quotation; whether it is a question."""
+    quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
+    if quoted:
+        return *quoted.span(1), False
+    stop = _END.search(reply.shown_low, start, start + _LONGEST + 1)
+    last = min(stop.start() if stop else len(reply.text), start + _LONGEST)
+    end = start + len(reply.text[start:last].rstrip(' \t*_"`'))
+    return start, max(start, end), stop is not None and stop[0] == "?"
 
 
 def _rank(low: str, at: int) -> tuple[int, bool]:
@@ -293,15 +235,239 @@ def _rank(low: str, at: int) -> tuple[int, bool]:
     return rank, bool(wordings.SUPPOSED.search(near))
 
 
-def _lines(reply: Reply) -> Iterator[Claim]:
-    """Yield the first and the last line of the sentences that can answer; once if there is one line."""
+def _choices(reply: Reply) -> Iterator[Claim]:
+    low = reply.shown_low
+    for pattern, form, rank in (
+        (wordings.CORRECTS, "choice", 1), (wordings.CHOOSES, "choice", 0), (wordings.INFERS, "conclusion", 0)
+    ):  # fmt: skip
+        for words in deque(pattern.finditer(low), _MOST):
+            opened = _OPENS.match(low, words.end())
+            start, end, asks = _content(reply, words.end(), opened.end() if opened else words.end())
+            if start < end and not asks and not _rank(low, words.start())[1]:
+                yield Claim(form, form, start, end, (words.start(), end), rank)  # type: ignore[arg-type]
+    for words in deque(wordings.CHOSEN.finditer(low), _MOST):
+        start = max(low.rfind("\n", 0, words.start()) + 1, words.start() - 110)
+        if words[0].startswith("would") and wordings.UNREAL_BEFORE.search(low, start, words.start()):
+            continue
+        if (spans := sentences_in(low[start : words.start()])) and not _rank(low, start + spans[-1][0])[1]:
+            span = start + spans[-1][0], start + spans[-1][1]
+            yield Claim("choice", "choice", *span, (span[0], words.end()), is_before=True)
+
+
+# --- lines and sentences ---------------------------------------------------------------------------------------------
+
+
+def lines(reply: Reply) -> list[Claim]:
+    """Return the first and the last line of the sentences that can answer; once if there is one line."""
     text = reply.text + "\n"
-    places = [at for at, _ in (reply.sentences[:1] + reply.sentences[-1:])]
-    for span in dict.fromkeys((text.rfind("\n", 0, at) + 1, text.index("\n", at)) for at in places):
-        yield Claim("line", "own_line", *span, span)
+    places = [at for at, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
+    spans = dict.fromkeys((text.rfind("\n", 0, at) + 1, text.index("\n", at)) for at in places)
+    return [Claim("line", "own_line", *span, span) for span in spans if span[1] - span[0] <= _LONGEST]
 
 
-def _withdrawn(low: str, found: list[Claim]) -> int:
+def body(reply: Reply) -> list[Claim]:
+    """Return all sentences that can answer, as one claim."""
+    if not reply.sentences:
+        return []
+    span = reply.sentences[0][0], reply.sentences[-1][1]
+    return [Claim("body", "sentence", *span, span)]
+
+
+def sentences(reply: Reply) -> list[Claim]:
+    """Return the sentences that can answer; those that say most of what is asked, or conclude, first."""
+    if reply.is_cut or not reply.sentences:
+        return []
+    last = reply.sentences[-1]
+    weighed: list[tuple[float, Claim]] = []
+    several = reply.sentences[:_MOST] + reply.sentences[_MOST:][-_MOST:]
+    for at, (start, end) in enumerate(several):
+        if end - start > _LONGEST:
+            continue
+        near = len(reply.asked & content_words(reply.text[start:end])) / (len(reply.asked) or 1)
+        near += wordings.CONCLUDES.match(reply.low, start) is not None
+        near += 0.3 * (_EMPHASIZED.search(reply.text, start, end) is not None) + 0.3 * (end == last[1])
+        weighed.append((near + at * 1e-9, Claim("sentence", "sentence", start, end, (start, end))))
+    return [claim for _, claim in sorted(weighed, key=operator.itemgetter(0), reverse=True)]
+
+
+_EMPHASIZED = Pattern(r"\*\*\W{0,2}\w[^*\n]{0,40}\*\*")
+
+
+# --- the claim that counts -------------------------------------------------------------------------------------------
+
+
+class Settled(NamedTuple, Generic[Value]):
+    """The claim that counts with its value; or several claims with different ones; or a form that says nothing."""
+
+    claim: Claim
+    value: Value | None
+    several: bool = False
+
+
+def settle(
+    reply: Reply,
+    value: Callable[[Claim], Value | None],
+    same: Callable[[Value, Value], bool] = operator.eq,
+    *,
+    by_words: bool = False,
+) -> Settled[Value] | None:
+    """Return the claim that counts; None if no claim has a value. A value of None: the last form has none.
+
+    `by_words`: the words before an answer tell whether it answers this question, as where all answers look alike.
+    """
+    found = claims(reply)
+    withdrawn = _withdrawn(reply.low, found)
+    found = [claim for claim in found if claim.whole[1] > withdrawn]
+    strong = [claim for claim in found if claim.form in _STRONG]
+    valued = _final(reply, strong, value)
+    unread = valued if isinstance(valued, Claim) else None
+    if unread and unread.form != "declaration":
+        return Settled(unread, None)
+    valued = [] if isinstance(valued, Claim) else valued
+    end = valued[-1].claim.whole[1] if valued else _end(reply, unread) if unread else 0
+    last = valued[-1].claim.start if valued else 0
+    behind = [c for c in found if c.form in _WEAK and (c.start >= end or (c.rank > 0 and c.whole[0] > last))]
+    behind += _concluding(reply, end) if valued else []
+    valued += [Settled(c, v) for c in sorted(behind, key=lambda c: c.whole) if (v := value(c)) is not None]
+    if valued:
+        return _last(reply, _of_this_question(reply, valued, same) if by_words else valued, same)
+    before = max(withdrawn_before(reply.low), end)
+    return _unformed(reply, before, value, same) or (Settled(unread, None) if unread else None)
+
+
+def _end(reply: Reply, unread: Claim) -> int:
+    """Return where the words behind a form without a value begin: on the next line, its content is one of them."""
+    if unread.is_denied:  # "The answer is not listed, but it is closest to B."
+        return max((start for start, _ in reply.sentences if start <= unread.start), default=0)
+    return unread.start if "\n" in reply.text[unread.whole[0] : unread.start] else unread.whole[1]
+
+
+def _concluding(reply: Reply, after: int) -> list[Claim]:
+    """Return the sentences behind a place that conclude."""
+    behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _LONGEST]
+    spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.low, span[0])]
+    return [Claim("sentence", "conclusion", *span, span) for span in spans]
+
+
+def _unformed(
+    reply: Reply, before: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
+) -> Settled[Value] | None:
+    """Return the line, the body or the sentence behind a place that has a value."""
+    for tier in (lines, body):
+        values = [
+            Settled(c, v)
+            for c in tier(reply)
+            if c.whole[1] > before and (v := value(c._replace(start=max(c.start, before)))) is not None
+        ]
+        if values and all(same(one.value, values[-1].value) for one in values):  # type: ignore[arg-type]
+            return values[-1]
+    for claim in sentences(reply):
+        if claim.start >= before and (said := value(claim)) is not None:
+            return Settled(claim, said)
+    return None
+
+
+def _final(reply: Reply, strong: list[Claim], value: Callable[[Claim], Value | None]) -> list[Settled[Value]] | Claim:
+    """Return the forms with a value; or the last form, if it has none."""
+    valued = [(claim, None if claim.is_denied else value(claim)) for claim in strong]
+    settled = [Settled(claim, said) for claim, said in valued if said is not None]
+    if not strong:
+        return []
+    last, said = valued[-1]
+    if said is not None or last.is_before or (last.start == last.end and not last.is_cut):
+        return settled
+    if settled and last.form == "declaration" and not _is_open(reply, last):
+        return settled
+    return last
+
+
+def _is_open(reply: Reply, claim: Claim) -> bool:
+    """Whether a declaration leaves the answer open."""
+    span = claim.start, claim.end
+    return bool(wordings.UNDECIDED.search(reply.low, *span) or wordings.REFUSES.search(reply.low, *span))
+
+
+def _last(reply: Reply, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> Settled[Value]:
+    """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
+    ranked = [one for one in valued if one.claim.rank >= 0] or valued
+    last = ranked[-1]
+    several = any(
+        not same(one.value, last.value) and not _replaces(reply, last.claim, one.claim)  # type: ignore[arg-type]
+        for one in ranked[:-1]
+    )
+    return last._replace(several=several)
+
+
+_TOKEN = Pattern(r"[^\W\d_]{4,}|\d+(?:\.\d+)?|[\u3040-\u9fff\uac00-\ud7af]")
+_NEAR = 2
+"""So many words of the question make what stands before an answer words to this question."""
+
+
+def _of_this_question(
+    reply: Reply, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
+) -> list[Settled[Value]]:
+    """Leave out answers to other questions: of demonstrations before, of inventions and summaries behind.
+
+    The words before each answer are compared with those of the question. Where no answer has any, and there are three
+    or more, the last one is to this question.
+    """
+    if all(same(one.value, valued[-1].value) for one in valued):  # type: ignore[arg-type]
+        return valued
+    asked = frozenset(_TOKEN.findall(reply.question.lower()))
+    starts = [0, *(one.claim.whole[1] for one in valued)]
+    blocks = [reply.low[start : one.claim.whole[0]] for start, one in zip(starts, valued, strict=False)]
+    shares = [len(asked & set(_TOKEN.findall(block[-3000:]))) for block in blocks]
+    best = max(shares)
+    if best < _NEAR:
+        is_summary = (
+            len(valued) > 2
+            and not any(map(_is_reasoning, blocks))
+            and not any(map(wordings.RECONSIDERED.search, blocks))
+        )
+        return valued[-1:] if is_summary else valued
+    own: list[Settled[Value]] = []
+    follows = False
+    for one, block, share in zip(valued, blocks, shares, strict=True):
+        is_near = share >= _NEAR or (_is_reasoning(block) and (share > 0 or best < 2 * _NEAR))
+        follows = is_near or (
+            follows
+            and (
+                "\n" not in block
+                or wordings.RECONSIDERED.search(block) is not None
+                or _ONLY_FORM.fullmatch(block) is not None
+            )
+        )
+        own += [one] if follows else []
+    return own or valued
+
+
+_ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
+
+
+def _is_reasoning(block: str) -> bool:
+    """Whether the words before an answer are reasoning, and not a list."""
+    return len(_NO_WORD.sub("", _ITEM.sub("", block[-2000:]))) >= _REASONED
+
+
+_ITEM = Pattern(r"^[ \t*(-]*[a-z][.):][^\n]*$", 8)
+_REASONED = 80
+"""So many letters and digits between two claims are new reasoning."""
+_NO_WORD = Pattern(r"[\W_]+")
+
+
+def _replaces(reply: Reply, last: Claim, earlier: Claim) -> bool:
+    """Whether a claim takes the place of an earlier one; otherwise both are answers."""
+    between = reply.low[earlier.start : last.whole[0]]
+    if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):
+        return True
+    if last.rank > earlier.rank or wordings.RECONSIDERED.search(between[-2000:]):
+        return True
+    if wordings.CONCLUDING.search(reply.low, max(0, last.whole[0] - 60), last.whole[0]):
+        return True
+    return last.rank == earlier.rank and _is_reasoning(between)
+
+
+def _withdrawn(low: str, found: Sequence[Claim]) -> int:
     """Return the place up to which claims are withdrawn; 0 if none is."""
     first = min((claim.whole[1] for claim in found), default=len(low))
     marks = [m.end() for m in wordings.WITHDRAWS.finditer(low, max(0, first - 2))]
@@ -316,36 +482,3 @@ def withdrawn_before(low: str) -> int:
     """Return the place up to which plain sentences are withdrawn; 0 if none is, or if they are confirmed behind it."""
     last = deque(wordings.WITHDRAWS.finditer(low), 1)
     return last[0].start() + 1 if last and not wordings.CONFIRMS.search(low, last[0].end()) else 0
-
-
-# --- the claim that counts -------------------------------------------------------------------------------------------
-
-_STRENGTH = {"container": 2, "mark": 2, "declaration": 1, "line": 0}
-
-
-class Settled(NamedTuple, Generic[Value]):
-    """The claim that counts with its value; or several claims with different ones."""
-
-    claim: Claim
-    value: Value
-    several: bool = False
-
-
-def settle(
-    found: Sequence[Claim],
-    read: Callable[[Claim], Value | None],
-    is_same: Callable[[Value, Value], bool] = operator.eq,
-) -> Settled[Value] | None:
-    """Return the claim that counts; None if no claim has a value."""
-    for strength in (2, 1, 0):
-        valued = [
-            Settled(claim, value)
-            for claim in found
-            if _STRENGTH[claim.form] == strength and not claim.denied and not claim.withdrawn
-            and (value := read(claim)) is not None
-        ]  # fmt: skip
-        if valued:
-            highest = max(one.claim.rank for one in valued)
-            last = [one for one in valued if one.claim.rank == highest]
-            return last[-1]._replace(several=not all(is_same(one.value, last[-1].value) for one in last))
-    return None

@@ -101,6 +101,6 @@ def without_markup(text: str) -> str:
 
 
 BOUNDARY = Pattern(
-    r"\n|[!?。]+(?!\w)|[!?。]|(?<!i\.e)(?<!e\.g)\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)"
+    r"\n|[!?。]+(?!\w)|[!?。]|(?<!i\.e)(?<!e\.g)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)"
 )
 """The end of a sentence."""

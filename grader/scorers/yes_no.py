@@ -11,7 +11,15 @@ Three principles decide whether a statement is an answer. In doubt, it is none.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from grader.scorers.patterns import Pattern
+from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, REFUSES
+from grader.scorers.plain_text import without_markup
+
+if TYPE_CHECKING:
+    from grader.scorers.own_words import Reply
+    from grader.scorers.places import Claim
 
 _YES = (
     r"i (?:think|believe) so|(?:that|this|it)(?:'s| is) (?:right|correct|true)|yes|yep|yeah|yup|indeed|"
@@ -23,7 +31,8 @@ _NO = (
     r"(?:absolutely|certainly|definitely|of course|surely|clearly|probably|most likely|likely|i think|"
     r"really) not|not really|i (?:don't|do not) think so|(?:that|this|it)(?:'s| is) (?:not (?:right|correct|"
     r"true|the case)|wrong|incorrect|false)|"
-    r"no|nope|nah|none|negative|not at all|never|false|incorrect|n(?=\W*$)|nein|non|nee|não|нет|لا|नहीं|いいえ|아니요?|"
+    r"no|nope|nah|none|negative|not at all|never|false|incorrect|n(?=\W*$)|nein|non|nee|não|нет|لا|नहीं|いいえ|"
+    r"아니요?|"
     r"不是?|没有|否|[\U0001F44E\u274C\u2718]"
 )
 _STOPS = r"(?=\s*(?:$|[.,;:!()\]\n。-]))"
@@ -41,7 +50,8 @@ _RECONSIDERED = Pattern(r"\b(?:wait|actually|correction|hmm|sorry|oops|but|howev
 _SINGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 _NEGATION = Pattern(
     r"\b(?:(?:no|without)(?! (?:a |any )?doubt\b)|not(?! only\b)|cannot|never|neither|none|nobody|nothing|nowhere|"
-    r"missing|absent|instead of|rather than)\b"
+    r"missing|absent|instead of|rather than|unlikely|anything but|kein\w*|nicht|pas|aucun\w*|ning[uú]n\w*|nessun\w*|"
+    r"não)\b|没有|不是|没|不"
 )
 _OPEN = Pattern(r"\?|\b(?:if|whether|or|maybe|perhaps|(?:may|might|could)(?! not)|possibl\w+)\b")
 """A clause with such a word says what may be, not what is."""
@@ -53,15 +63,50 @@ _ENDS_EARLY = Pattern(
 _PRONOUN = Pattern(r"\b(?:he|she|it|they|nobody|no one)\b")
 _PICTURE = Pattern(r"\b(?:(?:in|of|from|on) )?(?:the|this|that) (?:image|picture|photo)\b")
 """A reply need not repeat it: "there is a dog" answers "Is there a dog in the image?"."""
-_WORD = Pattern(r"[^\W\d_]{2,}|\d+")
+_WORD = Pattern(r"[\u3040-\u9fff]|[^\W\d_\u3040-\u9fff]{2,}|\d+")
 _EMPTY = frozenset(
     """is are was were be been do does did has have had can could will would re ca he she it they them the an and of to
     so there here this that these those his her its their who which any anything anywhere one single object only like
     not no cannot never none nobody nothing nowhere without true evidence see seen show shown depict display contain
-    include find visible present look seem appear think believe say""".split()  # noqa: SIM905
+    include find visible present look seem appear think believe say
+    es gibt ein eine einen einem der die das den dem im il un une de du des le la les hay el los
+    有 一 只 吗 个""".split()  # noqa: SIM905
 )
 """Words that do not tell statements about the picture from each other, such as auxiliaries and verbs of showing."""
 _LONGEST_STATEMENT = 1000
+
+
+_QUOTES = {ord(char): " " for char in '"[](){}'}
+_HEDGES = Pattern(
+    r"^\W*(?:(?:most|very|quite|is|to be|actually|probably|likely|possibly|presumably|definitely|clearly|"
+    r"technically|therefore|"
+    r"thus|simply|a|an)\b[\s,:]*)*"
+)
+
+
+def said_yes_or_no(reply: Reply, claim: Claim) -> str | None:
+    """Return "yes" or "no", as a claim says; None if it says neither."""
+    if claim.is_cut or claim.form in ("line", "conclusion"):
+        return None
+    if claim.form == "body":
+        own = "\n".join(
+            reply.shown[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start
+        )
+        agrees = polarity(
+            own.translate(_QUOTES).strip(" \t\n'").lower(), "" if reply.is_cut else reply.question.lower()
+        )
+    elif claim.form == "sentence":
+        agrees = (
+            None
+            if not CONCLUDES.match(reply.low, claim.start)
+            else _agrees(reply.shown_low[claim.start : claim.end], reply.question.lower())
+        )
+    else:
+        content = without_markup(reply.text[claim.start : claim.end]).lower().translate(_QUOTES)
+        but = NEVERTHELESS.search(content) if REFUSES.search(content) else None
+        content, refuses = content[but.end() :] if but else content, not but and REFUSES.search(content)
+        agrees = polarity(_HEDGES.sub("", content).strip(" \t\n'"), "" if refuses else reply.question.lower())
+    return None if agrees is None else "yes" if agrees else "no"
 
 
 def polarity(reply: str, question: str) -> bool | None:
@@ -94,7 +139,11 @@ def _agrees(reply: str, question: str) -> bool | None:
     for clause in _CLAUSES.sub("\n", reply).splitlines():
         words = _content(clause)
         # A pronoun can mean what was named first: "the man is tall, and he wears a hat".
-        pronoun = pronoun or (_PRONOUN.search(clause) is not None and {*(earlier or words)[:1]} <= {*asked})
+        pronoun = (
+            pronoun
+            or _PRONOUN.match(clause) is not None
+            or (_PRONOUN.search(clause) is not None and {*(earlier or words)[:1]} <= {*asked})
+        )
         answers.add(_answer(clause, asked, earlier, pronoun=pronoun))
         earlier += words
     answers.discard("none")
@@ -128,7 +177,7 @@ def _is_all(words: list[str], asked: list[str], by_pronoun: int) -> bool:
 
 
 def _spelled_out(text: str) -> str:
-    return _PICTURE.sub(" ", text.replace("n't", " not"))
+    return _PICTURE.sub(" ", text.replace("n't", " not").replace("anything but", "not"))
 
 
 _ENDINGS = ("ing", "es", "ed", "s", "e")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from grader.results import Outcome
-from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.published import READERS
 from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE
 from tests.conftest import ROOT

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 from grader.scorers.answer.careful import read_answer
+from grader.scorers.answer.declaration import KINDS
 from grader.scorers.answer.official import RULES
-from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.careful_program import has_code
@@ -28,8 +29,9 @@ from grader.scorers.execution.extraction import MAX_SOURCE
 from grader.scorers.mr_ben import judge_decision, reading
 from grader.scorers.mr_ben.official import read_official
 from grader.scorers.numbers import numbers_in, simplified
+from grader.scorers.own_words import own_words
 from grader.scorers.patterns import Pattern
-from grader.scorers.places import claims, own_words
+from grader.scorers.places import claims
 from tests import growth
 from tests.conftest import THOROUGH
 from tests.growth import Run, run_of, runs_of, too_slow
@@ -67,7 +69,7 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
 
 def execution(text: str) -> None:
     for rules in ("humaneval-v-v1", "humaneval-v-v2", "plain"):
-        assemble(text, "def solution(x):\n", rules)  # type: ignore[arg-type]
+        assemble(text, "def solution(x):\n", rules)
     assemble(text + "\ndef solution(a):\n  return (\n", "def solution(x):\n", "humaneval-v-v2")
     assemble(text, "", "livecodebench")
     has_code(text)
@@ -84,7 +86,8 @@ def vlmevalkit(text: str) -> None:
 
 
 def answer(text: str) -> None:
-    read_answer(text, "Which one?", "number")
+    for kind in KINDS:
+        read_answer(text, "Which one?", kind)
     list(numbers_in(simplified(text[:100_000])))
 
 
@@ -102,11 +105,11 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "vlmevalkit": (vlmevalkit, ("choice.official",)),
     "choice": (
         lambda text: read_choice(text, COLOURS),
-        tuple(f"choice.careful.{name}" for name in ("labels", "page", "wordings", "options")),
+        tuple(f"choice.{name}" for name in ("careful", "labels", "wordings", "options")),
     ),
-    "places": (lambda text: claims(own_words(text, "what is it")), ("places", "place_wordings", "containers")),
+    "places": (lambda text: claims(own_words(text, "what is it")), ("places", "own_words", "place_wordings")),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),
-    "answer": (answer, ("numbers", "yes_no", "answer.careful")),
+    "answer": (answer, ("numbers", "yes_no", "answer.amounts", "answer.texts")),
     "answer, official": (answer_official, ("answer.official",)),
     "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.judge_decision", "mr_ben.official")),
     "mr_ben, code": (mr_ben(CODE), ("mr_ben.step", "mr_ben.judge_decision")),

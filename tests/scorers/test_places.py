@@ -3,7 +3,8 @@
 import pytest
 
 from grader.predictions.reasoning import hide_reasoning
-from grader.scorers.places import Claim, claims, own_words, settle
+from grader.scorers.own_words import own_words
+from grader.scorers.places import Claim, settle
 
 QUESTION = "How many pens are left in the box?"
 
@@ -15,7 +16,7 @@ def settled(text: str) -> str | None:
         content = reply.text[claim.start : claim.end]
         return content if content in ("41", "42") else None
 
-    found = settle(claims(reply), read)
+    found = settle(reply, read)
     return found and ("several" if found.several else found.value)
 
 

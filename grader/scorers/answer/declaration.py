@@ -12,7 +12,7 @@ import msgspec
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.task import Task
 
-Kind = Literal["number", "expression", "text", "yes_no"]
+Kind = Literal["number", "expression", "text", "literal", "yes_no"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -72,6 +72,8 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     counted_in: str = ""
     """A column of `groups` with one or several labels, separated by commas. A row counts once in each, and as often in
     overall metrics."""
+    tolerance: float = 0
+    """The relative difference from the gold number up to which a number is right (0.04: 4 %); 0: the same number."""
     gold_after: str = ""
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
 
@@ -81,6 +83,7 @@ class AnswerTask(Task, frozen=True, kw_only=True):
 
     accepted: tuple[str, ...]
     kind: Kind
+    tolerance: float = 0
     together: Mapping[str, str] = {}
     """Name of a grouping -> the questions with which it belongs together."""
     counted_in: str = ""

@@ -15,14 +15,15 @@ from grader.errors import InputError
 from grader.files.json_text import as_list, quoted
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.answer import metrics as answer_metrics
-from grader.scorers.answer.careful import is_accepted, is_number, read_answer
+from grader.scorers.answer.amounts import is_number
+from grader.scorers.answer.careful import is_accepted, read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind, Together
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.capabilities import Compares, HasOwnData, KnowsMetrics
 from grader.scorers.carried import carried_rows
-from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import (
     cell,
@@ -45,8 +46,8 @@ from grader.scorers.interface import (
     named,
 )
 from grader.scorers.means import each_task
+from grader.scorers.numbers import number
 from grader.scorers.oddities import marked
-from grader.scorers.place_wordings import REFUSES
 from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _UNKNOWN = {
         "too_long_to_compare",
         "The expression could not be compared with the gold answer in 2 s of CPU time.",
     ),
-    "text": ("says_more", "The text has an accepted answer and other words, so that it may mean something else."),
+    "text": ("says_more", "The reply is a sentence, and not an accepted answer alone: it may say it in other words."),
 }
 """Kind -> (rule, why it is not known whether an answer is accepted)."""
 
@@ -91,7 +92,9 @@ GLOSSARY = {
     "own_line": "The answer is a line of its own.",
     "sentence": "The sentence that concludes, or is nearest to the question, has one answer.",
     "several_answers": "The text gives several answers, and withdraws none.",
-    "says_more": "The text has the answer beside other words that may change it.",
+    "says_more": "The text is a sentence that may say the answer in other words.",
+    "bracket": "The answer is in brackets at the end of the text.",
+    "choice": "The text chooses its answer, or corrects an earlier one.",
     "answer_tag": "The answer is in an answer tag.",
     "declaration": "The text declares this to be its answer.",
     "unclosed_reasoning": "The reasoning was cut off before an answer.",
@@ -214,6 +217,8 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
         broken = str(error)
     if kind == "text" and accepted and all(map(is_number, accepted)):
         kind = "number"
+    elif kind == "number" and accepted and not any(map(number, accepted)):
+        kind = "expression"
     try:
         together = {name: _set_of(qid, row, sets) for name, sets in declared.together.items()}
     except ValueError as error:
@@ -225,6 +230,7 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
     return AnswerTask(
         id=qid, text=text, options=options, gold=accepted[0] if accepted else None, accepted=tuple(accepted),
         kind=kind, together=together, groups=groups, row=row, broken=broken, counted_in=declared.counted_in,
+        tolerance=declared.tolerance,
     )  # fmt: skip
 
 
@@ -343,15 +349,13 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
 
 
 def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
-    reading = read_answer(text, task.text, task.kind)
+    reading = read_answer(text, task.text, task.kind, task.tolerance)
     if reading.answer is None:
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=reading.rule)
-    right = is_accepted(reading.answer, task.accepted, task.kind, comparer, task.text)
+    right = is_accepted(reading, task.accepted, task.kind, comparer, question=task.text, tolerance=task.tolerance)
     if right is None:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail)
-    if not right and task.kind == "text" and REFUSES.search(reading.answer.lower()):
-        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule="refusal")
     return _judged(reading.answer, reading.rule, right=right)
 
 

@@ -30,6 +30,8 @@ _MARK = r"([A-Z])(?:[.)][ \t]+|[.)](?=[^\x00-\x7f])|\u3001[ \t]*)"
 _MARKED = re.compile(r"\(([A-Z])\)\s*"), re.compile(rf"^[ \t]*{_MARK}", re.M), re.compile(rf"(?<!\S){_MARK}")
 _NARROW = {0xFF01 + at: 0x21 + at for at in range(94)}
 """Full-width signs -> ASCII."""
+_BRACKETED = re.compile(r"\(([A-Z])\)\.?")
+"""A gold letter in brackets, as in BIG-Bench Hard."""
 _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
 """Values of the answer column in copies of a test split whose answers are withheld."""
 
@@ -195,6 +197,8 @@ def gold_problem(answer: str, options: Mapping[str, str]) -> str:
 def _stated(row: Row, benchmark: ChoiceBenchmark) -> str | None:
     """Return the gold answer as a letter, if the data has the label or the number of the option."""
     answer, letters = cell(row.get(benchmark.columns.answer or "")), benchmark.letters
+    if answer is not None and (bracketed := _BRACKETED.fullmatch(answer.strip())) and bracketed[1] in letters:
+        answer = bracketed[1]
     labels = _labels(row.get(benchmark.columns.options or ""))
     if answer is not None and benchmark.answer_from is not None and answer.isdecimal():
         labels = [str(number) for number in range(benchmark.answer_from, benchmark.answer_from + len(letters))]
@@ -371,7 +375,7 @@ def read_replies(
 
     `whole`: the outputs that predictions were made of, which the careful reading reads.
     """
-    from grader.scorers.choice.careful.read import read_choice
+    from grader.scorers.choice.careful import read_choice
 
     official = official_reader(version)
     progress = _Progress(predictions, observer)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.scorers.choice.reading import ChoiceReading
 
 _CJK = re.compile(r"[\u4e00-\u9fff]")
-_READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "withdrawn", "outside_options"))
+_READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "outside_options"))
 """Rules by which the careful reading is certain that the reply has no answer: the judge is not asked."""
 
 
@@ -127,7 +127,7 @@ def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
 
 def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading | None:
     """Read the judge's answer: a letter, or `Z` for none of the options; None if it cannot be read."""
-    from grader.scorers.choice.careful.read import read_choice
+    from grader.scorers.choice.careful import read_choice
 
     options = reply.item.options
     if name == "official":

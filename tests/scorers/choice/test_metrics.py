@@ -9,7 +9,7 @@ import pytest
 from grader.results import Outcome, Reading, SampleResult, by_observation, write_facts
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
-from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import LMMS_EVAL_VERSIONS, VLMEVALKIT_VERSIONS, read_lmms_eval, read_vlmevalkit

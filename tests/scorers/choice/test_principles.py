@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.careful import read_choice
 from tests.conftest import cases
 
 LETTERS = "ABCDEFGHIJ"
@@ -136,7 +136,7 @@ FIRST_OR_LAST = [
     ("Doors can be red, yellow, or blue. The colour that this door does have is green.", "C"),
     ("C. The door has that colour.", "C"),
     ("In such a case the colour is:\n\nC. green\n\nThis is what can be seen.", "C"),
-    ("The door is red. The car is green.", None),
+    ("The door is red. The car is green.", "A"),
     ("It is red, although the sign next to it is green.", "A"),
     ("Option A: it is dark.\nOption B: it is light.\n\nHence option C.", "C"),
     ("The price at noon was 3 and later 4.\nContinuing this pattern, we can conclude that a green one will be a", None),
@@ -185,7 +185,6 @@ def test_a_denial_is_read_relative_to_the_question(text: str, question: str, wan
 PARTS = {"A": "a) 255, b) 35", "B": "a) 265, b) 34", "C": "a) 248, b) 40", "D": "a) 250, b) 30"}
 COSTS = {"A": "A: 5.76%; B: 6.30%", "B": "A: 4.66%; B: 6.20%"}
 LABELS = [
-    ("Both agree best with (D).\n\nFinal Answer: a) 250.3, b) 30, c) not given in the options.", PARTS, "D"),
     ("The answer is a) 265, b) 34.", PARTS, "B"),
     ("The reserve is a fifth. The answer is (a) 10,500.", PARTS, None),
     ("Answer: (B)A. 4.66%; B. 6.20%", COSTS, "B"),

@@ -4,34 +4,34 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.choice.careful import wordings as say
+from grader.scorers.choice import wordings as say
 from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from grader.scorers.choice.careful.options import Options
+    from grader.scorers.choice.options import Options
 
 _W = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
-    rf"[A-Za-z](?![{_W}#°^]|\+(?:\+|\s|$)|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_W}]|\.[A-Z]\b)(?<![{_W}°\\^].)(?<![{_W}]'.)"
+    rf"[A-Za-z](?![{_W}#°^]|\+(?:\+|\s|$)|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_W}]|\.[A-Z]\b)(?<![{_W}°\\^].)(?<![{_W}]'.)(?<![A-Za-z]\..)"
 )
 """A letter that is no part of a word, a name or a number."""
 _ENDS = Pattern(r"\s*(?:$|[).,:;!?\]}\"'\n。])")
 _NUMBERED = Pattern(
-    r"\b(?:option|choice|answer|alternative)\s{0,3}(?:number|no\.?|#)?\s{0,3}(?P<digit>[1-9])(?![\w%]|[.,]\d)"
+    r"(?:第(?P<han>[一二三四五])|(?<!\w)(?P<th>[1-9])(?:st|nd|rd|th)\s+(?=option|choice)|(?<!\w)(?P<beon>[1-9])(?=번))"
+    r"|\b(?:option|choice|answer|alternative)\s{0,3}(?:number|no\.?|#)?\s{0,3}(?P<digit>[1-9])(?![\w%]|[.,]\d)"
     r"|\b(?P<word>first|second|third|fourth|fifth|last)\s+(?:(?:option|choice|answer|statement|alternative)\b|"
     r"one\b(?= is\b))"
 )
 _RANKS = {word: rank for rank, word in enumerate(("first", "second", "third", "fourth", "fifth"), 1)}
 _OPTION_WORD = Pattern(
-    r"(?:\b(?:options?|choices?|letter|answers?|ans|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
+    r"(?:\b(?:options?|choices?|letter|point|image|picture|box|region|answers?|ans|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
     r"buchstabe|"
     r"вариант|réponse|optie|opcja|pilihan|đáp án|statement)|选项|選項|選択肢|선택지|보기)[\s\"'(\[:.-]*$"
 )
@@ -46,7 +46,7 @@ _ALLOWED_BEFORE = Pattern(
 """What can stand before a capital that is an option: punctuation, or a word that no name follows."""
 _NEXT = Pattern(r"[ \t}]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
 _RIGHT_END = Pattern(
-    r"[\s\"'*)\]}>]*(?:$|[.,:;!?\n|/)\]\u3000-\uffee-]|[✓✔✅✗✘❌✕→]|\\)|\s+[(\[]|'[dt]|\s*(?:-{0,2}>|"
+    r"[\s\"'*)\]}>]*(?:$|[.,&:;!?\n|/)\]\u3000-\uffee-]|[✓✔✅✗✘❌✕→]|\\)|\s+[(\[]|'[dt]|\s*(?:-{0,2}>|"
     r"[≥≻→])\s*[(\[]?[A-Z]\b"
 )
 _DELIMITED = Pattern(
@@ -59,8 +59,9 @@ _SYMBOL_BEFORE = Pattern(r"(?:[¬~≡∨∧·⊃∪∩×^≤≥=+]\s?|\d[ \t]*)\
 _FORMULA = Pattern(r"(\$\$?)(?=\S)[^$\n]{1,400}(?<!\s)\1(?!\d)|\\\([^\n]{2,400}?\\\)|\\\[.{2,400}?\\\]", 16)
 _ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
 _WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{")
-_WORD = Pattern(r"[^\W_]")
 _WORD_END = Pattern(rf"[{_W}](?=[(\[{{<])")
+_RANGE = Pattern(r"[A-Z] ?- ?$")
+_LONGEST_NOUN = 12
 _MOST = 1000
 
 
@@ -84,15 +85,19 @@ class Label(NamedTuple):
         return self.stop > self.end and not self.conflict
 
 
-def find_labels(shown: str, raw: str, options: Options) -> list[Label]:
-    """Return the labels in order; `shown` is `raw` without its markup."""
-    finder, low = _Finder(shown, raw, options), shown.lower()
-    matches = _LABEL.finditer(shown)
+def find_labels(
+    shown: str, raw: str, options: Options, chosen_at: frozenset[int], span: tuple[int, int]
+) -> list[Label]:
+    """Return the labels in order; `shown` is `raw` without its markup.
+
+    `chosen_at`: where the contents of declarations begin. A letter there need not be marked.
+    """
+    finder, low = _Finder(shown, raw, options, chosen_at), shown.lower()
+    matches = _LABEL.finditer(shown, *span)
     places = [*islice(matches, 100), *deque(matches, _MOST)]
     found = [label for m in places if (label := finder.label(m)) is not None]
-    found += _numbered(low, options)
-    found = _without_echo(_apart(sorted(found, key=lambda label: (label.start, -label.stop))), low, options)
-    return list(_lists(found, low))
+    found += _numbered(low, options, span)
+    return list(_lists(_apart(sorted(found, key=lambda label: (label.start, -label.stop))), low))
 
 
 def _apart(labels: list[Label]) -> list[Label]:
@@ -102,20 +107,6 @@ def _apart(labels: list[Label]) -> list[Label]:
         if not kept or label.start >= kept[-1].stop:
             kept.append(label)
     return kept
-
-
-def _without_echo(labels: list[Label], low: str, options: Options) -> list[Label]:
-    """Leave out a list of all options with their texts: the reply repeats the question."""
-    letters, first = options.letters, 0
-    while first + len(letters) <= len(labels):
-        run = labels[first : first + len(letters)]
-        if [min(label.letters) for label in run] == letters and all(label.has_text for label in run) and not any(
-            _WORD.search(low, a.stop, b.start) for a, b in itertools.pairwise(run)
-        ):  # fmt: skip
-            labels = labels[:first] + labels[first + len(letters) :]
-        else:
-            first += 1
-    return labels
 
 
 class _Place(NamedTuple):
@@ -132,16 +123,27 @@ class _Place(NamedTuple):
 class _Finder:
     """Tells the letters of one reply that are labels from articles, pronouns, names, parts and symbols."""
 
-    def __init__(self, shown: str, raw: str, options: Options) -> None:
+    def __init__(self, shown: str, raw: str, options: Options, chosen_at: frozenset[int]) -> None:
+        self.chosen_at = chosen_at
         self.shown, self.raw, self.low = shown, raw, shown.lower()
         self.options = options
         self.formulas = _formulas(raw)
 
-    def label(self, m: re.Match[str]) -> Label | None:
+    def label(self, m: re.Match[str]) -> Label | None:  # noqa: PLR0911 - one return a reason
         """Return the label that a letter is; None if it is none."""
         start, end, bracket = _with_brackets(self.shown, *m.span())
         place = _Place(m[0].upper(), m[0].islower(), start, end, bracket)
-        if self._is_in_a_word(place) or self._is_in_a_text(place):
+        if self._is_in_a_word(place):
+            return None
+        word = self.low.rfind(" ", 0, max(0, start - 1)) + 1
+        around = self.options.at(self.low, word) if 0 < start - word < _LONGEST_NOUN else None
+        if around is not None and around[1] >= end:  # "Point B" is an option's text, perhaps of option A
+            return Label(frozenset(around[0]), start, end, around[1], certain=True)
+        text = self._text_from(place)
+        if text is not None:
+            own = text[0] == place.letter and not place.bracket
+            return Label(frozenset(text[0]), start, end, text[1], certain=True) if own else None
+        if _RANGE.search(self.shown, max(0, start - 3), start) or (place.letter == "I" and self.options.has_statements):
             return None
         label = _with_text(place, self.low, self.options)
         is_article = self.shown[start:end] == "A" and self.low[end : end + 1] == " "  # "A dog"
@@ -153,10 +155,13 @@ class _Finder:
             # The option whose text is the letter.
             label = label._replace(letters=frozenset(self.options.named_letters[place.letter]))
         left = self.low[max(0, start - 110) : start]
-        named = bool(_OPTION_WORD.search(left[-30:]))
+        named = bool(_OPTION_WORD.search(left[-30:])) or left.rstrip(" \"'([").endswith(self.options.nouns)
         if place.is_small:
             return label._replace(certain=named) if self._is_small_label(place, left, named=named) else None
         return self._capital(place, label, left, named=named)
+
+    def _is_chosen(self, place: _Place) -> bool:
+        return place.start in self.chosen_at
 
     def _is_in_a_word(self, place: _Place) -> bool:
         """Whether a small letter goes on, or the letter is one of "N/A"."""
@@ -166,10 +171,10 @@ class _Finder:
         stands = place.bracket or not place.is_small or _ENDS.match(low, end)
         return not (stands or low.endswith(("option ", "choice ", "letter "), 0, start))
 
-    def _is_in_a_text(self, place: _Place) -> bool:
-        """Whether a letter begins an option's longer text: "B, A, C"."""
+    def _text_from(self, place: _Place) -> tuple[str, int] | None:
+        """Return the option whose longer text a letter begins, and its end: "B, A, C", "A is closer"."""
         whole = self.options.at(self.low, place.start) if place.bracket or not place.is_small else None
-        return whole is not None and whole[1] > place.end
+        return whole if whole is not None and whole[1] > place.end else None
 
     def _is_small_label(self, place: _Place, left: str, *, named: bool) -> bool:
         """Whether a small letter is chosen, named, or alone on its line; never where the question has parts."""
@@ -178,7 +183,7 @@ class _Finder:
         if not self.shown[: place.start].rpartition("\n")[2].strip(" \t-*"):
             return not self.shown[place.end :].partition("\n")[0].strip(" \t.)*:")
         cut = not place.bracket and place.end >= len(self.shown.rstrip()) > 100
-        return not cut and (named or _is_chosen(left))
+        return not cut and (named or self._is_chosen(place))
 
     def _capital(self, place: _Place, label: Label, left: str, *, named: bool) -> Label | None:
         """Return a capital's label: in brackets, named, chosen, or between words that go with an option."""
@@ -187,10 +192,10 @@ class _Finder:
         if place.bracket in tuple("([{<") and not in_formula:
             return label._replace(certain=True)
         if not named and not place.bracket and not _ALLOWED_BEFORE.search(left.rpartition("\n")[2][-30:]):
-            return label if _stands_alone(place, shown, chosen=True) and _is_chosen(left) else None
+            return label if _stands_alone(place, shown, chosen=True) and self._is_chosen(place) else None
         call = _SYMBOL_AFTER.match(shown, end)
-        is_symbol = bool(in_formula or call or _SYMBOL_BEFORE.search(left[-4:]) or place.bracket)
-        chosen = (is_symbol or bool(label.conflict) or _needs_choice(place, shown)) and _is_chosen(left)
+        is_symbol = bool(in_formula or call or _SYMBOL_BEFORE.search(left[-4:]) or (place.bracket and not named))
+        chosen = (is_symbol or bool(label.conflict) or _needs_choice(place, shown)) and self._is_chosen(place)
         if (is_symbol and not chosen) or (call and not shown[end : end + 2].strip()):
             return None
         if named or chosen or _stands_alone(place, shown, chosen=chosen):
@@ -203,10 +208,6 @@ def _formulas(raw: str) -> list[tuple[int, int]]:
     if "$" not in raw and "\\" not in raw:
         return []
     return [m.span() for m in _FORMULA.finditer(raw) if len(_ALONE.sub("", m[0])) > 1 and not _WORDED.search(m[0])]
-
-
-def _is_chosen(left: str) -> bool:
-    return bool(say.FORM_BEFORE.search(left) or say.CHOSEN_BEFORE.search(left))
 
 
 def _with_brackets(shown: str, start: int, end: int) -> tuple[int, int, str]:
@@ -264,12 +265,13 @@ def _with_text(place: _Place, low: str, options: Options) -> Label:
     return label._replace(stop=found[1], conflict=frozenset(found[0]))
 
 
-def _numbered(low: str, options: Options) -> Iterator[Label]:
+def _numbered(low: str, options: Options, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:
         return
-    for m in _NUMBERED.finditer(low):
-        rank = int(m["digit"]) if m["digit"] else _RANKS.get(m["word"], len(options.letters))
+    for m in _NUMBERED.finditer(low, *span):
+        digit = m["digit"] or m["th"] or m["beon"] or (str("一二三四五".index(m["han"]) + 1) if m["han"] else "")
+        rank = int(digit) if digit else _RANKS.get(m["word"], len(options.letters))
         if rank <= len(options.letters):
             yield Label(frozenset(options.letters[rank - 1]), m.start(), m.end(), m.end(), certain=True)
 

@@ -1,23 +1,27 @@
 """A question's options in plain form, and where a text has one of them, whole."""
 
-# The lists below are split at blanks, because they are easier to read so. A multiplication sign is not a letter.
+# The lists below are split at blanks, because they are easier to read so.
 # ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from grader.scorers.choice.wordings import NONE_OPTION
 from grader.scorers.numbers import number, numbers_in, simplified
 from grader.scorers.patterns import Pattern
+from grader.scorers.place_wordings import REFUSES
 from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Mapping
 
     from grader.scorers.numbers import Number
 
-_EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
+EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 _ARTICLE = Pattern(r"^(?:an?|the) (?=\w)")
 _LOOSE = Pattern(r"\\(?:text\w*|mathrm|left|right|[dt]?frac)\b|[\s$\\(){}\[\]*]")
 _GROUPED = Pattern(r"(?<=\d)(?:,|\{,\}|\\,)(?=\d{3}(?!\d))")
@@ -37,6 +41,13 @@ _TERM_BEFORE = Pattern(
 )
 _ITEM_AFTER = Pattern(r"[.):][ \t]+\S")
 _TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)|[.,:/]\d|\s?%")
+_NOUN = Pattern(r"[a-z]{3,}")
+_RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth fifth sixth".split(), 1)}
+_RANKED = Pattern(rf"(?:the )?({'|'.join(_RANKS)}) (\w+)")
+_ROMAN = Pattern(r"(?<![\w'])(?:iv|v|i{1,3})(?![\w'])")
+_DENIES = Pattern(r"\b(?:not|false|wrong|incorrect|neither|no)\b|n't\b")
+_LETTER = Pattern(r"(?<![\w'])([A-H])(?![\w'])")
+_ALL = Pattern(r"\W*(?:all|any) of the (?:above|these)\b|\W*all (?:of them|are (?:true|correct))\b", 2)
 
 
 class Options:
@@ -62,6 +73,12 @@ class Options:
         return max(map(len, self.texts.values()), default=0)
 
     @cached_property
+    def nouns(self) -> tuple[str, ...]:
+        """Words of four letters or more that all options share, such as "image": "image B" names an option."""
+        shared = set.intersection(*(set(_NOUN.findall(text)) for text in self.low.values())) if self.low else set()
+        return tuple(sorted(shared)) if len(self.low) > 1 else ()
+
+    @cached_property
     def have_numbers(self) -> bool:
         """Whether an option has a number of its own, or its text is not known."""
         return not all(self.texts.values()) or bool(_DIGIT.search(" ".join(self.texts.values())))
@@ -77,17 +94,76 @@ class Options:
         letters = {t.strip("()[]. ").upper(): k for k, t in self.texts.items() if len(t) < 6}
         return {letter: k for letter, k in letters.items() if len(letter) == 1 and letter != k}
 
+    @cached_property
+    def names_refusal(self) -> bool:
+        """Whether an option is itself a refusal: "It cannot be determined", "None of the above"."""
+        return any(REFUSES.search(text) or NONE_OPTION.search(text) for text in self.low.values())
+
+    # --- options that combine others ---
+
+    @cached_property
+    def _combinations(self) -> dict[frozenset[str], str]:
+        """The set of options or numbered statements that an option combines -> its letter."""
+        found = {}
+        for letter, text in self.texts.items():
+            if _ALL.match(text):
+                found[frozenset(self.letters) - {letter}] = letter
+            elif not text.lower().startswith("neither"):
+                named = frozenset(_LETTER.findall(text)) & set(self.letters) - {letter}
+                if len(named) > 1 and len(text) < 40:
+                    found[named] = letter
+        return found
+
+    def may_be_part(self, letter: str) -> bool:
+        """Whether other options combine this one with others, so that its text is only a part of an answer."""
+        return (bool(self._combinations) and letter not in self._combinations.values()) or self.has_statements
+
+    def is_part(self, letter: str, low: str) -> bool:
+        """Whether a text may mean a longer option that begins with this one's text: it has one of its other words."""
+        own = self.low[letter]
+        longer = [t for k, t in self.low.items() if k != letter and own in t]
+        return any((set(t.split()) - set(own.split()) - _COMMON) & set(low.strip(" .").split()) for t in longer)
+
+    def combined(self, letters: frozenset[str]) -> frozenset[str]:
+        """Return the option that combines others, if there is one; else the letters themselves."""
+        letter = self._combinations.get(letters) if len(letters) > 1 else None
+        return frozenset(letter) if letter else letters
+
+    @cached_property
+    def _statements(self) -> dict[frozenset[str], str]:
+        """Sets of numbered statements -> the option that names them ("I and III only"), if all options do."""
+        found = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.low.items()}
+        return found if len(found) == len(self.letters) > 1 and sum(not one for one in found) < 2 else {}
+
+    def of_statements(self, low: str) -> str | None:
+        """Return the option that names the numbered statements of a text that does not deny any."""
+        if not self._statements:
+            return None
+        if _DENIES.search(low):
+            return None
+        return self._statements.get(frozenset(_ROMAN.findall(low)) or frozenset("?"))
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether the options name numbered statements: then "I" is no letter."""
+        return bool(self._statements)
+
+    # --- texts ---
+
     def same(self, said: str) -> list[str]:
         """Return the letters whose text is `said`: as it is, else without marks, articles and LaTeX."""
         exact = " ".join(said.split())
         if len(exact) > 3 * self.longest + 20:
             return []
         near = {k: " ".join(t.split()) for k, t in self.texts.items() if t and len(t) <= 3 * len(exact) + 20}
-        for form in (str, _bare, _compact):
+        for form in (str, _bare, _compact, _formula):
             mine = form(exact)
             letters = [k for k, t in near.items() if form(t) == mine] if mine else []
             if letters:
                 return letters
+        ratio = [k for k, t in near.items() if (ratios := (_ratio(t), _ratio(exact)))[0] and ratios[0] == ratios[1]]
+        if len(ratio) == 1:
+            return ratio
         stated = number(said) if _DIGIT.search(said) or "π" in said or "\\" in said else None
         return [] if stated is None else self._equal(stated)
 
@@ -98,6 +174,8 @@ class Options:
 
     def _equal(self, stated: Number) -> list[str]:
         """Return the only letter whose number, with its unit, is the stated one, in a list."""
+        if stated.unit and not stated.is_measure and any(own.is_measure for own in self._numbers.values()):
+            return []
         same = [k for k, own in self._numbers.items() if own.equals(stated)]
         return same if len(same) == 1 else []
 
@@ -122,10 +200,10 @@ class Options:
         ]
         return max(found)[::-1] if found else None
 
-    def places(self, low: str) -> list[tuple[int, int, frozenset[str]]]:
-        """Return every (start, end, letters) of an option text in `low`; longer ones hide shorter ones."""
+    def places(self, low: str, first: int, last: int) -> list[tuple[int, int, frozenset[str]]]:
+        """Return every (start, end, letters) of an option text in a span; longer ones hide shorter ones."""
         found = sorted(
-            ((at, at + len(text), letter) for letter, text in self._findable for at in _places(low, text)),
+            ((at, at + len(text), letter) for letter, text in self._findable for at in _places(low, text, first, last)),
             key=lambda place: (place[0], -place[1]),
         )
         outer: list[tuple[int, int, frozenset[str]]] = []
@@ -140,6 +218,9 @@ class Options:
     def _findable(self) -> list[tuple[str, str]]:
         """(letter, text) with and without its article, of texts that are not too common to be found."""
         both = [(k, form) for k, t in self.low.items() for form in {t, _ARTICLE.sub("", t), _SPELLED.get(t, t)}]
+        both += [
+            (k, form) for k, t in self.low.items() if (ranked := _RANKED.fullmatch(t)) for form in _ordinals(ranked)
+        ]
         return [
             (k, t)
             for k, t in both
@@ -147,9 +228,16 @@ class Options:
         ]
 
 
+def _ordinals(ranked: re.Match[str]) -> tuple[str, ...]:
+    """Return other words for "the second image": "image 2", "the second photograph"."""
+    word, noun = ranked[1], ranked[2]
+    others = ("photograph", "photo", "picture", "painting", "one") if noun == "image" else ("one",)
+    return (f"{noun} {_RANKS[word]}", *(f"the {word} {other}" for other in others))
+
+
 def _bare(text: str) -> str:
     """Return a text in lower case without marks and an article around it."""
-    return _ARTICLE.sub("", text.lower().strip(_EDGE.replace("-", "")).rstrip("-"))
+    return _ARTICLE.sub("", text.lower().strip(EDGE.replace("-", "")).rstrip("-"))
 
 
 def _compact(text: str) -> str:
@@ -157,16 +245,38 @@ def _compact(text: str) -> str:
     return _GROUPED.sub("", _LOOSE.sub("", _bare(text))).rstrip(".\u3002")
 
 
-def _places(low: str, text: str, most: int = 100) -> Iterator[int]:
-    """Yield the first positions of `text` in `low` as whole words, whole numbers, and no term of an expression."""
-    at = low.find(text)
+_RATIO = Pattern(r"(\d{1,9}) ?: ?(\d{1,9})|\\[dt]?frac\{(\d{1,9})\}\{(\d{1,9})\}|(\d{1,9}) ?/ ?(\d{1,9})")
+
+
+def _ratio(text: str) -> Fraction | None:
+    """Return a ratio or a fraction."""
+    found = _RATIO.fullmatch(text.strip(" $.()\\"))
+    one, other = [int(part) for part in found.groups() if part] if found else (0, 0)
+    return Fraction(one, other) if other else None
+
+
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
+_SIGNS = ((Pattern(r"\\infty"), "∞"), (Pattern(r"\\times|\\cdot"), "×"), (Pattern(r"[\s$_^{}\\]|\\text"), ""))
+
+
+def _formula(text: str) -> str:
+    """Return a formula without blanks and the marks of LaTeX: "H_2O" as "h2o", "x²" as "x2"."""
+    text = text.strip(" .").translate(_DIGITS)
+    for pattern, sign in _SIGNS:
+        text = pattern.sub(sign, text)
+    return text.lower() if any(map(str.isalnum, text)) else ""
+
+
+def _places(low: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
+    """Yield the first positions of `text` in a span as whole words, whole numbers, and no term of an expression."""
+    at = low.find(text, first, last)
     while at >= 0 and most:
         end = at + len(text)
         inside = (at and _joined(low[at - 1], text[0])) or _goes_on(low, end, text)
         if not inside and not (text[0].isdigit() and _is_term(low, at, end)):
             yield at
             most -= 1
-        at = low.find(text, at + 1)
+        at = low.find(text, at + 1, last)
 
 
 def _is_term(low: str, start: int, end: int) -> bool:

@@ -27,6 +27,8 @@ _CJK_FILLERS = (
     "选项|選項|选择|選擇|字母|应该|應該|应|是|为|為|答案|明显|显然|选|選|的|了|選択肢|記号|は|が|선택지|보기|옵션|은|는"
 )
 FILL = rf"(?:[\s\"'*:,>(\[{{}}=/-]|\b(?:{_FILLERS})\b|(?:{_CJK_FILLERS}))*+"
+FILL_START = Pattern(FILL)
+"""Words without a meaning of their own between a form and an option."""
 _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b|(?:{_CJK_FILLERS}))*+"
 
 _NOUNS = (
@@ -35,7 +37,8 @@ _NOUNS = (
     "şık|lựa chọn|phương án|pilihan|richtig|korrekt|la correcta|la bonne|la corretta|a correta|a certa"
 )
 _LINKS = (
-    "is|was|be|becomes|remains|seems|ist|wäre|lautet|est|serait|es|sería|è|sarebbe|é|seria|это|jest|là|adalah|ialah|är|"
+    "is|was|be|becomes|remains|seems|ist|wäre|lautet|est|serait|es|sería|è|sarebbe|é|seria|это|jest|là|adalah|"
+    "ialah|är|"
     "er|on|je|este|هي|هو|היא|הוא|είναι|az?"
 )
 _CHOOSE = (
@@ -54,7 +57,8 @@ _HEADS = (
     rf"\b(?:{_NOUNS})\b{_GAP}(?:\b(?:{_LINKS})\b|[:=])",
     rf"\banswers?\b{_GAP}(?:\b(?:{_LINKS})\b|[:=])",
     rf"\b(?:{_CHOOSE})\b",
-    r"(?:答案|正解|正确选项|正確選項|选项|選項|解答|回答|答え|選択肢)[^,.!?。\n]{0,30}?(?:是|为|為|:|选|選|は|が|\s|\])",
+    r"(?:答案|正解|正确选项|正確選項|选项|選項|解答|回答|答え|選択肢)[^,.!?。\n]{0,30}?(?:是|为|為|:|选|選|は|"
+    r"が|\s|\])",
     r"(?:选择?|選擇?)(?:项|項|答案)?",
     r"(?:คำตอบ|ข้อ|उत्तर|जवाब|विकल्प|الخيار)[^.!?\n]{0,20}?",
     r"\b(?:answer|ans|antwort|réponse|respuesta|risposta|resposta|ответ|odpowiedź|svar|cevap|cevabı|yanıt|vastaus|"
@@ -95,7 +99,8 @@ CLAUSE_END = Pattern(
 )
 
 _BE = (
-    r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|could be|has to be|to be|remains?|'s)\s+)"
+    r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|could be|has to be|to be|remains?|"
+    r"'s)\s+)"
 )
 _ADVERBS = (
     r"(?:(?:also|clearly|definitely|certainly|therefore|thus|actually|simply|just|obviously|likely|probably|most|"
@@ -125,7 +130,8 @@ CHOSEN_AFTER = Pattern(
     r"|est\s+(?:la |le |ma |bien )*(?:bonne|correcte?|réponse|meilleure?|juste|exacte?|vraie?)"
     r"|(?:es|sería)\s+(?:la |el |mi )*(?:correct[oa]|respuesta|opción|mejor|verdader[oa])"
     r"|(?:è|sarebbe)\s+(?:la |il |l'|quella )*(?:corrett[oa]|risposta|opzione|giust[oa]|miglior\w*)"
-    r"|(?:é|está|seria)\s+(?:a |o )*(?:corret[oa]|resposta|opção|cert[oa]|melhor)|(?:-\s*)?(?:(?:является\s+)?(?:верн|"
+    r"|(?:é|está|seria)\s+(?:a |o )*(?:corret[oa]|resposta|opção|cert[oa]|melhor)|"
+    r"(?:-\s*)?(?:(?:является\s+)?(?:верн|"
     r"правильн))"
     r"|(?:选项|項|项)?(?:是|为|才是|就是)?(?:最)?(?:正确|正確|对的|对(?!应|于|比)|答案|符合|合适|恰当)"
     r"|(?:が|は|を|と)?(?:最も)?(?:正解|正しい|答え|適切(?!で)|選び|選択|思います|考え)|です|だと思"
@@ -134,7 +140,8 @@ CHOSEN_AFTER = Pattern(
 """Declares the option before it: "is the correct answer", "matches", "正确"."""
 
 _NOT = (
-    r"not|never|neither|none of|nor|weder|noch|ni|né|nem|ani|cannot be|except|excluding|without|rather than|instead of|"
+    r"not|never|neither|none of|nor|weder|noch|ni|né|nem|ani|cannot be|except|excluding|without|rather than|"
+    r"instead of|"
     r"as opposed to|rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|"
     r"discard(?:s|ed|ing)?|dismiss(?:es|ed|ing)?|nicht|kein|keine|statt|pas|non|no es|no|nunca|não|em vez de|"
     r"en lugar de|invece di|не|кроме|nie|niet|inte|ikke|değil"
@@ -151,7 +158,7 @@ DENIED_AFTER = Pattern(
     r"|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))"
     rf"|{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|"
     r"discarded|impossible|unlikely|inaccurate|irrelevant|unsupported|too\s+\w+|(?:an?|the)\s+(?:\w+ )?(?:distractor|"
-    r"wrong|incorrect|decoy|trap|mis\w+|mistake|error))"
+    r"wrong|incorrect|decoy|trap|mis(?:take|match|conception|reading)\w*|mistake|error))"
     rf"|(?:is|are|was|were|does|do|did|would|could|ca|has|have|wo|should)n't\b|(?:does|do|did|can|could|would|will|"
     rf"should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|fails?\b|contradicts?\b"
     r"|[:([\]),-]*\s*[:(-]+\s*(?:not(?!\s+[(\[]?[b-z]\b|\s+[(\[]a[)\]]|\s+a\s*(?:$|[.,;]))\b|no\b(?!\s+doubt)|"
@@ -164,7 +171,8 @@ DENIED_AFTER = Pattern(
     r"(?:è|sono)\s+(?:sbagliat|errat|fals)|non\s+(?:è|corrisponde)|(?:é|está)\s+(?:errad|incorret|fals)|"
     r"não\s+(?:é|está|corresponde)|(?:-\s*)?(?:невер|неправильн|не |ошиб)"
     r"|(?:选项|項|项)?(?:都|的描述|说法|也|明显|则)?(?:是)?(?:错|不|有误|排除|被排除)"
-    r"|(?:は|が|も)?(?:間違|誤り|違|不正解|正しくな|では(?:な|ありません)|じゃな)|(?:은|는|이|가|도)?\s*(?:틀|아니|아닙|아닌|오답))"
+    r"|(?:は|が|も)?(?:間違|誤り|違|不正解|正しくな|では(?:な|ありません)|じゃな)|(?:은|는|이|가|도)?\s*(?:틀|"
+    r"아니|아닙|아닌|오답))"
 )
 """Denies what precedes: "is wrong", ": no,", "不对"."""
 
@@ -179,17 +187,24 @@ DOUBTED_BEFORE = Pattern(
     r"|\b(?:one might|some might|some may|people (?:might|may)|many people|you might|might think|may think|tempted|"
     r"tempting)\b[^.,;!?\n]{0,80}$"
     r"|\b(?:although|though|while|whereas|despite|obwohl|bien que|aunque|sebbene|embora|хотя)\b[^.,;!?\n]{0,60}$"
-    rf"|\b(?:could|might|may|can|könnte|pourrait|podría|potrebbe|poderia)\s+(?:also\s+|possibly\s+|well\s+)*(?:be|sein|"
+    rf"|\b(?:could|might|may|can|könnte|pourrait|podría|potrebbe|poderia)\s+(?:also\s+|possibly\s+|"
+    rf"well\s+)*(?:be|sein|"
     rf"être|ser|essere)\b{_FILL_CLOSE}$"
-    r"|\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|looking at|look at|compar(?:e|ing)|evaluat(?:e|ing)|"
-    rf"regarding|examin(?:e|ing)|vielleicht|peut-être|quizás?|forse|talvez)\b{_FILL_CLOSE}$"
-    rf"|\b(?:than|unlike|compared (?:to|with)|next to|near|beside|behind)\b{_FILL_CLOSE}$"
+    r"|\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|looking at|look at|compar(?:e|ing)|"
+    r"evaluat(?:e|ing)|"
+    rf"regarding|start(?:ing)? with|begin(?:ning)? with|examin(?:e|ing)|vielleicht|peut-être|quizás?|forse|"
+    rf"talvez)\b{_FILL_CLOSE}$"
+    r"|\b(?:in contrast(?: to)?|by contrast|conversely|on the other hand)\b[^.;!?\n]{0,40}$"
+    r"|\bthan (?:the )?(?:[\w-]+ ){0,3}$"
+    rf"|\b(?:than|unlike|(?:differs?|different|distinct) from|compared (?:to|with)|next to|near|beside|"
+    rf"behind)\b{_FILL_CLOSE}$"
     r"|(?:如果|假如|可能是|一开始|起初|最初)[^,。\n]{0,20}$|처음[^,。\n]{0,6}$"
 )
 """Only considers what follows, or compares with it: "if it were", "at first I thought", "it could be", "than"."""
 BUT = Pattern(r"\b(?:but|however|aber|mais|pero|ma|mas|но)\b")
 """Words that end a doubt."""
 DOUBTED_AFTER = Pattern(
+    r"\s*,\s*(?:on the other hand|in (?:contrast|comparison)|by contrast|meanwhile|conversely|while|whereas)\b|"
     rf"\s*,?\s*(?:if|unless)\b|\s+(?:or\s+)?(?:maybe|perhaps)\b|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
 )
 
@@ -210,7 +225,8 @@ RECONSIDERED = Pattern(
     r"closer)|"
     r"(?:up)?on closer|closer (?:look|inspection)|let me (?:check|verify|double|look|think|correct)|double.?check\w*|"
     r"verify|verifying|mistake\w*|mistaken|revis(?:e|ed|ing)|changed? my mind|instead|in fact|oops|moment|warte|"
-    r"eigentlich|doch|korrektur|attends?|attendez|en fait|en réalité|espera|en realidad|mejor dicho|aspetta|in realtà|"
+    r"eigentlich|doch|korrektur|attends?|attendez|en fait|en réalité|espera|en realidad|mejor dicho|aspetta|in "
+    r"realtà|"
     r"anzi|na verdade|espere|подождите|постойте|на самом деле|точнее|edit(?=:)|perdón|pardon|corrección|correzione|"
     r"correção|исправл\w+|plutôt)\b|\b(?:no|nein|non|não|"
     r"нет), |不对|等等|等一下|重新|更正|纠正|仔细|再看|实际上|其实|いや|待って|"
@@ -236,9 +252,7 @@ CONCLUDES = Pattern(
 )
 """A sentence that concludes."""
 IS_ANSWER = Pattern(r"[^.!?\n]{0,40}\b(?:answer|choice|option|solution)\b")
-NEGATED_QUESTION = Pattern(
-    r"\b(?:not|missing|absent|except|lacks?|lacking|never|cannot|false|incorrect|wrong|untrue)\b|n't\b|不|没有"
-)
+NEGATED_QUESTION = Pattern(r"\b(?:not|except|false|incorrect|wrong|untrue)\b|n't\b|不")
 """A question that asks for what is not so."""
 NONE_FITS = Pattern(
     r"(?<!\bnot )\bnone of\b|\bneither of\b|"
@@ -258,3 +272,18 @@ VERBS = frozenset(
     "правильный oraz lub i ve veya đều và hoặc maybe final answer şıkkı tippen wählen nehmen".split()
 )
 """What can follow a letter that is an option."""
+
+NOUN_BEFORE = Pattern(r"(?:the )?(?:options?|choice|point|image|picture|box|region|statement|letter)[\s\"'(*]*$")
+"""The noun of an option before its letter."""
+DENIED_LATER = Pattern(
+    r"(?:(?!\b(?:because|since|as|but|so)\b)[^.;!?\n]){0,140}?\b(?:(?:does|do|did|would|is|are|was|could|"
+    r"can)(?: not|n't)\b|cannot\b|"
+    r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b)"
+)
+"""Denies an option later in its sentence: "the second image shows a table, which does not fit"."""
+VERDICTS = Pattern(
+    r"^[ \t*+>#-]{0,12}(?P<before>[✓✔✅✗✘❌✕] ?)?[(\[]?(?P<letter>[a-z])(?:[).:\]]|(?= [✓✔✅✗✘❌✕]))[^\n]*$", 8
+)
+RIGHT = Pattern(r"[✓✔✅]|\b(?:true|correct|right|yes)\b[.!) *]*$")
+WRONG = Pattern(r"[✗✘❌✕]|\b(?:false|incorrect|wrong|no|not (?:true|correct|right))\b[.!) *]*$")
+"""A line that judges an option."""

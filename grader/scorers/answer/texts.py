@@ -1,0 +1,277 @@
+"""Texts, values of a programming language, and expressions as answers: what a claim says, and when two are the same."""
+
+from __future__ import annotations
+
+import ast
+import json
+import unicodedata
+from typing import TYPE_CHECKING
+
+from grader.scorers.numbers import Number, number
+from grader.scorers.patterns import Pattern
+from grader.scorers.place_wordings import REFUSES
+from grader.scorers.plain_text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.scorers.answer.expressions import Comparer
+    from grader.scorers.own_words import Reply
+    from grader.scorers.places import Claim
+
+
+def _content(reply: Reply, claim: Claim) -> str:
+    """Return a claim's content, with the escapes of JSON undone."""
+    if claim.parts:
+        return ", ".join(reply.text[slice(*part)].strip() for part in claim.parts)
+    if claim.rule == "bracket":
+        return reply.text[claim.start - 1 : claim.end + 1]
+    content = reply.text[claim.start : claim.end]
+    if claim.rule == "json" and "\\" in content:
+        try:
+            return str(json.loads(f'"{content}"', strict=False))
+        except ValueError:
+            return content
+    return content
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+_OPTION = Pattern(r"^\([A-Z]\)\s*(?=\S)(?!and\b|or\b|,|\()")
+_ALONE = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
+_ANNOUNCES = Pattern(r":[ *_]*$")
+
+
+def value(reply: Reply, claim: Claim) -> str | None:
+    """Return the text of a form's content; of a reply without a form, its only line."""
+    if claim.is_cut:
+        return None
+    if claim.form in ("container", "mark", "declaration"):
+        return _OPTION.sub("", _content(reply, claim).strip(" \t\n`")) or None
+    return _only_line(reply) if claim.form == "body" and not REFUSES.search(reply.low) else None
+
+
+def _only_line(reply: Reply) -> str | None:
+    """Return a reply of one line without courtesies; of several, the only one that is a list or emphasized."""
+    spans = reply.sentences
+    framed = reply.text[spans[0][0] : spans[-1][1]]
+    lines = [line for line in reply.text.split("\n") if line.strip()] if "\n" in framed else [framed]
+    if len(lines) > 1:
+        pairs = zip(["", *lines], lines, strict=False)
+        alone = [pair for pair in pairs if _ALONE.fullmatch(pair[1])]
+        lines = [line for before, line in alone if "*" not in line or line == lines[-1] or _ANNOUNCES.search(before)]
+    return lines[0].strip(" \t*_`.") if len(lines) == 1 else None
+
+
+_BRITISH = (("grey", "gray"), ("colour", "color"), ("metre", "meter"), ("litre", "liter"), ("centre", "center"))
+_LOOSE = Pattern(r" ?([\[\](){},:]) ?")
+_ARTICLE = Pattern(r"^(?:an?|the) (?=\S)")
+_MARKUP = Pattern(
+    r"\*\*|`+|(?<!\w)__|__(?!\w)|\\(?:text\w*|mathrm|mathbf)\s*\{([^{}]*)\}|(?<!\w)\$(?=\S[^$]*\S\$$)|(?<=\S)\$$"
+)
+
+
+def is_same(answer: str, gold: str) -> bool:
+    """Whether two texts are the same but for case, blanks, markup, kinds of quotes, one article and a full stop."""
+    return _spelled(answer) == _spelled(gold)
+
+
+def _spelled(text: str) -> str:
+    body = " ".join(folded(text).replace("'", '"').split()).strip(" .")
+    quoted = _QUOTED.fullmatch(body)
+    body = _LOOSE.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")
+    bracket = _WORD_IN_BRACKETS.fullmatch(body)
+    return _ARTICLE.sub("", bracket[1] if bracket else body)
+
+
+_QUOTED = Pattern(r'"([^"]+)"|\*([^*]+)\*|\{([^{}]+)\}')
+_WORD_IN_BRACKETS = Pattern(r"\[([^\W\d_]+)\]")
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case and American spelling, without accents and markup."""
+    decomposed = unicodedata.normalize("NFKD", _MARKUP.sub(r"\1", plain(text)).casefold())
+    for british, american in _BRITISH:
+        decomposed = decomposed.replace(british, american)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+_FRAME = frozenset(
+    (  # noqa: SIM905 - shorter than a list
+        "a an the it this that there is are was were would be of in on at by with says reads shows called named "
+        "i think believe it's s between"
+    ).split()
+)
+_TOKEN = Pattern(r"[^\s\"'()]+")
+_OUTER = ".,;:!?"
+_JOINS = ("and", "or", "nor", "not", "&", "/", "no", "than", "but")
+
+
+def says(sentence: str, gold: str, question: str) -> bool:
+    """Whether a sentence says a text and nothing else: all other words are the question's, or frame it."""
+    if is_same(sentence, gold) or "[" in sentence:
+        return is_same(sentence, gold)
+    listed = gold.strip().startswith("[")
+    words, wanted = (_TOKEN.findall(folded(text).replace("[", "").replace("]", "")) for text in (sentence, gold))
+    if listed:
+        words, wanted = ([word.strip(_OUTER) for word in of if word != "and"] for of in (words, wanted))
+    bare = [word.strip(_OUTER) for word in words]
+    wanted = [*wanted[:-1], *(word.rstrip(".") for word in wanted[-1:])]
+    wanted = wanted[1:] if len(wanted) > 1 and wanted[0] in ("a", "an", "the") else wanted
+    known = _FRAME | {word.strip(_OUTER) for word in _TOKEN.findall(folded(question))}
+    for at in range(len(words) - len(wanted) + 1):
+        end = at + len(wanted)
+        if bare[at:end] != wanted and words[at:end] != wanted:
+            continue
+        before, behind = words[:at], words[end:]
+        is_item = (before and (before[-1][-1] in ",;/" or before[-1] in _JOINS)) or (
+            behind and (words[end - 1][-1] in ",;/" or behind[0] in _JOINS)
+        )
+        if not is_item and all(word.strip(_OUTER) in known for word in before + behind):
+            return True
+    # "Paris. It lies on the Seine.": the first clause answers, and what follows only explains.
+    first, *more = _MORE.split(sentence, maxsplit=1)
+    return bool(more) and not _TURN.search(more[0]) and says(first, gold, question)
+
+
+_MORE = Pattern(
+    r"\. | \(|,? (?=(?:because|since)\b)|, (?=(?:located|which|who|where|an?|at|with|in|on|as|based|according)\b)", 2
+)
+_TURN = Pattern(
+    r"\b(?:no|not|never|nor|or|but|however|wait|actually|although|though|instead|wrong|incorrect|today|now|formerly|"
+    r"until|if|maybe|perhaps|might|could)\b|n't\b",
+    2,
+)
+"""Words after an answer that may take it back."""
+
+
+def is_prose(text: str, accepted: Sequence[str]) -> bool:
+    """Whether a text is a sentence for a judge: much longer than every accepted answer, or with one among others."""
+    words = f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(folded(text)))} "
+    has_one = any(
+        f" {' '.join(token.strip(_OUTER) for token in _TOKEN.findall(folded(one)))} " in words for one in accepted
+    )
+    return has_one or len(text.split()) > _PROSE_WORDS + max(len(gold.split()) for gold in accepted)
+
+
+_PROSE_WORDS = 6
+
+
+# --- literals --------------------------------------------------------------------------------------------------------
+
+_ASSERTED = Pattern(r"(?:assert\s+)?\w+\(.*\)\s*==\s*(?=\S)", 16)
+_FENCE = Pattern(r"\A\s*```\w*\n?|```\s*\Z|\A\s*`|`\s*\Z")
+
+
+def literal_value(reply: Reply, claim: Claim) -> str | None:
+    """Return the source text of a value."""
+    if claim.is_cut or claim.form in ("choice", "conclusion", "sentence"):
+        return None
+    content = _content(reply, claim)
+    if claim.form in ("line", "body"):
+        content = reply.text
+    if claim.rule == "json":
+        return content
+    content = _FENCE.sub("", content.strip()).strip()
+    if asserted := _ASSERTED.match(content):
+        content = content[asserted.end() :]
+    if claim.form in ("line", "body") and not _is_literal(content):
+        return content if claim.form == "body" and "\n" not in content.strip() else None
+    return content or None
+
+
+_NOTHING = object()
+
+
+def _parsed(text: str) -> object:
+    """Return the value of a Python or JSON literal; `_NOTHING` if a text is none."""
+    body = text.strip()
+    for form in (body, body.rstrip(".")):
+        for parse in (ast.literal_eval, json.loads):
+            try:
+                return parse(form)
+            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+                continue
+    return _NOTHING
+
+
+def _is_literal(text: str) -> bool:
+    return len(text) < 20_000 and _parsed(text) is not _NOTHING
+
+
+def is_same_literal(answer: str, gold: str) -> bool:
+    """Whether two source texts are the same value; a text without quotes is the same text as in quotes."""
+    wanted, stated = _parsed(gold), _parsed(answer)
+    if wanted is not _NOTHING and stated is not _NOTHING and _equal(stated, wanted):
+        return True
+    return answer == gold or (isinstance(wanted, str) and stated is _NOTHING and answer == wanted)
+
+
+def _equal(one: object, other: object) -> bool:
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+_PROSE = Pattern(r"(?<![\\A-Za-z])(?!sqrt|inf|pi)[A-Za-z]{3}|boxed")
+
+
+def expression_value(reply: Reply, claim: Claim) -> str | None:
+    """Return the expression that a form has; of a reply without a form, its only line, if it has no words."""
+    if claim.is_cut:
+        return None
+    if claim.form in ("container", "mark", "declaration"):
+        return _content(reply, claim).strip(" \t\n*_`") or None
+    if claim.form == "body" and not reply.refuses:
+        line = _only_line(reply)
+        return line if line and not _PROSE.search(line) else None
+    return None
+
+
+_FORMATS = (
+    (Pattern(r"\\(?:textcolor|colorbox)\s*\{[^{}]*\}\s*(?=\{)|\\color\s*\{[^{}]*\}"), ""),
+    (Pattern(r"\\(?:boldsymbol|bm|mathbf|mathrm|mathit|mathsf|pmb|bold|bf|rm|displaystyle|textstyle|tiny|small|"
+             r"normalsize|large|Large|LARGE|huge|Huge|left|right|!)(?![A-Za-z])"), ""),
+    (Pattern(r"\\[ ,;:]|~|\\q?quad(?![A-Za-z])|\\$"), " "),
+    (Pattern(r"\u221e|\binf(?:ty|inity)?\b(?<!\\infty)"), r"\\infty "),
+    (Pattern(r"(?<![\\A-Za-z])pi(?![A-Za-z])|\u03c0"), r"\\pi "),
+    (Pattern(r"(?<![\\A-Za-z])sqrt\s*\(([^()]{1,60})\)|\u221a\(([^()]{1,60})\)"), r"\\sqrt{\1\2}"),
+    (Pattern(r"\u221a ?(\d+(?:\.\d+)?|[a-z])"), r"\\sqrt{\1}"),
+    (Pattern(r"(?<=[\w)}])\s*\*\s*(?=[\w\\({])"), r" \\cdot "),
+)  # fmt: skip
+"""Marks of colour, size and blanks, which go; signs that are the same in LaTeX."""
+_GROUPED = Pattern(r"(?<=\d),(?:\\!|\s)*(?=\d{3}(?!\d))")
+_BARE_LIST = Pattern(r"\s*-?\d+,\d{1,2}\s*")
+
+
+def is_equal(answer: str, gold: str, comparer: Comparer) -> bool | None:
+    """Whether two expressions are equal; None if that takes too long to find out."""
+    if is_same_expression(answer, gold):
+        return True
+    stated, wanted = _number(answer), _number(gold)
+    if stated is not None and wanted is not None:
+        return False
+    if bool(_BARE_LIST.fullmatch(answer)) != bool(_BARE_LIST.fullmatch(gold)) and (stated or wanted):
+        return False
+    return comparer.equal(in_latex(answer), in_latex(gold))
+
+
+def is_same_expression(answer: str, gold: str) -> bool:
+    """Whether two expressions are the same number, or written alike."""
+    stated, wanted = _number(answer), _number(gold)
+    if stated is not None and wanted is not None:
+        return stated.equals(wanted)
+    return in_latex(answer).replace(" ", "") == in_latex(gold).replace(" ", "")
+
+
+def _number(text: str) -> Number | None:
+    body = text.strip(" $.")
+    return None if _BARE_LIST.fullmatch(body) else number(body)
+
+
+def in_latex(text: str) -> str:
+    """Return an expression without marks of form, and with the signs of LaTeX."""
+    text = text.strip(" $.")
+    for pattern, sign in _FORMATS:
+        text = pattern.sub(sign, text)
+    return " ".join(_GROUPED.sub("", text).strip(" $.").split())

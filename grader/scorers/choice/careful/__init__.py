@@ -1,1 +1,0 @@
-"""The parts of the careful reader of choices: text, wordings, options, mentions, wrapped answers."""
