@@ -105,3 +105,17 @@ def test_what_all_others_use_names_nothing_above_it() -> None:
         if "import" in found
     ]
     assert upward == []
+
+
+FORMS = re.compile(r"\b(?:Claim\(|(?:wordings|place_wordings)\.(?:DECLARES|DECLARED|CHOOSES|CHOSEN|INFERS|CORRECTS)\b)")
+
+
+def test_only_places_finds_claims() -> None:
+    """A kind of answer says what a claim says, and never where one stands."""
+    finding = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "scorers").rglob("*.py")
+        for line in path.read_text().splitlines()
+        if FORMS.search(line) and "class Claim(" not in line
+    }
+    assert finding == {"scorers/places.py"}
