@@ -132,10 +132,6 @@ def not_judged(why: str) -> Reading:
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
 
 
-_NOT_ITS_OWN = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.LINT_FAILED})
-"""Official outcomes that may come from a linter's guess, or from names that the program shares with its tests."""
-
-
 def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
     if judgement.kind == "unlike":

@@ -7,6 +7,8 @@ import builtins
 import textwrap
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.scorers.execution.assembly import Signature, read_signature
 from grader.scorers.execution.extraction import parse
 
@@ -37,7 +39,7 @@ def open_names(tests: str, signature: str) -> tuple[str, ...]:
 def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
     """Return a signature that says what to write, from the reference solution, else from the tests."""
     if declared.required:
-        return declared
+        return _with_called(declared, tests)
     used, open_ = _tested_names(tests, signature), open_names(tests, signature)
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
@@ -45,6 +47,18 @@ def completed(declared: Signature, tests: str, signature: str, solution: str | N
         classes = _constructed(tests, open_)
         stubs = [classes.get(name) or _function(name) for name in open_] if classes or len(open_) == 1 else []
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
+
+
+def _with_called(declared: Signature, tests: str) -> Signature:
+    """Return a signature with further functions that the tests call and nobody defines: seven of MBPP's tasks do so."""
+    nodes = ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[]))
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    given = {*declared.required, *dir(builtins)}
+    more = [name for name in _tested_names(tests, declared.source) if name in called - given]
+    if not more:
+        return declared
+    source = "\n".join([declared.source, *map(_function, more)])
+    return msgspec.structs.replace(declared, source=source, stubs=(*declared.stubs, *more))
 
 
 def _stub(node: ast.stmt) -> str:

@@ -22,7 +22,7 @@ TESTS = "assert twice(2) == 4\nassert abs(twice(-1) - isclose(2, 3)) < 3\n"
         pytest.param("", "assert twice(Node(1)) == 2", None, ("twice",), ("twice", "Node"), id="a class and a function"),
         pytest.param("", "x = 1\nassert twice(x) == math.pi\nimport math", None, ("twice",), ("twice",), id="only one is"),
         pytest.param("", "assert sum(1, 2) == 3", "def sum(a, b):\n    return a + b", ("sum",), ("sum",), id="a built-in name, defined"),
-        pytest.param("def twice(a):", TESTS, "def isclose(a):\n    pass", ("twice",), (), id="the signature says it"),
+        pytest.param("def twice(a):", "assert twice(2) == 4", "def isclose(a):\n    pass", ("twice",), (), id="the signature says it"),
     ],
 )  # fmt: skip
 def test_what_is_asked(
@@ -57,6 +57,12 @@ def test_without_a_solution_a_class_is_asked_with_the_methods_that_tests_call(te
 def test_several_classes_are_asked() -> None:
     tests = "n = Node(1, Node(2))\nassert Chain(n).size() == 2 and depth(n) == 2"
     assert make("q1", "", tests, {}, None).signature.tested_classes == ("Node", "Chain")
+
+
+def test_a_function_that_only_the_tests_call_is_asked_beside_that_of_the_signature() -> None:
+    made = make("q1", "def twice(a):\n", "assert four_times(2) == 8\nassert sum([twice(1)]) == 2", {}, None).signature
+    assert made.stubs == ("twice", "four_times")
+    compile(made.source, "<signature>", "exec")
 
 
 def test_without_a_solution_another_name_is_a_function() -> None:

@@ -189,6 +189,12 @@ def test_a_program_whose_answers_are_right_passes_though_its_names_are_the_tests
     assert result.official.detail in result.careful.detail
 
 
+def test_a_failed_assertion_is_the_programs_own() -> None:
+    """Apart from the tests, a set that is sent may have another order."""
+    result = read(ran("", "AssertionError"), confirmed=Verdict(judgement=CONFIRMED))
+    assert result.careful == result.official == failed(Outcome.FAILED, "a test's assertion failed")
+
+
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
     lost = failed(Outcome.UNSCORED, "the supervisor was lost", "infrastructure")
     result = read(None)
