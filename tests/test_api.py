@@ -62,7 +62,7 @@ def test_an_option_that_does_not_exist_is_a_usage_error_that_says_what_to_do(opt
 
 
 def test_a_value_that_an_option_does_not_have_is_answered_with_its_values():
-    with pytest.raises(UsageError, match=r"'maybe' - at `\$\.missing`; the values are error, wrong$"):
+    with pytest.raises(UsageError, match=r"'maybe' - at `\$\.missing`; the values are error, wrong, skip$"):
         grader.grade("p.json", missing="maybe")
 
 
