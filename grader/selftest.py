@@ -9,6 +9,7 @@ import msgspec
 
 from grader import grading
 from grader.errors import InfrastructureError, UsageError, first_line
+from grader.grading.inputs import choose, load_tasks
 from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
@@ -133,8 +134,9 @@ def _of_sample(declared: Benchmark, options: Options, place: str, observer: Obse
 
 
 def _of_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
-    tasks = grading.load_tasks(options)[1]
-    references = RunsPrograms.of(registry.scorer(declared.scoring)).references(declared, tasks)
+    setup = choose(options)
+    tasks = load_tasks(setup)
+    references = RunsPrograms.of(setup.scorer).references(declared, tasks)
     if not references:
         raise UsageError(f"{declared.id}: there is nothing to test, because the data has no reference solutions.")
     options = msgspec.structs.replace(options, ids=tuple(references))

@@ -139,13 +139,9 @@ def _how_to_leave_out(reason: str) -> str:
 
 def _grade(context: click.Context, given: dict[str, Any]) -> int:
     """Grade the prediction file: the same tasks of the same benchmark, otherwise as the config file says."""
-    root = context.find_root()
-    assert isinstance(root.command, click.Group)
-    run_command = root.command.commands["run"]
-    words = [str(given["output"])]
-    for option in run_command.params:
-        if isinstance(option, click.Option) and (value := given.get(option.name or "")):
-            values = value if option.multiple else [value]
-            words += option.opts[-1:] if option.is_flag else [f"{option.opts[-1]}={each}" for each in values]
-    with run_command.make_context("run", words, parent=root) as grading:
-        return int(run_command.invoke(grading) or 0)
+    from grader.commands.run import grade_files, run_command
+
+    output = str(given["output"])
+    with run_command.make_context("run", ["--", output], parent=context.find_root()) as grading:
+        defaults = grading.params
+    return grade_files(**defaults | {name: given[name] for name in defaults.keys() & given.keys() if given[name]})

@@ -153,11 +153,11 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> 
 
 def describe(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
-    from grader.grading import load_tasks
+    from grader.grading.inputs import choose, load_tasks
     from grader.predictions.record import counted
-    from grader.scorers import declarations
 
-    declared = declarations.load(options.benchmark)
+    setup = choose(options)
+    declared = setup.declared
     splits, protocols = _splits_and_protocols(declared)
     lines = [
         f"{declared.id}: {declared.name} (scorer {declared.scoring})",
@@ -166,7 +166,7 @@ def describe(options: Options) -> list[str]:
         f"protocols, the default first: {protocols}",
     ]
     try:
-        _, tasks = load_tasks(options)
+        tasks = load_tasks(setup)
     except GradeError as error:
         return [*lines, f"{declared.unit}s: {error}"]
     return [*lines, f"{counted(len(tasks), declared.unit)}:", *tasks]
@@ -174,9 +174,10 @@ def describe(options: Options) -> list[str]:
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
-    from grader.grading import load_tasks
+    from grader.grading.inputs import choose, load_tasks
 
-    declared, tasks = load_tasks(options)
+    setup = choose(options)
+    declared, tasks = setup.declared, load_tasks(setup)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."

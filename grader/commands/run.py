@@ -44,13 +44,20 @@ def run_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> in
     Several files are graded one after the other, as a loop in a shell would do it. The exit code is then that of the
     worst file (130 is the worst, then 2, 3, 1, 4, 0). With --join, they are one run.
     """
+    return grade_files(predictions, join=join, **given)
+
+
+def grade_files(predictions: Sequence[str], *, join: bool = False, **given: Any) -> int:
+    """Grade files with the parsed options of the command; return the exit code. Raises a GradeError."""
+    from grader.grading.inputs import choose
     from grader.options import Options
 
     run_options = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
     if given["confident"] and not given["lines"]:
         raise UsageError("--confident needs --fail-under.")
-    earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], run_options)
-    wanted = Wanted(options=run_options, earlier=earlier, **given)
+    setup = choose(run_options)
+    earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], setup)
+    wanted = Wanted(setup=setup, earlier=earlier, **given)
     try:
         if join or len(predictions) == 1:
             return _run(predictions, wanted)
@@ -72,17 +79,26 @@ def _run(predictions: Sequence[str], wanted: Wanted) -> int:
     output_files.check_formats(wanted.outputs)
     for file in predictions:
         run_steps.check_files(file, wanted)
+    shows_items = output_files.folder_of_page(wanted.outputs) is not None
     source = predictions[0] if len(predictions) == 1 else predictions
     before = functools.partial(thresholds.check, lines=wanted.lines, drops=wanted.drops)
     with wanted.destination() as destination:
         with watcher(quiet=wanted.quiet) as observer:
-            graded = grade(source, wanted.options, observer, destination=destination, before=before)
+            graded = grade(
+                source,
+                wanted.setup,
+                observer,
+                destination=destination,
+                before=before,
+                every_column=shows_items,
+            )
         gates = run_steps.judge_gates(graded.report, wanted)
         sources = Sources(
             predictions=graded.file or Path(predictions[0]),
             data=wanted.options.data,
             stem=graded.stem,
-            benchmark=wanted.options.benchmark,
+            declared=wanted.setup.declared,
+            rows=graded.rows if shows_items else None,
         )
         # The document is made when it is needed first, and kept: a quiet run without reports never needs it.
         view = functools.cache(lambda: run.document(graded.report, sources.load, gates.results, reading=wanted.reading))

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from grader.decisions.gate import GateResult
     from grader.decisions.thresholds import FailUnder, MaxDrop
-    from grader.grading import Graded
+    from grader.grading.inputs import Setup
+    from grader.grading.report import Graded
     from grader.options import Options
     from grader.reports.document import Document
     from grader.results import ReadingName, Report
@@ -32,7 +33,7 @@ class Wanted:
     Its fields but the first two are the options of the command that `Options` does not have.
     """
 
-    options: Options
+    setup: Setup
     earlier: Report | None
     """The report in `baseline`."""
     lines: Sequence[FailUnder]
@@ -44,6 +45,11 @@ class Wanted:
     quiet: bool
     verbose: bool
 
+    @property
+    def options(self) -> Options:
+        """How it is graded."""
+        return self.setup.options
+
     def destination(self) -> Destination:
         """Return the destination of a run's files."""
         from grader.results.destination import Destination
@@ -51,17 +57,15 @@ class Wanted:
         return Destination(inputs=() if self.baseline is None else (self.baseline,))
 
 
-def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, options: Options) -> Report | None:
+def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, setup: Setup) -> Report | None:
     """Read and check the baseline before anything runs, and before a run can replace the file."""
     if path is None:
         if drops:
             raise UsageError("--max-drop needs --baseline.")
         return None
-    from grader.scorers import declarations
     from grader.scorers.earlier import read_report
 
-    report, declared = read_report(path), declarations.load(options.benchmark)
-    will_be = declared.id, declared.split(options.split)[0], declared.check_protocol(options.protocol)
+    report, will_be = read_report(path), (setup.declared.id, setup.split, setup.protocol)
     if (report.benchmark, report.split, report.protocol) != will_be:
         raise UsageError(
             f"{path} cannot be the baseline of this run: it has {report.benchmark}, {report.split}, "
@@ -82,7 +86,7 @@ def check_files(predictions: str, wanted: Wanted) -> None:
         raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
     options, baseline = wanted.options, wanted.baseline
     stem = stem_in(options.output_dir, None if predictions == "-" else Path(predictions))
-    own = [] if stem is None else [own_path(stem, options)]
+    own = [] if stem is None else [own_path(stem, wanted.setup)]
     inputs = [Path(predictions), *own, baseline, options.data, options.judge_replies]
     output_files.check_places(wanted.outputs, inputs)
     if (
@@ -164,8 +168,8 @@ def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     command = ["grade", "report", str(results), "-o", name]
     command += ["-b", options.benchmark] if options.benchmark != graded.report.benchmark else []
     command += ["--data", str(options.data)] if options.data is not None else []
-    moved = options.output_dir is not None and graded.file is not None and graded.file.path is not None
-    command += ["--predictions", str(graded.file.path)] if moved and graded.file is not None else []
+    file = None if graded.file is None else graded.file.path
+    command += ["--predictions", str(file)] if options.output_dir is not None and file is not None else []
     command += ["--reading", wanted.reading] if wanted.reading != "careful" else []
     return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
 
@@ -212,11 +216,10 @@ def _silent_judge(report: Report) -> str:
     return f"the judge answered none of its {of}: {what}.{why} The same command asks again."
 
 
-def own_path(stem: Path, options: Options) -> Path | None:
+def own_path(stem: Path, setup: Setup) -> Path | None:
     """Return the path of the additional file that the benchmark's scorer writes, or None."""
     from grader.results.destination import beside
-    from grader.scorers import declarations, registry
     from grader.scorers.capabilities import HasOwnFile
 
-    ending = HasOwnFile.of(registry.scorer(declarations.load(options.benchmark).scoring)).own_file
+    ending = HasOwnFile.of(setup.scorer).own_file
     return beside(stem, ending) if ending else None

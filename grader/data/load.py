@@ -114,7 +114,15 @@ def load(
     table = _renamed(table, {other: name for other, name in others.items() if name not in table.columns})
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
     digest = _digest(kept, scored, (*benchmark.columns.without_weight(), *date))
-    rows = Rows(rows=kept, origin=origin, digest=digest, place=place, columns=table.columns, lines=table.lines)
+    rows = Rows(
+        rows=kept,
+        origin=origin,
+        digest=digest,
+        place=place,
+        columns=table.columns,
+        lines=table.lines,
+        used=None if wanted is scored else scored,
+    )
     data_checks.check(rows, table.columns, benchmark, split)
     return rows
 

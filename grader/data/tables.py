@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -21,7 +22,7 @@ from grader.files.json_text import line_of, quoted, shown
 from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from grader.task import Task
 
@@ -48,6 +49,15 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of each row, if the file has lines."""
     is_carried: bool = False
     """Whether the rows came with the predictions."""
+    used: Container[str] | None = None
+    """The columns that scoring uses; None: all that were read."""
+
+    def scored(self) -> Rows:
+        """Return the rows with only what scoring uses, so that a result cannot depend on what else was read."""
+        if self.used is None:
+            return self
+        rows = [{name: value for name, value in row.items() if name in self.used} for row in self.rows]
+        return msgspec.structs.replace(self, rows=rows)
 
     @property
     def is_table(self) -> bool:

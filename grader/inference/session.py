@@ -12,6 +12,7 @@ from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
 from grader.data.load import ALL
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
+from grader.grading.inputs import choose
 from grader.inference import conversations, dry_run, output
 from grader.inference.asking import ask_all, what_is_kept
 from grader.inference.conversations import Chosen, Pictures
@@ -25,9 +26,7 @@ from grader.models.prompt import Asking, load_template
 from grader.options import Options
 from grader.predictions.record import counted
 from grader.predictions.select import chosen as chosen_tasks
-from grader.scorers import declarations, registry
 from grader.scorers.capabilities import HasPrompts, HasUnits
-from grader.scorers.rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +34,10 @@ if TYPE_CHECKING:
     from grader.inference.dry_run import DryRun
     from grader.models.prompt import Sampling
     from grader.observer import Observer
+
+
+_SHARED = ("benchmark", "split", "protocol", "data", "limit", "ids", "since", "until")
+"""The options that choose tasks, of requests as of grading."""
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,11 +64,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def prepare(options: InferOptions) -> Prepared:
     """Load the tasks and plan the requests. Raises UsageError, InputError, DataUnavailableError."""
-    declared = declarations.load(options.benchmark)
-    scorer = registry.scorer(declared.scoring)
-    split, _ = declared.split(options.split)
-    protocol = declared.check_protocol(options.protocol)
-    rows = rows_of(declared, split, protocol, options.data, scorer, wanted=ALL)
+    setup = choose(Options(**{name: getattr(options, name) for name in _SHARED}))
+    declared, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
+    rows = setup.rows(ALL)
     check_questions(rows, declared)
     tasks = HasUnits.of(scorer).tasks_to_ask(declared, scorer.tasks(declared, split, rows))
     asks = HasPrompts.of(scorer)
@@ -73,9 +74,8 @@ def prepare(options: InferOptions) -> Prepared:
     pictures = Pictures(declared, split, protocol, options.data, tasks)
     chosen = _chosen(options, msgspec.structs.replace(asks.usual_sampling, **declared.inference.given()))
     plan = conversations.make(tasks, lambda task: asks.turns(declared, task, asking), pictures.read, chosen)
-    limited = Options(limit=options.limit, ids=options.ids, since=options.since, until=options.until)
     date = declared.columns.date
-    wanted = chosen_tasks(tasks, limited, declared.unit, whole_units=isinstance(scorer, HasUnits), date=date)
+    wanted = chosen_tasks(tasks, setup.options, declared.unit, whole_units=isinstance(scorer, HasUnits), date=date)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader import grading
 from grader.data import download
 from grader.data.tables import Rows
 from grader.errors import GradeError, UsageError
+from grader.grading.inputs import choose, load_tasks
 from grader.observer import Silent
 from grader.pool import messages
 from grader.pool.exchange import name_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from grader.benchmark import Benchmark
+    from grader.grading.inputs import Setup
     from grader.options import Options
     from grader.results import SampleResult
     from grader.scorers.asking import Asked, Lane, LaneSize, SampleScorer
@@ -120,14 +121,14 @@ class Samples:
 
     def __init__(self, options: Options) -> None:
         """Load the tasks, and find a sandbox; raises a GradeError."""
-        declared, scorer = grading.declared_by(options)
-        grading.check_options(options, declared, scorer)
-        loaded = None if _is_without_data(declared, options) else grading.load_tasks(options)
-        tasks = dict(HasUnits.of(scorer).tasks_to_ask(*loaded)) if loaded else {}
+        setup = choose(options)
+        declared, scorer = setup.declared, setup.scorer
+        loaded = {} if _is_without_data(setup) else load_tasks(setup)
+        tasks = dict(HasUnits.of(scorer).tasks_to_ask(declared, loaded)) if loaded else {}
         run: Run[Any, Any] = Run(
             benchmark=declared,
-            split=declared.split(options.split)[0],
-            protocol=declared.check_protocol(options.protocol),
+            split=setup.split,
+            protocol=setup.protocol,
             tasks=tasks,
             predictions={},
             file=NO_FILE,
@@ -171,7 +172,7 @@ class Samples:
         return [results[place] for place in range(len(asked))]
 
 
-def _is_without_data(declared: Benchmark, options: Options) -> bool:
+def _is_without_data(setup: Setup) -> bool:
     """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
-    split, place = declared.split(options.split)
-    return options.data is None and not (place.data or place.hub or download.kept(declared, split))
+    place = setup.declared.splits[setup.split]
+    return setup.options.data is None and not (place.data or place.hub or download.kept(setup.declared, setup.split))

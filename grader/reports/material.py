@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.benchmark import Benchmark
 from grader.errors import GradeError, first_line
 from grader.predictions.fields import fields_from
 from grader.predictions.file import PredictionFile
@@ -27,7 +28,7 @@ from grader.scorers.registry import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from grader.benchmark import Benchmark
+    from grader.data.tables import Rows
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
@@ -84,7 +85,9 @@ class Sources:
     data: Path | None
     stem: Path | None
     """The path of the predictions without suffix: the scorer's own file is beside it."""
-    benchmark: str
+    declared: Benchmark
+    rows: Rows | None
+    """The rows that were graded, with every column; None: they are read when they are shown."""
     gaps: list[Gap] = dataclasses.field(default_factory=list)
     """What `load` could not find."""
 
@@ -93,7 +96,7 @@ class Sources:
         ending = HasOwnFile.of(scorer_of(report)).own_file
         own = file_beside(self.stem, ending) if ending and self.stem is not None else None
         there = own if own is not None and own.is_file() else None
-        found = load(report, self.predictions, self.data, there, benchmark=self.benchmark)
+        found = load(report, self.predictions, self.data, there, benchmark=self.declared, rows=self.rows)
         self.gaps.extend(found.gaps)
         return found
 
@@ -104,18 +107,19 @@ def load(
     data: Path | None,
     own: Path | None,
     *,
-    benchmark: str | None = None,
+    benchmark: str | Benchmark | None = None,
+    rows: Rows | None = None,
     folders: Sequence[Path] = (),
 ) -> Material:
     """Collect the material of a report's items. Raises UsageError if the report's scorer is not installed.
 
     `data` is as in grading. If it is None, a file with the name and digest of the graded data is searched in `folders`,
-    then the declared data are used. `own` is the scorer's own file. `benchmark` names the declaration if the report's
-    name does not find it (a folder given with -b).
+    then the declared data are used. `own` is the scorer's own file. `benchmark` is the declaration, or names it if the
+    report's name does not find it (a folder given with -b). `rows`: those that were just graded.
     """
     scorer = scorer_of(report)
     gaps: list[Gap] = []
-    declared = _declared(report, benchmark, gaps)
+    declared = benchmark if isinstance(benchmark, Benchmark) else _declared(report, benchmark, gaps)
     file = _file(report, predictions, gaps) if report.samples else None
     texts = {record.qid: record.predictions for record in file.records} if file else {}
     own_file = _own_file(report, scorer, own, texts, gaps) if isinstance(scorer, RunsPrograms) else OwnFile()
@@ -124,7 +128,7 @@ def load(
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
     shown = Shown()
     if declared is not None and report.samples:
-        shown = gather(report, declared, file, data, gaps, folders=folders)
+        shown = gather(report, declared, file, data, gaps, rows=rows, folders=folders)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(
         runs_programs=isinstance(scorer, RunsPrograms),

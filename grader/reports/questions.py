@@ -1,4 +1,7 @@
-"""Tasks and their images for reports, or why they are not shown. The benchmark's data is read again, every column."""
+"""Tasks and their images for reports, or why they are not shown.
+
+A report of an earlier run reads the data again, with every column; a run that was just graded gives its rows.
+"""
 
 from __future__ import annotations
 
@@ -65,15 +68,19 @@ def gather(
     given: Path | None,
     gaps: list[Gap],
     *,
+    rows: Rows | None = None,
     folders: Iterable[Path] = (),
 ) -> Shown:
     """Return the tasks and images of a report's samples; add the missing ones to `gaps`.
 
-    If no data was `given`, a file with the name in the report is searched in `folders`.
+    `rows` are those that were just graded. If there are none and no data was `given`, a file with the name in the
+    report is searched in `folders`.
     """
     scorer = scorer_of(report)
     try:
-        found_data = None if given is not None else _in_folders(report, declared, scorer, folders)
+        found_data = None if rows is None else _Data(rows, given)
+        if found_data is None and given is None:
+            found_data = _in_folders(report, declared, scorer, folders)
         rows, given = found_data or _Data(_rows(report, declared, scorer, file, given), given)
         if not _is_unchanged(report, rows):
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))

@@ -1,0 +1,66 @@
+"""One grading run from end to end, for any scorer: read, score (or take the samples of an earlier run), report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.grading import earlier_run
+from grader.grading.inputs import Setup, choose, read
+from grader.grading.report import Graded, report_of
+from grader.observer import Silent
+from grader.predictions.record import counted
+from grader.results.destination import stem_in
+from grader.scorers.capabilities import RunsPrograms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.grading.inputs import Source
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.results.destination import Destination
+    from grader.scorers.interface import AnyRun
+    from grader.scorers.registry import AnyScorer
+
+
+def grade(
+    source: Source,
+    options: Options | Setup,
+    observer: Observer,
+    *,
+    destination: Destination | None = None,
+    before: Callable[[AnyScorer, AnyRun], None] | None = None,
+    every_column: bool = False,
+) -> Graded:
+    """Grade a prediction file, or several as one; raises a GradeError, and then no file was written.
+
+    `destination` claims the files that the caller will write, before grading starts. `before` is called with the data
+    and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
+    `every_column`: see `inputs.read`; for a caller that shows items.
+    """
+    setup = options if isinstance(options, Setup) else choose(options)
+    if setup.options.score_only:
+        return earlier_run.score_again(source, setup, destination, every_column=every_column)
+    inputs = read(source, setup, observer, every_column=every_column)
+    run, file = inputs.run, inputs.file
+    stem = stem_in(run.options.output_dir, file.path, inputs.part)
+    if destination is not None:
+        replies = run.options.judge_model or run.options.judge_replies or file.judge_replies
+        destination.begin(stem, file.name.rpartition("/")[2], judged=bool(replies))
+    if before is not None:
+        before(setup.scorer, run)
+    scored = setup.scorer.score(run)
+    report = report_of(inputs, scored)
+    return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, rows=inputs.rows)
+
+
+def check(source: Source, options: Options) -> list[str]:
+    """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
+    inputs = read(source, choose(options), Silent())
+    declared, file, predictions = inputs.setup.declared, inputs.file, inputs.run.predictions
+    counts = sorted({len(texts) for texts in predictions.values()})
+    samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
+    units = counted(len(predictions), declared.unit)
+    summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
+    outside = RunsPrograms.of(inputs.setup.scorer).outside_careful(inputs.run)
+    return [summary, *file.warnings, *inputs.notes, *outside]

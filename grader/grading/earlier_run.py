@@ -1,0 +1,152 @@
+"""Scoring again from the files of an earlier run (`--score-only`), without a sandbox and without a judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.grading.inputs import read, rows_for
+from grader.grading.report import Graded, completed
+from grader.observer import Silent
+from grader.predictions.fields import fields_from
+from grader.predictions.read import read_predictions
+from grader.predictions.select import fingerprint
+from grader.results import Provenance, Report
+from grader.results.destination import beside, results_path, stem_in
+from grader.results.file import read_report
+from grader.scorers.capabilities import HasOptions, HasOwnFile
+from grader.scorers.interface import Earlier
+
+if TYPE_CHECKING:
+    from grader.data.tables import Rows
+    from grader.grading.inputs import Inputs, Setup, Source
+    from grader.options import Options
+    from grader.predictions.file import PredictionFile
+    from grader.results import Part, SampleResult
+    from grader.results.destination import Destination
+    from grader.scorers.registry import AnyScorer
+
+
+def score_again(source: Source, setup: Setup, destination: Destination | None, *, every_column: bool = False) -> Graded:
+    """Return the report of an earlier run's samples, scored again with the options given now; raises a GradeError.
+
+    The whole run is scored again; a part only with the same `--limit`, `--id` or dates as before.
+    """
+    path, options = _path(source), setup.options
+    inputs = _part_of_the_data(path, setup, every_column=every_column) if options.is_partial else None
+    part, rows = (None, None) if inputs is None else (inputs.part, inputs.rows)
+    stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
+    report = _earlier_report(stem, setup)
+    if report is not None:
+        rows = _checked(path, setup, report, rows, every_column=every_column)
+    if destination is not None:
+        destination.begin(target, path.name, judged=True)
+    scored = HasOptions.of(setup.scorer).rescore(
+        Earlier(
+            benchmark=setup.declared,
+            split=setup.split,
+            protocol=setup.protocol,
+            path=path,
+            stem=stem,
+            report=report,
+            options=options,
+        )
+    )
+    if report is None:
+        report = _without_results(path, stem, setup, scored.samples)
+        rows = _checked(path, setup, report, rows, every_column=every_column)
+    notes = report.notes if scored.notes is None else scored.notes
+    return Graded(report=completed(report, scored, setup, notes), stem=target, rows=rows)
+
+
+def _path(source: Source) -> Path:
+    """Return the path of the prediction file. Raises UsageError."""
+    if not isinstance(source, str | Path) or str(source) == "-":
+        raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
+    if Path(source).is_dir():
+        raise UsageError(f"{source}: is a folder; name the prediction file in it.")
+    return Path(source)
+
+
+def _part_of_the_data(path: Path, setup: Setup, *, every_column: bool) -> Inputs:
+    """Read the predictions and the data again: they tell which part the options choose."""
+    missing = "skip" if setup.options.missing == "skip" else "wrong"
+    options = msgspec.structs.replace(setup.options, missing=missing)
+    return read(path, msgspec.structs.replace(setup, options=options), Silent(), every_column=every_column)
+
+
+def _without_results(path: Path, stem: Path, setup: Setup, samples: list[SampleResult]) -> Report:
+    """Return a report of samples that come from a scorer's own file alone, without metrics."""
+    return Report(
+        benchmark=setup.declared.id,
+        scorer=setup.declared.scoring,
+        split=setup.split,
+        protocol=setup.protocol,
+        metrics=[],
+        samples=samples,
+        provenance=Provenance(predictions=path.name, predictions_digest=_digest_of_own_file(path, stem, setup.scorer)),
+    )
+
+
+def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
+    """Return the stem of the earlier run's files: in the folder of `--output-dir`, else beside the predictions."""
+    elsewhere, beside = stem_in(options.output_dir, path, part), stem_in(None, path, part)
+    assert elsewhere is not None
+    assert beside is not None
+    return elsewhere if results_path(elsewhere).is_file() else beside
+
+
+def _earlier_report(stem: Path, setup: Setup) -> Report | None:
+    """Return the results file of an earlier run, None if there is none; raises InputError, UsageError."""
+    results = results_path(stem)
+    if not results.is_file():
+        return None
+    report = read_report(results)
+    made = (report.benchmark, report.split, report.protocol)
+    if made != (setup.declared.id, setup.split, setup.protocol):
+        raise UsageError(
+            f"{results.name} was made with -b {made[0]} --split {made[1]} --protocol {made[2]}; "
+            "give the same to score it again."
+        )
+    return report
+
+
+def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
+    """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
+    own = beside(stem, HasOwnFile.of(scorer).own_file)
+    records = read_predictions(own if own.is_file() else path).records
+    return fingerprint({record.qid: record.predictions for record in records})
+
+
+def _checked(path: Path, setup: Setup, report: Report, rows: Rows | None, *, every_column: bool) -> Rows | None:
+    """Return the data's rows if they were read, or must be: to see that they are those of the report's verdicts.
+
+    Raises UsageError if they are not, or if the predictions have changed since the report was made.
+    """
+    made = report.provenance
+    checks_predictions = path.is_file() and made.predictions_digest is not None and bool(report.samples)
+    checks_data = setup.options.data is not None and made.data_digest is not None
+    if not checks_predictions and not checks_data:
+        return rows
+    file = read_predictions(path, fields_from(made.fields))
+    if checks_predictions and made.predictions_digest != _digest(file, report):
+        raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")
+    if not checks_data:
+        return rows
+    rows = rows or rows_for(file, setup, every_column=every_column)
+    if rows.digest != made.data_digest:
+        raise UsageError(
+            f"--data {setup.options.data} is not the data that was graded ({made.data}). Grade again without "
+            "--score-only; or leave out --data, to compute the metrics of the earlier verdicts again."
+        )
+    return rows
+
+
+def _digest(file: PredictionFile, report: Report) -> str:
+    """Return the digest of a file's predictions for the tasks of a report."""
+    have = {record.qid: record.predictions for record in file.records}
+    graded = dict.fromkeys(sample.qid for sample in report.samples)
+    return fingerprint({qid: have.get(qid, []) for qid in graded})

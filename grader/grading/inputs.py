@@ -1,0 +1,206 @@
+"""What a run grades: the benchmark that its options choose, its rows and tasks, and the predictions. Each is read once.
+
+Whoever needs a part of it (grading, `check`, reports, `infer`, a pool) takes it from here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.benchmark import Benchmark
+from grader.data import download
+from grader.data.checks import absent_columns
+from grader.data.load import ALL, Wanted
+from grader.data.tables import Rows
+from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.files.given import real
+from grader.options import Options
+from grader.predictions import formats, outcomes
+from grader.predictions.contradictions import check_evidence
+from grader.predictions.file import PredictionFile
+from grader.predictions.joining import read_files
+from grader.predictions.select import part_of, positioned, select
+from grader.results import Part
+from grader.scorers import declarations, registry
+from grader.scorers.capabilities import HasOptions, HasOwnData, HasUnits
+from grader.scorers.interface import AnyRun, Run
+from grader.scorers.lookalikes import hinting
+from grader.scorers.registry import AnyScorer
+from grader.scorers.rows import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from grader.observer import Observer
+    from grader.task import Task
+
+    Source = str | Path | Sequence[str] | PredictionFile
+    """A prediction file (`-`: standard input), several that are one run, or one that was read."""
+
+NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies")
+"""Options that not every scorer supports. If a scorer does not, giving them is an error."""
+CARRIED = "The prediction file is its own data: the questions, options and gold answers are those that it carries."
+_NOT_OWN = (
+    "the file does not have the questions, options and gold answers of its tasks, each in a field of its own (options "
+    "in a prompt are not read), so it cannot be its own data: give the data that it answers with --data"
+)
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """What the options of a run choose."""
+
+    options: Options
+    declared: Benchmark
+    scorer: AnyScorer
+    split: str
+    protocol: str
+
+    def rows(self, wanted: Wanted | None = None) -> Rows:
+        """Read the rows, with the columns that scoring reads, or with those that are `wanted`. Raises a GradeError."""
+        return rows_of(self.declared, self.split, self.protocol, self.options.data, self.scorer, wanted=wanted)
+
+
+def choose(options: Options) -> Setup:
+    """Return what options choose; raises UsageError, InputError. The only place where a run's declaration is parsed."""
+    declared = declarations.load(options.benchmark)
+    scorer = registry.scorer(declared.scoring)
+    _check_options(options, declared, scorer)
+    split, _ = declared.split(options.split)
+    protocol = declared.check_protocol(options.protocol)
+    return Setup(options=options, declared=declared, scorer=scorer, split=split, protocol=protocol)
+
+
+def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
+    """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
+    for name in NOT_EVERY_SCORERS:
+        if getattr(options, name) and name not in HasOptions.of(scorer).options:
+            spelled = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
+
+
+def load_tasks(setup: Setup) -> dict[str, Task]:
+    """Return a benchmark's tasks, with all columns except the image; raises a GradeError."""
+    rows = setup.rows(Wanted(None, setup.declared.columns.image))
+    return setup.scorer.tasks(setup.declared, setup.split, rows)
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a run reads."""
+
+    setup: Setup
+    run: AnyRun
+    """What is scored: the predictions, and the tasks that they answer."""
+    rows: Rows
+    """The rows of the data, with all columns that were read."""
+    part: Part | None
+    """Which part of the data is graded; None: all."""
+    notes: list[str]
+
+    @property
+    def file(self) -> PredictionFile:
+        """The predictions as they were read."""
+        return self.run.file
+
+
+def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool = False) -> Inputs:
+    """Read the predictions and the data, and select what is graded; raises a GradeError.
+
+    With `every_column`, the rows have also what only a report shows, such as images. Scoring never sees it.
+    """
+    options, declared, scorer = setup.options, setup.declared, setup.scorer
+    fields = options.fields or declared.predictions
+    file = source if isinstance(source, PredictionFile) else read_files(source, fields, observer=observer)
+    with hinting(declared, file, options.data):
+        rows = rows_for(file, setup, every_column=every_column)
+        if not rows.rows:
+            raise InputError([f"{rows.origin}: no rows"])
+        scored = rows.scored()
+        found = scorer.tasks(declared, setup.split, scored)
+        file = positioned(file, found)
+        tasks, made = HasUnits.of(scorer).complete(declared, found, [record.qid for record in file.records])
+        tasks = _without_conflicts(tasks, file)
+        said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, declared, rows.origin, scorer)
+        predictions, notes = select(
+            tasks,
+            file,
+            options,
+            declared.unit,
+            whole_units=isinstance(scorer, HasUnits),
+            date=declared.columns.date,
+            versions=declared.other_versions,
+        )
+    run = Run(
+        benchmark=declared,
+        split=setup.split,
+        protocol=setup.protocol,
+        tasks={qid: tasks[qid] for qid in predictions},
+        predictions=predictions,
+        file=file,
+        options=options,
+        observer=observer,
+        oddities=outcomes.find(tasks, predictions, file),
+    )
+    notes = [*notes, *HasOwnData.of(scorer).notes(declared, scored), *made, *said, *_absent_columns(declared, rows)]
+    return Inputs(setup=setup, run=run, rows=rows, part=part_of(predictions, tasks), notes=notes)
+
+
+def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) -> Rows:
+    """Return the benchmark's rows: given, declared, or those that came with the predictions.
+
+    The file is its own data if it is named as `--data`, or if there is no other on this machine.
+    """
+    options, declared, scorer = setup.options, setup.declared, setup.scorer
+    place = declared.splits[setup.split]
+    is_own = options.data is not None and file.path is not None and real(options.data) == real(file.path)
+    is_here = place.data or place.hub or download.kept(declared, setup.split)
+    if is_own or (options.data is None and not is_here):
+        carried = HasOwnData.of(scorer).carried(file, declared)
+        if carried is not None:
+            return carried
+    if is_own and not formats.named(file.format).is_data:
+        raise InputError([f"{options.data}: {_NOT_OWN}"])
+    try:
+        return setup.rows(ALL if every_column else None)
+    except DataUnavailableError:
+        carried = None if options.data is not None else HasOwnData.of(scorer).carried(file, declared)
+        if carried is None:
+            raise
+        return carried
+
+
+def _check_evidence(
+    tasks: Mapping[str, Task], file: PredictionFile, declared: Benchmark, origin: str, scorer: AnyScorer
+) -> list[str]:
+    """Return a note on the rows that differ from the data. Raises InputError if most do.
+
+    The error says so if the file has all that its tasks need.
+    """
+    try:
+        return check_evidence(tasks, file, declared, origin)
+    except InputError as error:
+        if file.path is None or HasOwnData.of(scorer).carried(file, declared) is None:
+            raise
+        own = f"The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
+        raise InputError([f"{problem} {own}" for problem in error.problems]) from None
+
+
+def _without_conflicts(tasks: dict[str, Task], file: PredictionFile) -> dict[str, Task]:
+    """Return the tasks; those with records that answer different questions are broken."""
+    broken = {qid: f"the file has different questions with this id: {said}" for qid, said in file.conflicts.items()}
+    return tasks | {
+        qid: msgspec.structs.replace(tasks[qid], broken=why, gold=None) for qid, why in broken.items() if qid in tasks
+    }
+
+
+def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:
+    """Return a note on each column that a private benchmark declares and its data do not have.
+
+    The data of bundled benchmarks comes in several forms, and some of them have fewer columns.
+    """
+    if declared.bundled or not rows.columns:
+        return []
+    absent = absent_columns(rows.columns, declared)
+    return [f"The data has {problem} (`{field}` in [columns] of benchmark.toml)." for field, problem in absent.items()]

@@ -1,0 +1,123 @@
+"""What a run becomes: a report of what its scorer returned, and the files that hold it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.data.tables import Rows
+from grader.files.replacing import replacing
+from grader.predictions.fields import as_mapping
+from grader.predictions.file import PredictionFile
+from grader.predictions.record import counted
+from grader.predictions.select import fingerprint
+from grader.resources import version
+from grader.results import Provenance, Report, count_unscored
+from grader.results.destination import results_path
+from grader.results.file import encode_report
+from grader.scorers.capabilities import HasOptions
+from grader.scorers.means import METHOD
+
+if TYPE_CHECKING:
+    from grader.grading.inputs import Inputs, Setup
+    from grader.results import SampleResult
+    from grader.scorers.interface import Scored
+    from grader.scorers.registry import AnyScorer
+
+
+class Graded(msgspec.Struct, frozen=True, kw_only=True):
+    """A report, and the files to write beside the predictions."""
+
+    report: Report
+    stem: Path | None
+    """Path of the predictions without suffix; None for standard input: no file is written beside it."""
+    write_own: Callable[[Path], Path] | None = None
+    """Writes the scorer's own file beside the stem and returns its path."""
+    file: PredictionFile | None = None
+    """The graded file; None if an earlier run was scored again."""
+    rows: Rows | None = None
+    """The data's rows; None if an earlier run was scored again without reading the data."""
+
+    def write(self) -> list[Path]:
+        """Write `<stem>_results.json` and the scorer's own file; return their paths, that of the results last."""
+        if self.stem is None:
+            return []
+        path = results_path(self.stem)
+        with replacing(path) as file:
+            # Both files or none: this one replaces the old one only after the other is written.
+            file.write(encode_report(self.report))
+            file.flush()
+            written = [self.write_own(self.stem)] if self.write_own is not None else []
+        return [*written, path]
+
+
+def report_of(inputs: Inputs, scored: Scored) -> Report:
+    """Return the report of a run that was just scored."""
+    run, setup = inputs.run, inputs.setup
+    provenance = Provenance(
+        grade=version(),
+        python=platform.python_version(),
+        data=inputs.rows.origin,
+        data_digest=inputs.rows.digest,
+        data_is_carried=inputs.rows.is_carried,
+        predictions=run.file.name.rpartition("/")[2],
+        predictions_digest=fingerprint(run.predictions),
+        intervals=scored.intervals or METHOD,
+        sandbox=scored.sandbox,
+        judge=scored.judge,
+        fields=as_mapping(run.file.named),
+        inference=run.file.inference,
+    )
+    report = Report(
+        benchmark=run.benchmark.id,
+        scorer=run.benchmark.scoring,
+        split=run.split,
+        protocol=run.protocol,
+        part=inputs.part,
+        metrics=[],
+        samples=[],
+        provenance=provenance,
+        judge=scored.program_judge,
+        model=run.file.model,
+        baselines=scored.baselines,
+        abbreviations=run.benchmark.abbreviations,
+    )
+    notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
+    notes += [*_unread(scored.samples, setup.scorer, has_judge=provenance.judge is not None), *(scored.notes or [])]
+    return completed(report, scored, setup, notes)
+
+
+def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) -> list[str]:
+    """Return a note on the replies that no careful rule reads; it advises a judge to a scorer that takes one."""
+    number = sum(sample.careful.rule_name in scorer.words.unread for sample in samples)
+    if not number:
+        return []
+    advised = not has_judge and "judge_model" in HasOptions.of(scorer).options
+    advice = " A judge model can read prose. Name one with `--judge-model`." if advised else ""
+    return [
+        f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
+        f"They are prose, and count as not answered in the careful reading.{advice}"
+    ]
+
+
+def completed(report: Report, scored: Scored, setup: Setup, notes: list[str]) -> Report:
+    """Return a report with what a scorer returned: its samples, and the metrics of these samples."""
+    declared = setup.declared
+    unscored, by_reading = count_unscored(scored.samples)
+    report = msgspec.structs.replace(
+        report,
+        benchmark_name=declared.name,
+        benchmark_description=declared.description,
+        samples=scored.samples,
+        unscored=unscored,
+        unscored_by_reading=by_reading,
+        facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
+        provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
+        notes=notes,
+    )
+    metrics = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
+    return msgspec.structs.replace(report, metrics=metrics)
