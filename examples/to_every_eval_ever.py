@@ -1,7 +1,7 @@
 """Results in the format of Every Eval Ever (github.com/evaleval/every_eval_ever, schemas 0.3.0).
 
-`python examples/to_every_eval_ever.py RESULTS FOLDER ORG/MODEL` writes the metrics, and a line for each scored
-sample. The predictions, a JSON array, are beside RESULTS.
+`python examples/to_every_eval_ever.py RESULTS FOLDER ORG/MODEL DATA` writes the metrics, and a line for each scored
+sample and reading. DATA is the benchmark's data; the predictions, a JSON array, are beside RESULTS.
 """
 
 import hashlib
@@ -13,11 +13,17 @@ import uuid
 from pathlib import Path
 
 import grader
+from grader.grading import load_tasks
+from grader.options import Options
+from grader.results import Metric
 
 
-def main(results: str, folder: str, model: str) -> None:
+def main(results: str, folder: str, model: str, data: str) -> None:
     """Write both files into `data/BENCHMARK/ORG/MODEL/` of the folder."""
     report, now = grader.read_report(results), int(time.time())
+    asked = Options(benchmark=report.benchmark, split=report.split, protocol=report.protocol, data=Path(data))
+    _, tasks = load_tasks(asked)
+    headline = report.metrics[0].name if report.metrics else ""
     run = f"{report.benchmark}/{model.replace('/', '_')}/{now}"
     shared = {"schema_version": "0.3.0", "evaluation_id": run}
     made = shared | {
@@ -37,7 +43,7 @@ def main(results: str, folder: str, model: str) -> None:
                     "metric_name": metric.name, "metric_unit": "percent", "lower_is_better": False,
                     "score_type": "continuous", "min_score": -100 if metric.name == "mcc" else 0, "max_score": 100,
                 },
-                "score_details": {"score": metric.value, "uncertainty": {"num_samples": metric.n}},
+                "score_details": {"score": metric.value, "uncertainty": {"num_samples": metric.n} | interval(metric)},
             }
             for metric in report.metrics if metric.value is not None
         ],
@@ -52,18 +58,25 @@ def main(results: str, folder: str, model: str) -> None:
         shared | {
             "model_id": model,
             "evaluation_name": report.benchmark,
+            "evaluation_result_id": f"{run}/{headline}/{reading}/",
             "sample_id": f"{sample.qid}#{sample.sample}",
-            "sample_hash": hashlib.sha256(text.encode()).hexdigest(),
+            "sample_hash": hashlib.sha256("".join([task.text, *task.golds]).encode()).hexdigest(),
             "interaction_type": "single_turn",
-            "input": {"raw": "", "reference": [], "choices": None},
+            "input": {"raw": task.text, "reference": list(task.golds), "choices": list(task.options.values()) or None},
             "output": {"raw": [text]},
-            "messages": None, "answer_attribution": [],
+            "messages": None,
+            "answer_attribution": [] if read.answer is None else [
+                {"turn_idx": 0, "source": "output.raw", "extracted_value": read.answer,
+                 "extraction_method": read.rule_name or "custom", "is_terminal": True}
+            ],
             "evaluation": {"score": float(read.credit), "is_correct": read.credit == 1},
-            "metadata": {"reading": reading, "outcome": read.outcome.value, "detail": read.detail},
+            "metadata": {"reading": reading, "outcome": read.outcome.value, "detail": read.detail}
+            | ({"span": json.dumps(read.span)} if isinstance(read.span, tuple) else {}),
         }
         for sample in report.samples
         for reading, read in (("official", sample.official), ("careful", sample.careful))
         if read.outcome.value not in {"unscored", "not_judged"}
+        for task in [tasks[sample.qid]]
         for text in texts.get(sample.qid, [])[sample.sample : sample.sample + 1]
     ]  # fmt: skip
     file = stem.with_name(f"{stem.name}_samples.jsonl")
@@ -73,6 +86,14 @@ def main(results: str, folder: str, model: str) -> None:
         "checksum": hashlib.sha256(file.read_bytes()).hexdigest(), "total_rows": len(lines),
     }  # fmt: skip
     stem.with_name(f"{stem.name}.json").write_text(json.dumps(made, indent=1))
+
+
+def interval(metric: Metric) -> dict[str, object]:
+    """Return a metric's 95 % interval, if it has one."""
+    if metric.ci95 is None:
+        return {}
+    low, high = metric.ci95
+    return {"confidence_interval": {"lower": low, "upper": high, "confidence_level": 0.95}}
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""A result for a model page of Hugging Face: `python examples/to_hugging_face.py RESULTS FOLDER DATASET`.
+"""A result for a model page of Hugging Face: `python examples/to_hugging_face.py RESULTS FOLDER DATASET [TASK]`.
 
 It writes `.eval_results/BENCHMARK.yaml` into FOLDER, a model repository. DATASET is the id of the data set on the
-hub. A model has one value for each task: the official one, because it is compared with others.
+hub. TASK is the id of the task in the `eval.yaml` of the data set; a few are known here. A model has one value for
+each task: the official one, because it is compared with others.
 """
 
 import datetime
@@ -13,8 +14,11 @@ from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 import grader
 
+TASKS = {"mmlu-pro": "mmlu_pro", "mmmu": "mmmu", "gsm8k": "gsm8k"}
+"""Benchmark -> the task that its data set registers."""
 
-def main(results: str, folder: str, dataset: str) -> None:
+
+def main(results: str, folder: str, dataset: str, task: str = "") -> None:
     """Write the file; stop if the results are of a part of the benchmark, or have no official value."""
     report = grader.read_report(results)
     if report.part is not None:
@@ -28,7 +32,7 @@ def main(results: str, folder: str, dataset: str) -> None:
     notes += [note for note in report.notes if note.startswith("\N{DAGGER}")]
     entry = EvalResultEntry(
         dataset_id=dataset,
-        task_id=report.benchmark,
+        task_id=task or TASKS.get(report.benchmark, report.benchmark),
         value=round(metric.value, 4),
         date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         notes=", ".join(notes),

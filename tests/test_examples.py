@@ -39,17 +39,19 @@ def validator(name: str) -> Any:
 
 
 def test_each_script_is_short_and_has_a_test() -> None:
-    assert len(SCRIPTS) == 5
+    assert len(SCRIPTS) == 6
     text = Path(__file__).read_text()
     for script in SCRIPTS:
         assert f'"{script.stem}"' in text
-        assert script.read_text().count("\n") < 80
+        assert script.read_text().count("\n") <= 100
 
 
 @pytest.mark.parametrize("benchmark", ["mmbench", "mr-ben"])
 def test_every_eval_ever_accepts_results_and_samples(benchmark: str, tmp_path: Path) -> None:
     report = of_sample(benchmark)
-    done = run("to_every_eval_ever", report, tmp_path, str(tmp_path / "out"), "../../org/model")
+    sample = BENCHMARKS / benchmark / "sample"
+    data = str(sample / {"mmbench": "questions.tsv", "mr-ben": "data"}[benchmark])
+    done = run("to_every_eval_ever", report, tmp_path, str(tmp_path / "out"), "../../org/model", data)
     assert done.returncode == 0, done.stderr
     (results,) = (tmp_path / "out" / "data" / benchmark).rglob("*.json")
     made = json.loads(results.read_text())
@@ -59,6 +61,14 @@ def test_every_eval_ever_accepts_results_and_samples(benchmark: str, tmp_path: P
     check = validator("instance_level_eval")
     assert [error.message for line in lines for error in check.iter_errors(line)] == []
     assert detailed["total_rows"] == len(lines) > len(report.samples)
+    ids = {one["evaluation_result_id"] for one in made["evaluation_results"]}
+    assert {line["evaluation_result_id"] for line in lines} < ids
+    by_question: dict[str, set[str]] = {}
+    for line in lines:
+        assert line["input"]["raw"]
+        assert line["input"]["reference"]
+        by_question.setdefault(line["sample_id"], set()).add(line["sample_hash"])
+    assert all(len(hashes) == 1 for hashes in by_question.values())
     scores = [one["score_details"]["score"] for one in made["evaluation_results"]]
     assert scores == [metric.value for metric in report.metrics if metric.value is not None]
 
@@ -76,6 +86,18 @@ def test_hugging_face_reads_the_official_value_back(tmp_path: Path) -> None:
     part = msgspec.structs.replace(report, part=Part(n=1, of=2, ids_hash="x"))
     refused = run("to_hugging_face", part, tmp_path, str(tmp_path), "org/data")
     assert (refused.returncode, "of a part of the benchmark" in refused.stderr) == (1, True)
+
+
+def test_inspect_gets_a_score_for_each_scored_sample(tmp_path: Path) -> None:
+    """`tests/peers/test_inspect_ai.py` reads them with inspect_ai's own scorer."""
+    report = of_sample("vstar")
+    for reading in ("careful", "official"):
+        done = run("to_inspect", report, tmp_path, str(tmp_path / "s.jsonl"), reading)
+        assert done.returncode == 0, done.stderr
+        lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+        credits_ = [sample.reading(reading).credit for sample in report.samples]  # type: ignore[arg-type]
+        assert [line["value"] for line in lines] == credits_
+        assert {line["epoch"] for line in lines} == {1}
 
 
 def test_lmms_evals_sample_log_is_read_back_as_predictions(tmp_path: Path) -> None:

@@ -69,3 +69,26 @@ def test_a_log_is_graded_as_its_texts(benchmark: str, form: str, request: Any, t
     (tmp_path / "plain").mkdir()
     plain = verdicts.graded(Corpus(name=benchmark, write=as_it_is(predictions, *options)), tmp_path / "plain")
     assert verdicts.frozen(json.loads(found.read_text())) == verdicts.frozen(plain)
+
+
+def test_precomputed_scores_of_the_example_are_applied_to_the_log(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    from inspect_ai import score
+    from inspect_ai.log import read_eval_log
+    from inspect_ai.scorer import precomputed_scores
+
+    records = json.loads(GRADED["vstar"][0].read_text())
+    log = logged(records, tmp_path, "eval")
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(records))
+    assert grade(path, "-b", "vstar", "--data", GRADED["vstar"][1], "-q").returncode == 0
+    scores = tmp_path / "scores.jsonl"
+    script = SAMPLES.parent / "examples" / "to_inspect.py"
+    subprocess.run([sys.executable, script, tmp_path / "p_results.json", scores], check=True)
+    scored = score(read_eval_log(log), precomputed_scores(str(scores)), display="none")
+    (found,) = scored.results.scores
+    results = json.loads((tmp_path / "p_results.json").read_text())
+    careful = next(one["value"] for one in results["metrics"] if one["reading"] == "careful" and one["group"] is None)
+    assert round(100 * found.metrics["accuracy"].value, 6) == round(careful, 6)
