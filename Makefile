@@ -114,7 +114,7 @@ views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/gol
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
-	for what in quick wrapper stream flat; do $(BIN)/python tests/bench/rewards.py $$what || exit 1; done
+	for what in quick behind wrapper stream flat; do $(BIN)/python tests/bench/rewards.py $$what || exit 1; done
 
 reproduce: $(VENV)/.dev sandbox ## Grade the published runs in DATA=folder, and compare with docs/reproduced.md (WRITE=1 writes it; ONLY=words of a run)
 	$(BIN)/python -m tests.reproduce $(DATA) $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)")

@@ -1,6 +1,8 @@
-"""What a training run can expect of a pool: `python tests/bench/rewards.py quick | wrapper | stream | flat | cores`.
+"""What a training run can expect of a pool: `python tests/bench/rewards.py WHAT`.
 
 quick    20 quick samples beside 16 endless ones: the order of the results, and their times
+behind   16 endless samples, and half a second later 20 quick ones, one after the other: the time of the slowest quick
+         one, and until the 16 are done
 wrapper  64 right programs and 12 endless ones, one call each with 15 s and four tries, then 0, as AReaL's wrapper does
 stream   1,024 mixed programs in a warm pool: when the first result and half of them are there
 flat     20,000 programs of which 5 % are endless (limit 0.3 s): the memory of the pool's process at each quarter;
@@ -14,6 +16,7 @@ import asyncio
 import os
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,21 @@ def quick(pool: grader.Pool) -> None:
     took, used = time.monotonic() - began, cpu_of(pid) - used
     print(f"{endless} endless results came before the last quick one, which came after {took:.2f} s. The pool used "
           f"{used:.2f} s of CPU until then (all of it with --sandbox bubblewrap).")  # fmt: skip
+
+
+def behind(pool: grader.Pool) -> None:
+    began, times = time.monotonic(), []
+    with ThreadPoolExecutor(1) as threads:
+        endless = threads.submit(pool.grade_samples, [(ROW, ENDLESS.format(n)) for n in range(16)])
+        time.sleep(0.5)
+        for number in range(20):
+            start = time.monotonic()
+            pool.grade_samples([(ROW, QUICK.format(number))])
+            times.append(time.monotonic() - start)
+        outcomes = Counter(result.careful.outcome.value for result in endless.result())
+    took, median = time.monotonic() - began, sorted(times)[9]
+    print(f"the slowest of 20 quick samples took {max(times):.2f} s, half of them at most {median:.3f} s; the 16 "
+          f"endless ones were done after {took:.1f} s ({dict(outcomes)})")  # fmt: skip
 
 
 def wrapper(pool: grader.Pool) -> None:
@@ -127,7 +145,7 @@ def cores(sandbox: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["quick", "wrapper", "stream", "flat", "cores"])
+    parser.add_argument("what", choices=["quick", "behind", "wrapper", "stream", "flat", "cores"])
     parser.add_argument("--sandbox", default="auto")
     given = parser.parse_args()
     if given.what == "cores":
@@ -136,7 +154,7 @@ def main() -> None:
     limit = 0.3 if given.what == "flat" else 2.0
     with grader.Pool(benchmark="rows", sandbox=given.sandbox, shared=False, timeout=limit, wait=3600) as pool:
         warm(pool)
-        {"quick": quick, "wrapper": wrapper, "stream": stream, "flat": flat}[given.what](pool)
+        {"quick": quick, "behind": behind, "wrapper": wrapper, "stream": stream, "flat": flat}[given.what](pool)
 
 
 if __name__ == "__main__":
