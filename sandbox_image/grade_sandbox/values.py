@@ -101,6 +101,10 @@ class Context:
         """Return the node of a value that is not sent as its contents; None for any other value."""
         return None
 
+    def atom_node(self, value: Any) -> tuple[str, Content] | None:
+        """Return the node of a text or bytes that are not sent as their contents; None for any other."""
+        return None
+
     def held(self, kind: str, content: Content) -> Any:
         """Return the value of such a node."""
         raise MalformedError(f"{kind} in a place without one")
@@ -136,6 +140,7 @@ class Writer:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._asks = type(context).atom_node is not Context.atom_node
         self._numbers: dict[Any, int] = {}
         """id() of a value, or type and value of an atom -> number of its node."""
         self._open: collections.deque[tuple[int, Any]] = collections.deque()
@@ -169,6 +174,8 @@ class Writer:
                 self._kept.append(value)
                 self._open.append((found, value))
             return found
+        if self._asks and kind in {str, bytes} and (node := self.context.atom_node(value)) is not None:
+            return self._new(list(node))
         key = (kind, _KEYS[kind](value) if kind in _KEYS else value)
         found = self._numbers.get(key)
         if found is None:
@@ -188,7 +195,7 @@ class Writer:
         known = self._numbers
         for value in values:
             kind = type(value)
-            number = known.get((kind, value)) if kind is int or kind is str else None
+            number = known.get((kind, value)) if kind is int or (kind is str and not self._asks) else None
             found.append(self.number(value) if number is None else number)
         self.count(len(found))
         return found

@@ -112,7 +112,7 @@ class State:
 
 
 _KEPT = values.CHANGING - {"iterator"}
-"""The kinds of answers that later calls can refer to."""
+"""The kinds of values that can change, so that a later call may be about the very same one."""
 
 
 class Asker(values.Context):
@@ -159,6 +159,12 @@ class Asker(values.Context):
             return "class", value.__name__
         if type(kind) is _Class:
             return "remote", [value.__number__, kind.__name__, int(value.__compares__)]
+        return self._earlier(value)
+
+    def atom_node(self, value: Any) -> tuple[str, Any] | None:
+        return self._earlier(value) if self._given else None
+
+    def _earlier(self, value: Any) -> tuple[str, Any] | None:
         found = self._given.get(id(value))
         return None if found is None else self._reference(*found)
 
@@ -243,7 +249,9 @@ class Asker(values.Context):
         kind = type(value)
         if kind is types.FunctionType or kind is _Class or type(kind) is _Class:
             return False
-        return values.kind_of(value, self.plain) in _KEPT
+        found = values.kind_of(value, self.plain)
+        # What was read from a message is an object of its own, but for the values that Python has only once.
+        return found in _KEPT or (found in {"str", "bytes", "tuple"} and len(value) > 1) or found == "datetime"
 
     def _read(self, reply: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reply:
         try:

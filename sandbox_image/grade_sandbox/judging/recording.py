@@ -6,13 +6,14 @@ it: it must make no call that the first did not make. Else the calls depend on t
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import random
 import re
 import sys
 import types
 
-from grade_sandbox import operations
+from grade_sandbox import operations, values
 from grade_sandbox.candidate.answering import RETURNED, Answerer, Program
 from grade_sandbox.candidate.state import Entered
 from grade_sandbox.confine import process
@@ -20,6 +21,7 @@ from grade_sandbox.judging import asking, patience, script
 from grade_sandbox.judging.asking import Asker, UnconfirmedError
 from grade_sandbox.judging.forks import forked
 from grade_sandbox.judging.script import Script, reason_of
+from grade_sandbox.judging.seen import Ref, Seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ class Recording:
             return first
         self._names = first["names"]
         second = forked(self._second, seconds)
-        if second is None or not set(second) <= set(first["calls"]):
+        if second is None or not set(second) <= set(first.pop("compared")):
             return {"refused": DIFFERENT}
         return first
 
@@ -90,7 +92,7 @@ class Recording:
             return {"refused": str(record.error)}
         if not record.calls:
             return {"refused": "the tests call nothing"}
-        return {"calls": record.calls, "names": record.names}
+        return {"calls": record.calls, "names": record.names, "compared": record.compared()}
 
     def _second(self) -> list[str]:
         record = _Record(asking.other)
@@ -99,7 +101,7 @@ class Recording:
             self._run(self._patient.code, record, record.names, before=self._patient.bind)
         except BaseException:
             pass
-        return [*record.calls, *(["more"] if record.is_endless else [])]
+        return [*record.compared(), *(["more"] if record.is_endless else [])]
 
 
 class _Record:
@@ -107,6 +109,7 @@ class _Record:
 
     def __init__(self, changed: Callable[[Any], Any] = lambda value: value) -> None:
         self.calls: list[str] = []
+        self._replies: list[str] = []
         self.names: dict[str, str] = {}
         self.is_endless = False
         self._changed, self._bytes = changed, 0
@@ -148,7 +151,19 @@ class _Record:
         self.calls.append(call)
         with self._beside:
             reply = self._answerer.answer(call, is_kept=True)
+        self._replies.append(reply)
         return len(self.calls) - 1, reply
+
+    def compared(self) -> list[str]:
+        """Return the calls in a form that does not depend on the numbers of what they refer to.
+
+        Where a run leaves out a call, all later objects and answers have other numbers.
+        """
+        if self._asker is None:
+            return []
+        context = _Compared(self._asker.classes)
+        context.names = {kind: name for name, kind in self._asker.classes.items()}
+        return [context.call(*one) for one in zip(range(len(self.calls)), self.calls, self._replies, strict=False)]
 
     # --- questions about other objects ---
 
@@ -199,6 +214,36 @@ class _Noting(Asker):
         how, value = super().asked(target, args, kwargs)
         self._record.noted(target, args, how, value)
         return how, value
+
+
+class _Compared(Seen):
+    """Writes what a call refers to as a digest of the call that has made it."""
+
+    def __init__(self, classes: dict[str, type[Any]]) -> None:
+        super().__init__(classes)
+        self._makers: dict[tuple[str, Any], str] = {}
+
+    def node_of(self, value: Any) -> tuple[str, Any] | None:
+        return (value.kind, self._maker(*_numbered(value))) if type(value) is Ref else None
+
+    def _maker(self, kind: str, number: Any) -> str:
+        return self._makers.get((kind, number), str(number))
+
+    def call(self, number: int, call: str, reply: str) -> str:
+        """Return a call as it is compared, and note what it has made."""
+        (kind, which), args, kwargs, state = values.read(call, self)
+        which = self._maker(kind, which) if kind == "function" else which
+        text = values.write(((kind, which), args, kwargs, state), self)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self._makers["answer", number] = digest
+        value = asking.read_reply(reply, self)[1]
+        if type(value) is Ref:
+            self._makers.setdefault(_numbered(value), digest)
+        return text
+
+
+def _numbered(ref: Ref) -> tuple[str, Any]:
+    return ref.kind, ref.content[0] if isinstance(ref.content, tuple) else ref.content
 
 
 class _Beside:
