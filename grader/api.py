@@ -40,15 +40,15 @@ def grade(
     from grader import grading
     from grader.observer import Silent
     from grader.options import from_arguments
-    from grader.results.destination import Destination
+    from grader.results.outputs import Outputs
 
     _check_names(options)
     asked = from_arguments(options)
-    with Destination() as destination:
-        taken = destination if write else None
+    with Outputs() as outputs:
+        taken = outputs if write else None
         source = predictions if isinstance(predictions, str | Path) else _file_of(predictions)
         try:
-            graded = grading.grade(source, asked, observer or Silent(), destination=taken)
+            graded = grading.grade(source, asked, observer or Silent(), outputs=taken)
         except InputError as error:
             if source is predictions:
                 raise

@@ -39,13 +39,11 @@ def gate_command(
     from grader.decisions.policy import decide, read_baselines, read_policy
     from grader.reports.views import gates as view
 
-    output_files.check_formats(outputs)
+    files = output_files.checked(outputs, [policy, *(run.path for run in runs)])
     read = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
     given = options.read(runs)
-    output_files.check_places(
-        outputs, [policy, *(run.path for run in runs), *(Path(name) for name, _ in baselines or ())]
-    )
+    files.keep(Path(name) for name, _ in baselines or ())
     candidates: list[Run] = [(name.results, report) for name, report in given]
     _check_apart(candidates, baselines or [])
     decisions = decide(read, policy.name, candidates, baselines)

@@ -45,10 +45,9 @@ def leaderboard_command(
         if reading != "official" and context.get_parameter_source("reading") is not ParameterSource.DEFAULT:
             raise UsageError("--published needs --reading official: published values are of the official reading.")
         reading = "official"
-    output_files.check_formats(outputs)
-    output_files.check_places(outputs, [run.path for run in runs])
+    files = output_files.checked(outputs, [run.path for run in runs])
     ranked = read(runs)
-    output_files.check_beside(outputs, [(Path(name.results), report) for name, report in ranked])
+    output_files.keep_beside(files, [(Path(name.results), report) for name, report in ranked])
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(ranked, reading=reading, with_published=published), folder)
     output_files.show_and_put(document, outputs, quiet=quiet)

@@ -3,54 +3,36 @@
 from __future__ import annotations
 
 import functools
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.commands.console import AGAIN, emit, say, show_table
-from grader.errors import InfrastructureError, UsageError
-from grader.files.given import real
+from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from grader.reports.document import Document
     from grader.results import Report
+    from grader.results.outputs import Outputs
 
 
-def check_formats(outputs: Sequence[str]) -> None:
-    """Raise UsageError for an output that has no report format."""
+def checked(outputs: Sequence[str], inputs: Iterable[Path | None], *, baseline: Path | None = None) -> Outputs:
+    """Return what a command is going to write; raises UsageError, also for an output that has no report format."""
     from grader.reports.formats import format_of
+    from grader.results.outputs import Outputs
 
     for name in outputs:
         format_of(name)
+    return Outputs(outputs, inputs, baseline=baseline)
 
 
-def check_places(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
-    """Raise UsageError for an output that cannot be written, or that would replace an input."""
-    kept = {real(path) for path in inputs if path is not None}
-    for name in outputs:
-        if name == "-":
-            if outputs.count(name) > 1:
-                raise UsageError("-o - is given twice, but standard output can take only one report.")
-            continue
-        path = real(Path(name))
-        if path in kept:
-            raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
-        if path.is_dir():
-            raise UsageError(f"-o {name}: this is a folder; name a file in it.")
-        if not path.parent.is_dir():
-            raise UsageError(f"-o {name}: the folder {path.parent} does not exist; create it first.")
-        if not os.access(path.parent, os.W_OK):
-            raise UsageError(f"-o {name}: the folder {path.parent} is not writable; name another one.")
-
-
-def check_beside(outputs: Sequence[str], runs: Iterable[tuple[Path, Report]]) -> None:
-    """Raise UsageError for an output that would replace a file beside the results of a run: what was graded."""
+def keep_beside(files: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
+    """Raise UsageError for a report that would replace a file beside the results of a run: what was graded."""
     from grader.reports.material import beside
 
-    files = [beside(results, report) for results, report in runs]
-    check_places(outputs, [path for each in files for path in (each.predictions, each.own)])
+    found = [beside(results, report) for results, report in runs]
+    files.keep(path for each in found for path in (each.predictions, each.own))
 
 
 def write(outputs: Sequence[str], document: Document, *, again: str = AGAIN) -> list[Path]:

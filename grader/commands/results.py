@@ -55,10 +55,9 @@ def compare_command(
     from grader.decisions.comparison import compare
     from grader.reports.views import comparison as view
 
-    output_files.check_formats(outputs)
-    output_files.check_places(outputs, [before.path, after.path, data])
+    files = output_files.checked(outputs, [before.path, after.path, data])
     runs = options.read([before, after], twice=True)
-    output_files.check_beside(outputs, [(Path(name.results), report) for name, report in runs])
+    output_files.keep_beside(files, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
@@ -94,10 +93,9 @@ def report_command(
 
     if benchmark is not None:
         declarations.load(benchmark)
-    output_files.check_formats(outputs)
-    output_files.check_places(outputs, [results, data, predictions])
+    files = output_files.checked(outputs, [results, data, predictions])
     report = read_report(results)
-    output_files.check_beside(outputs, [(results, report)])
+    output_files.keep_beside(files, [(results, report)])
     gaps: list[Gap] = []
 
     def material(of: Report) -> Material:

@@ -76,19 +76,16 @@ def _run(predictions: Sequence[str], wanted: Wanted) -> int:
     from grader.reports.material import Sources
     from grader.reports.views import run
 
-    output_files.check_formats(wanted.outputs)
-    for file in predictions:
-        run_steps.check_files(file, wanted)
     shows_items = output_files.folder_of_page(wanted.outputs) is not None
     source = predictions[0] if len(predictions) == 1 else predictions
     before = functools.partial(thresholds.check, lines=wanted.lines, drops=wanted.drops)
-    with wanted.destination() as destination:
+    with run_steps.outputs_of(predictions, wanted) as outputs:
         with watcher(quiet=wanted.quiet) as observer:
             graded = grade(
                 source,
                 wanted.setup,
                 observer,
-                destination=destination,
+                outputs=outputs,
                 before=before,
                 every_column=shows_items,
             )
@@ -140,7 +137,7 @@ def _one_of_several(file: str, wanted: Wanted) -> int:
 
 def _check_several(files: Sequence[str], wanted: Wanted) -> None:
     """Raise UsageError if one file's run would replace what another one's wrote."""
-    from grader.results.destination import stem_in
+    from grader.results.outputs import stem_in
 
     if wanted.outputs:
         raise UsageError(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.commands import gate_words, github, output_files
 from grader.commands.console import AGAIN, say, writing
 from grader.errors import InfrastructureError, UsageError
-from grader.files.given import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.reports.document import Document
     from grader.results import ReadingName, Report
-    from grader.results.destination import Destination
+    from grader.results.outputs import Outputs
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +49,6 @@ class Wanted:
         """How it is graded."""
         return self.setup.options
 
-    def destination(self) -> Destination:
-        """Return the destination of a run's files."""
-        from grader.results.destination import Destination
-
-        return Destination(inputs=() if self.baseline is None else (self.baseline,))
-
 
 def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, setup: Setup) -> Report | None:
     """Read and check the baseline before anything runs, and before a run can replace the file."""
@@ -78,27 +71,13 @@ def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingN
     return report
 
 
-def check_files(predictions: str, wanted: Wanted) -> None:
-    """Raise UsageError for bad files before anything runs. `Destination` makes the checks that need the data."""
-    from grader.results.destination import results_path, stem_in
-
-    if not Path(predictions).name:
-        raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
-    options, baseline = wanted.options, wanted.baseline
-    stem = stem_in(options.output_dir, None if predictions == "-" else Path(predictions))
-    own = [] if stem is None else [own_path(stem, wanted.setup)]
-    inputs = [Path(predictions), *own, baseline, options.data, options.judge_replies]
-    output_files.check_places(wanted.outputs, inputs)
-    if (
-        not options.is_partial
-        and baseline is not None
-        and stem is not None
-        and real(baseline) == real(results_path(stem))
-    ):
-        raise UsageError(
-            f"--baseline {baseline}: this run writes its own results there, and the next run would be compared with "
-            f"them. Rename the baseline: mv {baseline} {baseline.with_name('baseline_results.json')}"
-        )
+def outputs_of(predictions: Sequence[str], wanted: Wanted) -> Outputs:
+    """Return the files that a run is going to write. Raises UsageError for bad files, before anything runs."""
+    for name in predictions:
+        if not Path(name).name:
+            raise UsageError(f"{name}: is a folder" if name else "The name of the prediction file is empty.")
+    inputs = [*map(Path, predictions), wanted.options.data, wanted.options.judge_replies]
+    return output_files.checked(wanted.outputs, inputs, baseline=wanted.baseline)
 
 
 class Gates(NamedTuple):
@@ -159,7 +138,7 @@ def write_files(graded: Graded, view: Callable[[], Document], wanted: Wanted) ->
 
 def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     """Return where the results are, and the command that writes a report from them."""
-    from grader.results.destination import results_path
+    from grader.results.outputs import results_path
 
     options = wanted.options
     if graded.stem is None:
@@ -214,12 +193,3 @@ def _silent_judge(report: Report) -> str:
     why = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
     of = counted(judge.questions, "question")
     return f"the judge answered none of its {of}: {what}.{why} The same command asks again."
-
-
-def own_path(stem: Path, setup: Setup) -> Path | None:
-    """Return the path of the additional file that the benchmark's scorer writes, or None."""
-    from grader.results.destination import beside
-    from grader.scorers.capabilities import HasOwnFile
-
-    ending = HasOwnFile.of(setup.scorer).own_file
-    return beside(stem, ending) if ending else None

@@ -9,8 +9,8 @@ from grader.grading.inputs import Setup, choose, read
 from grader.grading.report import Graded, report_of
 from grader.observer import Silent
 from grader.predictions.record import counted
-from grader.results.destination import stem_in
-from grader.scorers.capabilities import RunsPrograms
+from grader.results.outputs import stem_in
+from grader.scorers.capabilities import HasOwnFile, RunsPrograms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.grading.inputs import Source
     from grader.observer import Observer
     from grader.options import Options
-    from grader.results.destination import Destination
+    from grader.results.outputs import Outputs
     from grader.scorers.interface import AnyRun
     from grader.scorers.registry import AnyScorer
 
@@ -28,25 +28,26 @@ def grade(
     options: Options | Setup,
     observer: Observer,
     *,
-    destination: Destination | None = None,
+    outputs: Outputs | None = None,
     before: Callable[[AnyScorer, AnyRun], None] | None = None,
     every_column: bool = False,
 ) -> Graded:
     """Grade a prediction file, or several as one; raises a GradeError, and then no file was written.
 
-    `destination` claims the files that the caller will write, before grading starts. `before` is called with the data
+    `outputs` claims the files that the caller will write, before grading starts. `before` is called with the data
     and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
     `every_column`: see `inputs.read`; for a caller that shows items.
     """
     setup = options if isinstance(options, Setup) else choose(options)
     if setup.options.score_only:
-        return earlier_run.score_again(source, setup, destination, every_column=every_column)
+        return earlier_run.score_again(source, setup, outputs, every_column=every_column)
     inputs = read(source, setup, observer, every_column=every_column)
     run, file = inputs.run, inputs.file
     stem = stem_in(run.options.output_dir, file.path, inputs.part)
-    if destination is not None:
+    if outputs is not None:
         replies = run.options.judge_model or run.options.judge_replies or file.judge_replies
-        destination.begin(stem, file.name.rpartition("/")[2], judged=bool(replies))
+        own_file = HasOwnFile.of(setup.scorer).own_file
+        outputs.claim(stem, file.name.rpartition("/")[2], judged=bool(replies), own_file=own_file)
     if before is not None:
         before(setup.scorer, run)
     scored = setup.scorer.score(run)

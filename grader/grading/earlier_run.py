@@ -15,8 +15,8 @@ from grader.predictions.fields import fields_from
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.results import Provenance, Report
-from grader.results.destination import beside, results_path, stem_in
 from grader.results.file import read_report
+from grader.results.outputs import beside, results_path, stem_in
 from grader.scorers.capabilities import HasOptions, HasOwnFile
 from grader.scorers.interface import Earlier
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.predictions.file import PredictionFile
     from grader.results import Part, SampleResult
-    from grader.results.destination import Destination
+    from grader.results.outputs import Outputs
     from grader.scorers.registry import AnyScorer
 
 
-def score_again(source: Source, setup: Setup, destination: Destination | None, *, every_column: bool = False) -> Graded:
+def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_column: bool = False) -> Graded:
     """Return the report of an earlier run's samples, scored again with the options given now; raises a GradeError.
 
     The whole run is scored again; a part only with the same `--limit`, `--id` or dates as before.
@@ -42,8 +42,8 @@ def score_again(source: Source, setup: Setup, destination: Destination | None, *
     report = _earlier_report(stem, setup)
     if report is not None:
         rows = _checked(path, setup, report, rows, every_column=every_column)
-    if destination is not None:
-        destination.begin(target, path.name, judged=True)
+    if outputs is not None:
+        outputs.claim(target, path.name, judged=True, own_file=HasOwnFile.of(setup.scorer).own_file)
     scored = HasOptions.of(setup.scorer).rescore(
         Earlier(
             benchmark=setup.declared,

@@ -17,8 +17,8 @@ from grader.predictions.record import counted
 from grader.predictions.select import fingerprint
 from grader.resources import version
 from grader.results import Provenance, Report, count_unscored
-from grader.results.destination import results_path
 from grader.results.file import encode_report
+from grader.results.outputs import results_path
 from grader.scorers.capabilities import HasOptions
 from grader.scorers.means import METHOD
 

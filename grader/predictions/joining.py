@@ -12,7 +12,7 @@ from grader.errors import InputError
 from grader.predictions.merging import Merger
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
-from grader.results.destination import stem_of
+from grader.results.outputs import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports.questions import Gap, Shown, gather
-from grader.results.destination import beside as file_beside
-from grader.results.destination import stem_of
+from grader.results.outputs import beside as file_beside
+from grader.results.outputs import stem_of
 from grader.scorers import declarations
 from grader.scorers.capabilities import HasOwnFile, RunsPrograms
 from grader.scorers.interface import OwnFile, Program

@@ -76,6 +76,7 @@ def test_a_named_file_that_is_not_there_or_not_what_was_graded_is_said_on_the_te
         ("none/x.md", "none does not exist; create it first"),
         ("folder.md", "is a folder; name a file in it"),
         ("predictions.json", "this run reads or writes that file itself"),
+        ("predictions_results.json", "this run reads or writes that file itself"),
     ],
 )
 def test_an_output_that_cannot_be_is_refused_before_anything_runs(vstar, name, message):

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from grader.errors import UsageError
-from grader.results.destination import Destination, results_path, stem_of
+from grader.results.outputs import Outputs, results_path, stem_of
 from grader.results.provenance import JudgeProvenance, Provenance
 from tests.made_runs import report
 
@@ -27,12 +27,12 @@ def test_a_run_does_not_replace_the_results_of_another_file(tmp_path: Path) -> N
     made = msgspec.structs.replace(report([]), provenance=Provenance(predictions="a.csv"))
     results_path(stem).write_bytes(msgspec.json.encode(made))
     with (
-        Destination() as refused,
+        Outputs() as refused,
         pytest.raises(UsageError, match=r"a_results.json has the results of a.csv, and would be replaced by those of"),
     ):
-        refused.begin(stem, "a.json", judged=True)
-    with Destination() as allowed:
-        allowed.begin(stem, "a.csv", judged=True)
+        refused.claim(stem, "a.json", judged=True)
+    with Outputs() as allowed:
+        allowed.claim(stem, "a.csv", judged=True)
 
 
 def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_run_without_a_judge_does_not_replace_judged_results(tmp_path: Path) -
     judged = Provenance(predictions="a.json", judge=JudgeProvenance(source="replies.json"))
     results_path(stem).write_bytes(msgspec.json.encode(msgspec.structs.replace(report([]), provenance=judged)))
     with (
-        Destination() as refused,
+        Outputs() as refused,
         pytest.raises(UsageError, match=r"was judged \(replies.json\), but this run has no judge"),
     ):
-        refused.begin(stem, "a.json", judged=False)
+        refused.claim(stem, "a.json", judged=False)

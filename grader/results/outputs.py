@@ -1,8 +1,9 @@
-"""The destination of a run's files, whose conditions are all checked before anything is graded, and their names."""
+"""The files that a command writes: their names, and whether it may write them, before anything is graded."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from grader.errors import InputError, UsageError
@@ -12,7 +13,7 @@ from grader.results.file import read_report
 from grader.results.provenance import Provenance
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from grader.results import Part
 
@@ -55,13 +56,22 @@ def stem_in(folder: Path | None, source: Path | None, part: Part | None = None) 
     return beside.with_name(name)
 
 
-class Destination:
-    """The files that a run is going to write, claimed until the `with` block ends."""
+class Outputs:
+    """All files that a command writes. Whether it may write them is decided here, before anything is graded.
 
-    def __init__(self, *, inputs: tuple[Path, ...] = ()) -> None:
-        self._inputs = {real(path) for path in inputs}
-        """Results files that this run reads, and must not replace."""
+    The files of a run are claimed until the `with` block ends.
+    """
+
+    def __init__(
+        self, reports: Sequence[str] = (), inputs: Iterable[Path | None] = (), *, baseline: Path | None = None
+    ) -> None:
+        """Raise UsageError for a report (a file of `-o`) that cannot be written, or that would replace an input."""
+        self.reports = tuple(reports)
+        self._baseline = baseline
         self._claims = Claims()
+        for name in self.reports:
+            _check_report(name, self.reports)
+        self.keep([*inputs, baseline])
 
     def __enter__(self) -> Self:
         return self
@@ -69,24 +79,47 @@ class Destination:
     def __exit__(self, *_: object) -> None:
         self._claims.close()
 
-    def begin(self, stem: Path | None, source: str, *, judged: bool) -> None:
+    def keep(self, files: Iterable[Path | None]) -> None:
+        """Raise UsageError if a report would replace one of these files."""
+        kept = {real(path) for path in files if path is not None}
+        for name in self.reports:
+            if name != "-" and real(Path(name)) in kept:
+                raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
+
+    def claim(self, stem: Path | None, source: str, *, judged: bool, own_file: str = "") -> None:
         """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
 
         `source` is the name of the prediction file. `judged`: whether the run has a judge, or scores results again
-        that had one.
+        that had one. `own_file` is the ending of the scorer's own file.
         """
         if stem is None:
             return
         path = results_path(stem)
-        if real(path) in self._inputs:
+        self.keep([path, beside(stem, own_file) if own_file else None])
+        if self._baseline is not None and real(path) == real(self._baseline):
             raise UsageError(
-                f"{path}: this run writes its own results there, and the next run would be compared with them. Rename "
-                f"the baseline: mv {path} {path.with_name('baseline_results.json')}"
+                f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "
+                f"compared with them. Rename the baseline: mv {path} {path.with_name('baseline_results.json')}"
             )
         _check_folder(stem.parent)
         _check_name(path)
         self._claims.take(path)
         _check_replaced(path, source, judged=judged)
+
+
+def _check_report(name: str, reports: Sequence[str]) -> None:
+    """Raise UsageError if a report cannot be written."""
+    if name == "-":
+        if reports.count(name) > 1:
+            raise UsageError("-o - is given twice, but standard output can take only one report.")
+        return
+    path = real(Path(name))
+    if path.is_dir():
+        raise UsageError(f"-o {name}: this is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise UsageError(f"-o {name}: the folder {path.parent} does not exist; create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"-o {name}: the folder {path.parent} is not writable; name another one.")
 
 
 def _check_folder(folder: Path) -> None:
