@@ -39,7 +39,7 @@ def open_names(tests: str, signature: str) -> tuple[str, ...]:
 def completed(declared: Signature, tests: str, signature: str, solution: str | None) -> Signature:
     """Return a signature that says what to write, from the reference solution, else from the tests."""
     if declared.required:
-        return _with_called(declared, tests)
+        return _with_called(declared, tests, solution)
     used, open_ = _tested_names(tests, signature), open_names(tests, signature)
     tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
@@ -49,12 +49,17 @@ def completed(declared: Signature, tests: str, signature: str, solution: str | N
     return read_signature("\n".join([signature, *filter(None, stubs)])) if any(stubs) else declared
 
 
-def _with_called(declared: Signature, tests: str) -> Signature:
-    """Return a signature with further functions that the tests call and nobody defines: seven of MBPP's tasks do so."""
+def _with_called(declared: Signature, tests: str, solution: str | None) -> Signature:
+    """Return a signature with further functions that the tests call and nobody defines: seven of MBPP's tasks do so.
+
+    A reference solution has to define them: what it imports is the library's, not the program's.
+    """
     nodes = ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[]))
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    given = {*declared.required, *dir(builtins)}
-    more = [name for name in _tested_names(tests, declared.source) if name in called - given]
+    called -= {*declared.required, *dir(builtins)}
+    if (tree := parse(solution or "")) is not None and solution:
+        called &= {getattr(node, "name", "") for node in tree.body}
+    more = [name for name in _tested_names(tests, declared.source) if name in called]
     if not more:
         return declared
     source = "\n".join([declared.source, *map(_function, more)])
