@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers import place_wordings as wordings
@@ -22,6 +23,9 @@ LONGEST_WITH_REASONING = 1_000_000
 LONGEST = 200_000
 """Only so many last characters without reasoning are read: what a reply settles on is at its end."""
 
+
+if TYPE_CHECKING:
+    from grader.scorers.places import Claim
 
 _FINISHED = tuple(".!?\u3002\u061f\u0964)]}\"':;*$`|\u2026>")
 _GOES_ON = Pattern(
@@ -43,6 +47,8 @@ class Reply:
         self.problem = problem
         """Why nothing can be read: "unclosed_reasoning" or "empty"; else empty."""
         self.question = question
+        self.claims: list[Claim] | None = None
+        """What `places.claims` has found in it; None: not looked for yet."""
 
     @cached_property
     def low(self) -> str:

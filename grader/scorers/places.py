@@ -35,6 +35,8 @@ _MOST = 50
 """Claims of one form; a loop has thousands."""
 _LONGEST = 2_000
 """Characters of a claim: what is longer is no answer."""
+_NEAR_FORM = 200
+"""So many characters before the last form of an answer can be of its sentence."""
 _STRONG = ("container", "mark", "declaration")
 _WEAK = ("choice", "conclusion")
 
@@ -65,11 +67,19 @@ def claims(reply: Reply) -> list[Claim]:
     """Return the claims in a form, in the order of the text; only the last few dozen of each form."""
     if reply.problem:
         return []
+    if reply.claims is None:
+        reply.claims = _claims(reply)
+    return reply.claims
+
+
+def _claims(reply: Reply) -> list[Claim]:
     contained = [*_containers(reply), *_marks(reply)]
     spans = [claim.whole for claim in contained]
+    declared = [*_declarations(reply)]
+    last = max((claim.whole[0] for claim in (*contained, *declared)), default=_NEAR_FORM)
     worded = [
         claim
-        for claim in (*_declarations(reply), *_choices(reply))
+        for claim in (*declared, *_choices(reply, max(0, last - _NEAR_FORM)))
         if not any(claim.whole[0] < end and start <= claim.end for start, end in spans)
     ]
     return sorted([*contained, *worded], key=lambda claim: claim.whole)
@@ -235,17 +245,18 @@ def _rank(low: str, at: int) -> tuple[int, bool]:
     return rank, bool(wordings.SUPPOSED.search(near))
 
 
-def _choices(reply: Reply) -> Iterator[Claim]:
+def _choices(reply: Reply, after: int) -> Iterator[Claim]:
+    """Yield the choices and conclusions that can count: those before the last form of an answer do not."""
     low = reply.shown_low
     for pattern, form, rank in (
         (wordings.CORRECTS, "choice", 1), (wordings.CHOOSES, "choice", 0), (wordings.INFERS, "conclusion", 0)
     ):  # fmt: skip
-        for words in deque(pattern.finditer(low), _MOST):
+        for words in deque(pattern.finditer(low, after), _MOST):
             opened = _OPENS.match(low, words.end())
             start, end, asks = _content(reply, words.end(), opened.end() if opened else words.end())
             if start < end and not asks and not _rank(low, words.start())[1]:
                 yield Claim(form, form, start, end, (words.start(), end), rank)  # type: ignore[arg-type]
-    for words in deque(wordings.CHOSEN.finditer(low), _MOST):
+    for words in deque(wordings.CHOSEN.finditer(low, after), _MOST):
         start = max(low.rfind("\n", 0, words.start()) + 1, words.start() - 110)
         if words[0].startswith("would") and wordings.UNREAL_BEFORE.search(low, start, words.start()):
             continue
