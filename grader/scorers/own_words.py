@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers import place_wordings as wordings
@@ -23,9 +23,6 @@ LONGEST_WITH_REASONING = 1_000_000
 LONGEST = 200_000
 """Only so many last characters without reasoning are read: what a reply settles on is at its end."""
 
-
-if TYPE_CHECKING:
-    from grader.scorers.places import Claim
 
 _FINISHED = tuple(".!?\u3002\u061f\u0964)]}\"':;*$`|\u2026>")
 _GOES_ON = Pattern(
@@ -47,7 +44,7 @@ class Reply:
         self.problem = problem
         """Why nothing can be read: "unclosed_reasoning" or "empty"; else empty."""
         self.question = question
-        self.claims: list[Claim] | None = None
+        self.claims: Any = None
         """What `places.claims` has found in it; None: not looked for yet."""
 
     @cached_property

@@ -69,7 +69,8 @@ def claims(reply: Reply) -> list[Claim]:
         return []
     if reply.claims is None:
         reply.claims = _claims(reply)
-    return reply.claims
+    found: list[Claim] = reply.claims
+    return found
 
 
 def _claims(reply: Reply) -> list[Claim]:
