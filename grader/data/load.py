@@ -35,7 +35,7 @@ def endpoint() -> str:
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
 
 
-class Question:
+class HubRequest:
     """A request to the hub in the background, so that its client can be imported meanwhile."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ def offline() -> Iterator[None]:
             setattr(place, _OFFLINE, value)
 
 
-class Wanted:
+class ColumnSet:
     """The set of columns to read."""
 
     def __init__(self, columns: Iterable[str] | None, image: str | None = None) -> None:
@@ -87,7 +87,7 @@ class Wanted:
         return name != self._image and (self._columns is None or name in self._columns)
 
 
-ALL = Wanted(None)
+ALL = ColumnSet(None)
 """Every column, the image too."""
 
 
@@ -98,7 +98,7 @@ def load(
     given: Path | None,
     columns: Iterable[str] | None,
     *,
-    wanted: Wanted | None = None,
+    wanted: ColumnSet | None = None,
 ) -> Rows:
     """Load the rows of a split. Raises InputError, DataUnavailableError.
 
@@ -108,7 +108,7 @@ def load(
     """
     others = {other: name for name, other in benchmark.also_named.items()}
     date = [benchmark.columns.date] if benchmark.columns.date is not None else []
-    scored = Wanted(None if columns is None else [*columns, *others, *date], benchmark.columns.image)
+    scored = ColumnSet(None if columns is None else [*columns, *others, *date], benchmark.columns.image)
     wanted = wanted or scored
     table, origin, place = _found(benchmark, split, protocol, given, wanted)
     table = _renamed(table, {other: name for other, name in others.items() if name not in table.columns})
@@ -136,7 +136,7 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
     return Table(rows=rows, columns=[renames.get(name, name) for name in table.columns], lines=table.lines)
 
 
-def _digest(rows: list[Row], scored: Wanted, without_weight: tuple[str, ...]) -> str:
+def _digest(rows: list[Row], scored: ColumnSet, without_weight: tuple[str, ...]) -> str:
     """Return a hash of all values that can change a score."""
     counted = [
         {key: value for key, value in row.items() if key in scored and key not in without_weight} for row in rows
@@ -145,7 +145,7 @@ def _digest(rows: list[Row], scored: Wanted, without_weight: tuple[str, ...]) ->
 
 
 def _found(
-    benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: Wanted
+    benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: ColumnSet
 ) -> tuple[Table, str, str]:
     """Return the rows, their origin, and the path for messages."""
     if given is not None:
@@ -170,7 +170,7 @@ def _found(
     )
 
 
-def read(path: Path, wanted: Wanted) -> Table:  # noqa: PLR0911 - one line a format
+def read(path: Path, wanted: ColumnSet) -> Table:  # noqa: PLR0911 - one line a format
     """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), .xlsx, parquet, or a folder written by `datasets`.
 
     Raises InputError, UsageError.
@@ -204,10 +204,10 @@ def read(path: Path, wanted: Wanted) -> Table:  # noqa: PLR0911 - one line a for
 
 def column_names(path: Path) -> list[str]:
     """Return the names of a table's columns, without its values if the format allows it. Raises errors of `read`."""
-    return read(path, Wanted(())).columns
+    return read(path, ColumnSet(())).columns
 
 
-def _parquet(paths: list[Path], wanted: Wanted) -> Table:
+def _parquet(paths: list[Path], wanted: ColumnSet) -> Table:
     import pyarrow.parquet
 
     rows: list[Row] = []
@@ -228,7 +228,7 @@ def _parquet(paths: list[Path], wanted: Wanted) -> Table:
     return Table(rows=rows, columns=list(columns))
 
 
-def _folder(path: Path, wanted: Wanted) -> Table:
+def _folder(path: Path, wanted: ColumnSet) -> Table:
     """Read a folder written by `datasets`, or a folder of parquet files."""
     parquet = sorted(path.glob("*.parquet"))
     if parquet:
@@ -246,12 +246,12 @@ def _folder(path: Path, wanted: Wanted) -> Table:
     return _table(loaded, wanted)
 
 
-def _table(loaded: datasets.Dataset, wanted: Wanted) -> Table:
+def _table(loaded: datasets.Dataset, wanted: ColumnSet) -> Table:
     names = loaded.column_names
     return Table(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
 
 
-def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: Wanted) -> Table:
+def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> Table:
     place = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:
@@ -272,11 +272,11 @@ def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
     """Load a data set from the hub, or from its client's cache if the hub does not answer."""
     # The hub's client logs every try; the error below reports the failure once.
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
-    question = Question()
+    request = HubRequest()
     import datasets
 
     datasets.disable_progress_bars()
-    answered = question.answered()
+    answered = request.answered()
     try:
         with nullcontext() if answered else offline():
             return datasets.load_dataset(

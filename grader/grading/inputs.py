@@ -12,7 +12,7 @@ import msgspec
 from grader.benchmark import Benchmark
 from grader.data import download
 from grader.data.checks import absent_columns
-from grader.data.load import ALL, Wanted
+from grader.data.load import ALL, ColumnSet
 from grader.data.tables import Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import real
@@ -58,7 +58,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     protocol: str
 
-    def rows(self, wanted: Wanted | None = None) -> Rows:
+    def rows(self, wanted: ColumnSet | None = None) -> Rows:
         """Read the rows, with the columns that scoring reads, or with those that are `wanted`. Raises a GradeError."""
         return rows_of(self.declared, self.split, self.protocol, self.options.data, self.scorer, wanted=wanted)
 
@@ -83,7 +83,7 @@ def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> 
 
 def load_tasks(setup: Setup) -> dict[str, Task]:
     """Return a benchmark's tasks, with all columns except the image; raises a GradeError."""
-    rows = setup.rows(Wanted(None, setup.declared.columns.image))
+    rows = setup.rows(ColumnSet(None, setup.declared.columns.image))
     return setup.scorer.tasks(setup.declared, setup.split, rows)
 
 

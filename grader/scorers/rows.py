@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.benchmark import Benchmark
-    from grader.data.load import Wanted
+    from grader.data.load import ColumnSet
     from grader.data.tables import Rows
     from grader.scorers.registry import AnyScorer
 
@@ -23,7 +23,7 @@ def rows_of(
     given: Path | None,
     scorer: AnyScorer,
     *,
-    wanted: Wanted | None = None,
+    wanted: ColumnSet | None = None,
 ) -> Rows:
     """Load the rows of a split. Raises the same errors as `load`."""
     rows = HasOwnData.of(scorer).own_rows(benchmark, split, given)
