@@ -195,6 +195,7 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
 def _sample_in_words(run_options: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
     from grader.reports import material
+    from grader.reports.why import facts_of
     from grader.scorers import declarations
     from grader.scorers.earlier import read_report
     from grader.scorers.registry import scorer_of
@@ -209,7 +210,7 @@ def _sample_in_words(run_options: Options, qid: str, number: int, results: Path)
     if (task := shown.tasks.get(qid)) is not None:
         yield from _question(task)
     yield from _verdicts(scorer, sample)
-    yield from scorer.marks(sample).facts
+    yield from facts_of(scorer, sample)
     yield from _texts(shown, qid, number)
     for gap in shown.gaps:
         if gap.what != "images":

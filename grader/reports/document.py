@@ -21,6 +21,7 @@ from grader.scorers.interface import OFFICIAL_MARK
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from grader.reports.questions import Gap
     from grader.results import Metric, ReadingName
     from grader.scorers.interface import CurveBlock
 
@@ -186,15 +187,18 @@ class Suite:
 class Items:
     """Packed data of items, which a page's script unpacks and shows."""
 
-    styles: Sequence[str]
-    scripts: Sequence[str]
-    """The parts of the script that shows these items, in order: later parts use definitions of earlier ones."""
-    index: str
-    """Packed: all data except the texts of items."""
-    chunks: Sequence[str]
+    data: str
+    """Packed: all that lists and searches need."""
+    packs: Sequence[str]
     """Packed: items with questions, outputs and programs."""
     images: Sequence[str]
     """Data URLs."""
+    gaps: Sequence[Gap]
+    """What cannot be shown."""
+    runs: int
+    """The number of runs: 1 or 2."""
+    reading: str
+    """The reading with which two runs open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

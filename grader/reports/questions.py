@@ -37,11 +37,12 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     what: Literal["predictions", "questions", "images", "programs"]
     why: str
     """The reason, as a full sentence."""
+    is_lost: bool = True
+    """Whether the report would have it if nothing was missing; False: the data has none."""
 
     def in_words(self) -> str:
         """Return a sentence about the whole report."""
-        whole = self.why.startswith("The report ")
-        return self.why if whole else f"The report does not show all {self.what}: {self.why}"
+        return f"The report does not show all {self.what}: {self.why}" if self.is_lost else self.why
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +108,7 @@ def gather(
     images = Images(tasks, column, folder_of(declared, report.split, given))
     if images.is_empty:
         none = f"because the data ({rows.origin}) has none (column {column})"
-        gaps.append(Gap(what="images", why=f"The report has no images, {none}."))
+        gaps.append(Gap(what="images", why=f"The report has no images, {none}.", is_lost=False))
     return _with_images(_with_prompts(found, file), images, declared.unit, gaps)
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from grader import resources
 from grader.reports.text import clean
-from grader.results import READINGS, Outcome, other_than
+from grader.results import READINGS, Calls, Outcome, other_than
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +41,19 @@ def readings_differ(scorer: AnyScorer, sample: SampleResult) -> str:
     if len(set(said.values())) < 2:
         return ""
     return "; ".join(f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text)
+
+
+def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:
+    """Return what a scorer knows of a sample, the first call with another answer, and the test that failed."""
+    marks = scorer.marks(sample)
+    facts = list(marks.facts)
+    if isinstance(sample.calls, Calls) and (first := sample.calls.first) is not None:
+        facts += [
+            ("first call with another answer", first.call),
+            ("expected", first.expected),
+            ("returned", first.returned),
+        ]
+    return facts + ([("failed test (official run)", marks.failed_test)] if marks.failed_test else [])
 
 
 def outcome(scorer: AnyScorer, reading: Reading) -> str:

@@ -163,6 +163,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
     official: list[tuple[str, str | bool | None]] = []
     """(Name, value) pairs that the official reading found; None: not judged."""
     careful: list[tuple[str, str | bool | None]] = []
+    failed_test: str = ""
+    """The source of the test that failed in the official run."""
     failed_line: int | None = None
     """The line of the program, counted from 1, at which a test failed."""
 

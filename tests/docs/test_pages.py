@@ -18,7 +18,7 @@ def test_the_troubleshooting_page_quotes_messages_that_there_are() -> None:
     rows = (ROOT / "docs" / "troubleshooting.md").read_text().splitlines()
     quoted = [text for row in rows if row.startswith("| ") for text in re.findall(r'"([^"]+)"', row.split("|")[1])]
     assert len(quoted) > 2
-    sources = [path.read_text() for ending in ("py", "js") for path in (ROOT / "grader").rglob(f"*.{ending}")]
+    sources = [path.read_text() for ending in ("py", "j2") for path in (ROOT / "grader").rglob(f"*.{ending}")]
     assert [text for text in quoted if not any(text in source for source in sources)] == []
 
 

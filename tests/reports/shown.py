@@ -6,7 +6,7 @@ from grader.decisions.comparison import compare
 from grader.reports.formats import format_of, html, markdown, terminal
 from grader.reports.material import Material
 from grader.reports.views import comparison, run
-from grader.reports.web.sides import Side
+from grader.reports.web.items import Run
 from grader.results import Report
 
 
@@ -26,6 +26,7 @@ def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> byte
     return format_of(name)(run.document(report, lambda _: Material(), gates, **settings))
 
 
-def side_by_side(before: Side, after: Side) -> bytes:
-    named = {"files": (before.name.results, after.name.results), "names": (before.name.name, after.name.name)}
+def side_by_side(before: Run, after: Run) -> bytes:
+    names = (before.name, after.name)
+    named = {"files": (f"{names[0]}.json", f"{names[1]}.json"), "names": names}
     return html.make(comparison.document(compare(before.report, after.report, **named), lambda: (before, after)))

@@ -12,6 +12,7 @@ from grader.results import READINGS
 if TYPE_CHECKING:
     from grader.reports.document import Document
 
+MISSING = {"predictions": "Raw outputs", "questions": "Questions", "images": "Images", "programs": "Programs"}
 MOST_ROWS = 200
 """Rows of a list of items; the JSON has all."""
 
@@ -20,14 +21,12 @@ def make(document: Document) -> bytes:
     """Return the page of a document."""
     from grader.reports.web import drawing, page
 
-    items = document.items() if document.items is not None else None
     return page.render(
-        styles=items.styles if items else ("style",),
-        scripts=items.scripts if items else ("core", "theme", "static"),
         document=document,
-        items=items,
+        items=document.items() if document.items is not None else None,
         sections=[drawing.section(*each) for each in document.on("page")],
         readings=READINGS,
         most=MOST_ROWS,
+        missing=MISSING,
         size=(drawing.WIDE, drawing.HIGH),
     )

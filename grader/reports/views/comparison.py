@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from grader.decisions.comparison import Comparison, Flip
     from grader.reports.document import Items
-    from grader.reports.web.sides import Side
+    from grader.reports.web.items import Run
     from grader.scorers.pairing import Compared
 
 _COLUMNS = [
@@ -36,7 +36,7 @@ _COLUMNS = [
 ]
 
 
-def document(made: Comparison, sides: Callable[[], tuple[Side, Side]] | None = None) -> Document:
+def document(made: Comparison, sides: Callable[[], tuple[Run, Run]] | None = None) -> Document:
     """Return the metrics, the items that changed, and the notes.
 
     `sides` collects what the runs' items hold; it is called only if items are shown.
@@ -46,10 +46,10 @@ def document(made: Comparison, sides: Callable[[], tuple[Side, Side]] | None = N
     names = [f"{letter}: {name}" for letter, name in (("A", a), ("B", b)) if name]
 
     def items() -> Items:
-        from grader.reports.web import sides as packed
+        from grader.reports.web.items import build
 
         assert sides is not None
-        return packed.build(*sides())
+        return build(*sides())
 
     return Document(
         names=[made.benchmark, made.split, f"{made.protocol}: A to B"],

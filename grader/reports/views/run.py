@@ -95,10 +95,10 @@ def document(
     plots = _curve(run)
 
     def items() -> Items:
-        from grader.reports.web import payload
+        from grader.reports.web.items import Run, build
 
         assert material is not None
-        return payload.build(run, material(run.report))
+        return build(Run(name=run.name, report=run.report, material=material(run.report)))
 
     return Document(
         names=_names(run.report),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.reports.text import clean
+from grader.reports.why import facts_of
 from grader.results import READINGS
 
 if TYPE_CHECKING:
@@ -59,5 +60,5 @@ def evidence_of(run: Findings) -> Iterator[str]:
         detail = clean(sample.careful.detail)[:LONGEST_DETAIL]
         yield f"{clean(sample.qid)} #{sample.sample} {outcomes} {detail}".rstrip()
         if not sample.official.credit == sample.careful.credit == 1:
-            because = "; ".join(f"{name} {' '.join(text.split())}" for name, text in run.scorer.marks(sample).facts)
+            because = "; ".join(f"{name} {' '.join(text.split())}" for name, text in facts_of(run.scorer, sample))
             yield from [f"    {clean(because)[:LONGEST_EVIDENCE]}"] if because else []

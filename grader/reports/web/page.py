@@ -12,22 +12,21 @@ from grader import resources
 from grader.reports.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from markupsafe import Markup
 
 _WEB = Path(__file__).resolve().parent
 
 
-def render(*, styles: Sequence[str], scripts: Sequence[str], **values: object) -> bytes:
-    """Return a self-contained page with the named style sheets and scripts."""
+def render(**values: object) -> bytes:
+    """Return a self-contained page with these values of its template."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    style, script = _style(styles), _script(scripts)
+    style = "\n" + (_WEB / "page.css").read_text("utf-8")
+    script = "\n" + (_WEB / "page.js").read_text("utf-8")
     pages = Environment(loader=FileSystemLoader(_WEB), autoescape=True, undefined=StrictUndefined)
     pages.filters |= {"breakable": breakable, "quoted": quoted}
-    page = pages.get_template("document.html.j2").render(
+    page = pages.get_template("page.html.j2").render(
         version=resources.version(),
         policy=policy(style, script),
         # Trusted text: it must stay unescaped, so that a browser computes the same hash.
@@ -80,12 +79,3 @@ def policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _style(names: Sequence[str]) -> str:
-    return "\n" + "\n".join((_WEB / f"{name}.css").read_text("utf-8") for name in names)
-
-
-def _script(names: Sequence[str]) -> str:
-    parts = [(_WEB / f"{name}.js").read_text("utf-8") for name in names]
-    return "\n(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"

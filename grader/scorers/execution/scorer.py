@@ -239,8 +239,8 @@ class Execution(
     def marks(self, sample: SampleResult) -> Marks:
         """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
-        failed = [("failed test (official run)", facts.failed_test)] if facts.failed_test else []
-        return Marks(facts=[*_tests(sample), *_calls(sample), *failed], failed_line=facts.failed_line)
+        right = [*_tests(sample), *_calls(sample)]
+        return Marks(facts=right, failed_test=facts.failed_test or "", failed_line=facts.failed_line)
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
@@ -265,13 +265,9 @@ def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
         return
     if sample.careful.rule == RULE:
         yield "right outputs", f"{calls.same} of {calls.n}"
-        titles = "first wrong input", "expected output", "output"
     else:
         alike = f", {calls.alike} of the same kind" if calls.alike else ""
         yield "right calls", f"{calls.same} of {calls.n} (same answer as the reference solution){alike}"
-        titles = "first call with another answer", "expected", "returned"
-    if (first := calls.first) is not None:
-        yield from zip(titles, (first.call, first.expected, first.returned), strict=True)
 
 
 def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:

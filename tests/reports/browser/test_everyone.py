@@ -112,10 +112,9 @@ def test_what_could_not_be_shown_is_said_on_top_and_at_the_item(
     path = tmp_path / "report.html"
     path.write_bytes(as_page(report, material.load(report, None, tmp_path / "gone.jsonl", None)))
     watched = watch(path)
-    for view in ("tab=summary", "tab=about"):
-        note = watched.open(view).get_by_role("note").inner_text()
-        assert "Raw outputs: predictions.json is not beside the results." in note
-        assert "Questions: The data cannot be read" in note
+    note = watched.open().get_by_role("note").inner_text()
+    assert "Raw outputs: predictions.json is not beside the results." in note
+    assert "Questions: The data cannot be read" in note
     text = watched.open("tab=items&item=0").locator("#panel").inner_text()
     assert "The question cannot be shown: The data cannot be read" in text
     assert "The output cannot be shown: predictions.json is not beside the results." in text

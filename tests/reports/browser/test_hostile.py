@@ -1,5 +1,6 @@
 """What models, data and results files may contain to attack whoever reads a report of them."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -119,7 +120,8 @@ def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp
     for view in ("tab=summary", "tab=differences", "tab=items", "tab=items&q=x&deep=1", "tab=about"):
         text = watched.open(view).locator("body").evaluate("node => node.textContent")
         for quoted in [] if "q=" in view else HOSTILE.values():
-            assert _shown(quoted) in text, view
+            # What stands in the page without a script has a blank in place of a line separator.
+            assert (re.sub("[\u2028\u2029]", " ", quoted) if view == "tab=summary" else _shown(quoted)) in text, view
         _check_inert(page)
     watched.open("tab=items&sort=-id")
     order = page.locator("a.open").evaluate_all("nodes => nodes.map((node) => node.textContent)")

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from grader.decisions.comparison import RunName
 from grader.errors import UsageError
 from grader.reports.formats import html
 from grader.reports.material import Material
 from grader.reports.views import leaderboard as of_leaderboard
-from grader.reports.web.sides import Side
+from grader.reports.web.items import Run
 from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
 from grader.task import Task
@@ -34,18 +33,16 @@ def run(outcomes: list[str], **fields: Any) -> Report:
     return report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice", **fields)
 
 
-def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> Side:
+def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> Run:
     qids = list(dict.fromkeys(one.qid for one in made.samples))
     shown = {qid: [text.format(name=name, qid=qid)] * sum(one.qid == qid for one in made.samples) for qid in qids}
     asked = {qid: Task(id=qid, text=f"What is {qid}?", options={"A": "yes", "B": "no"}, gold="A") for qid in qids}
-    return Side(
-        name=RunName(name=name, results=f"{name}.json"), report=made, material=Material(predictions=shown, tasks=asked)
-    )
+    return Run(name=name, report=made, material=Material(predictions=shown, tasks=asked))
 
 
 @pytest.fixture
 def page(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., Page]:
-    def opened(*sides: Side, view: str = "", **settings: Any) -> Page:
+    def opened(*sides: Run, view: str = "", **settings: Any) -> Page:
         path = tmp_path / "sides.html"
         path.write_bytes(side_by_side(*sides))
         return watch(path, **settings).open(view)
@@ -63,12 +60,12 @@ def test_items_are_filtered_by_what_moved_from_a_to_b(page: Callable[..., Page])
     chips = opened.locator(".chips a").all_text_contents()
     assert chips == [
         "all (5)",
-        "A correct, B wrong (2)",
-        "A wrong, B correct (1)",
+        "old correct, new wrong (2)",
+        "old wrong, new correct (1)",
         "both correct (1)",
         "both wrong (1)",
     ]
-    opened.get_by_role("link", name="A correct, B wrong").click()
+    opened.get_by_role("link", name="old correct, new wrong").click()
     settled(opened, "document.querySelectorAll('a.open').length === 2")
     assert names(opened) == ["q1", "q4"]
 
@@ -84,7 +81,7 @@ def test_an_item_shows_the_question_once_and_both_outputs_beside_each_other(page
     boxes = [column.bounding_box() for column in columns.all()]
     assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]  # type: ignore[index]
-    assert "A correct, B wrong (careful)" in opened.locator(".chips").inner_text()
+    assert "old correct, new wrong (careful)" in opened.locator(".chips").inner_text()
 
 
 def test_values_are_rounded_as_in_other_formats_and_official_ones_with_a_note_are_marked(
@@ -106,9 +103,9 @@ def test_values_are_rounded_as_in_other_formats_and_official_ones_with_a_note_ar
 def test_shares_of_samples_are_higher_or_lower_not_right_or_wrong(page: Callable[..., Page]) -> None:
     opened = page(side("old", tasks([5, 10, 0])), side("new", tasks([7, 10, 0])), view="tab=items")
     chips = opened.locator(".chips a").all_text_contents()
-    assert chips == ["all (3)", "higher in B (1)", "all correct in both (1)", "all wrong in both (1)"]
+    assert chips == ["all (3)", "higher in new (1)", "all correct in both (1)", "all wrong in both (1)"]
     row = opened.locator("tbody tr").first
-    assert row.locator(".share").all_text_contents() == ["50 %", "70 %"]
+    assert row.locator(".share").all_text_contents() == ["5/10", "7/10"]
 
 
 def test_an_item_of_one_run_only_is_not_paired(page: Callable[..., Page]) -> None:

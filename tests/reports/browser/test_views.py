@@ -85,9 +85,12 @@ def test_another_metric_can_be_broken_down_and_what_is_unscored_is_listed(
     assert "1 of 12 samples unscored" in page.locator("#panel").inner_text()
     page.get_by_role("tab", name="How it was made").click()
     page.get_by_role("heading", name="Unscored").wait_for()
-    assert "the supervisor died three times" in page.locator("#panel").inner_text()
+    assert "1 sample without a verdict (infrastructure failed)" in page.locator("#panel").inner_text()
     assert "One task has no diagram." in page.locator("#panel").inner_text()
     assert "sha256:1" in page.locator("#panel").inner_text()
+    page.get_by_role("link", name="1 sample").click()
+    _count(page, "1 of 4 tasks with such a sample")
+    assert _ids(page) == ["q3"]
 
 
 def test_filters_and_order_are_in_the_address(watch: Callable[..., Watched], made: Path) -> None:
@@ -145,8 +148,6 @@ def test_an_item_shows_its_image_program_verdicts_and_evidence(watch: Callable[.
     assert page.locator(".answered pre.raw").first.inner_text().startswith("Sample 1 of q1:")
     own = page.locator(".answered pre.code .line.own").all_text_contents()
     assert "".join(own).rstrip("\n") == CODE
-    assert page.locator(".answered .own .t-k").first.inner_text() == "def "
-    assert page.locator(".answered .own .t-c").inner_text() == "# why"
     assert "the bar marks what the official extraction gives" in page.locator(".answered summary small").inner_text()
     settled(page, "document.querySelector('figure img').naturalWidth === 300")
     assert page.locator(".asked summary").all_inner_texts() == ["Signature", "Tests"]
@@ -254,7 +255,9 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     assert note in watched.open("tab=about").locator("#panel").inner_text()
 
 
-def test_long_lists_come_in_pages_and_their_heads_stay_in_sight(watch: Callable[..., Watched], tmp_path: Path) -> None:
+def test_long_lists_are_drawn_as_they_come_into_view_under_their_heads(
+    watch: Callable[..., Watched], tmp_path: Path
+) -> None:
     good, bad = Reading(outcome=Outcome.CORRECT, credit=1), Reading(outcome=Outcome.WRONG, credit=0)
     samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
     report = Report(benchmark="b", scorer="multiple_choice", split="s", protocol="p", metrics=[], samples=samples)
@@ -264,15 +267,14 @@ def test_long_lists_come_in_pages_and_their_heads_stay_in_sight(watch: Callable[
     assert len(_ids(page)) == 100
     page.evaluate("window.scrollTo(0, 1500)")
     assert page.locator("table.items thead th").first.evaluate("node => node.getBoundingClientRect().top") == 0
-    page.get_by_role("link", name="Next").click()
-    settled(page, "document.querySelector('.open').textContent === 'n100'")
-    page.get_by_role("link", name="n101", exact=True).click()
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    settled(page, "document.querySelectorAll('table.items tbody tr').length >= 200")
+    page.get_by_role("link", name="n199", exact=True).click()
     page.locator("#item").wait_for()
     page.keyboard.press("Escape")
-    settled(page, "document.activeElement.textContent === 'n101'")
-    assert "page=2" in page.url
+    settled(page, "document.activeElement.textContent === 'n199'")
     page.get_by_role("tab", name="Where they differ").click()
-    settled(page, "document.querySelectorAll('table.differences tbody tr').length === 25")
+    settled(page, "document.querySelectorAll('table.differences tbody tr').length === 100")
 
 
 def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..., Watched], tmp_path: Path) -> None:

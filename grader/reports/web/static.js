@@ -1,3 +1,0 @@
-// A page that is complete without a script; the script only switches the theme.
-
-themes();
