@@ -73,11 +73,10 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
 
 
 def execution(text: str) -> None:
-    for rules in ("humaneval-v-v1", "humaneval-v-v2", "plain") if THOROUGH else ("humaneval-v-v2",):
+    for rules in ("humaneval-v-v1", "humaneval-v-v2", "plain"):
         assemble(text, "def solution(x):\n", rules)
-    if THOROUGH:
-        assemble(text + "\ndef solution(a):\n  return (\n", "def solution(x):\n", "humaneval-v-v2")
-        assemble(text, "", "livecodebench")
+    assemble(text + "\ndef solution(a):\n  return (\n", "def solution(x):\n", "humaneval-v-v2")
+    assemble(text, "", "livecodebench")
     has_code(text)
 
 
@@ -258,9 +257,10 @@ def patterns_in(value: object) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("name", sorted(READERS))
-def test_a_run_of_any_mark_that_ends_otherwise_is_read_in_two_seconds(name: str) -> None:
+def test_a_run_of_any_mark_that_ends_otherwise_is_read_in_linear_time(name: str) -> None:
+    """Growth shows at a part of the length, too: in linear time, 200,000 marks take up to 2 s a reading."""
     runs = {mark: functools.partial(lambda mark, length: mark * length + FAILING, mark) for mark in marks()}
-    assert too_slow(READERS[name][0], runs, MAX_SOURCE, 2.0) == []
+    assert too_slow(READERS[name][0], runs, MAX_SOURCE if THOROUGH else MAX_SOURCE // 6, 2.0) == []
 
 
 @pytest.mark.slow
