@@ -30,7 +30,7 @@ def test_a_run_writes_every_report_that_is_asked_for_and_later_ones_are_the_same
     with names[1].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["qid"] for row in rows] == [sample["qid"] for sample in report["samples"]]
-    assert "`accuracy` | 30.0 | **70.0** |" in names[2].read_text()
+    assert "`accuracy` | 30.0 | 70.0 |" in names[2].read_text()
     root = ET.parse(names[3]).getroot()
     assert (root.tag, root.get("tests")) == ("testsuites", "10")
     assert names[4].read_text().startswith("<!doctype html>")
@@ -127,9 +127,9 @@ def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
     assert careful["difference"]["test"] == "exact McNemar"
     assert [flip["item"] for flip in found["fallen"]] == right[:1]
     assert found["risen"] == []
-    assert "Lower in B (careful): 1" in said.stderr
-    assert f"A: {before}" in said.stderr
-    assert f"B: {results}" in said.stderr
+    assert "Lower in predictions (careful): 1" in said.stderr
+    assert f"before: {before}" in said.stderr
+    assert f"predictions: {results}" in said.stderr
     assert path.with_name("compared.md").read_text().startswith("## grade: `vstar` · ")
     assert path.with_name("compared.csv").read_text().startswith("metric,reading,group,")
 
@@ -148,7 +148,7 @@ def test_compare_writes_a_page_of_two_runs(run, tmp_path):
     said = grade("compare", f"old run={results}", other, "-o", page, "--data", data)
     assert said.returncode == 0, said.stderr
     assert "old run" in said.stderr
-    assert re.search(r"<span>A: [^<]*old run", page.read_text())
+    assert re.search(r"<span>old run: [^<]*_results.json", page.read_text())
     assert grade("report", results, other, "-o", tmp_path / "both.html").returncode == 2
 
 

@@ -27,6 +27,5 @@ def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> byte
 
 
 def side_by_side(before: Run, after: Run) -> bytes:
-    names = (before.name, after.name)
-    named = {"files": (f"{names[0]}.json", f"{names[1]}.json"), "names": names}
+    named = {"files": ("a.json", "b.json"), "names": (before.name, after.name)}
     return html.make(comparison.document(compare(before.report, after.report, **named), lambda: (before, after)))

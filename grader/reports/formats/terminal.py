@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -28,6 +29,10 @@ HEAD_ROOM = 16
 LONGEST = 400
 """Characters of a sentence in a table."""
 _NAMES = ("name", "sentence")
+_BREAK = "\x1f"
+"""A blank without width, which rich breaks lines at; it is not printed."""
+_JOINTS = re.compile(r"(?<=\w)([-_/=]+)(?=\w)")
+"""What joins the words of a name."""
 
 
 def render(document: Document, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
@@ -94,7 +99,7 @@ def _fitting(
             legacy_windows=False, _environ={},
         )  # fmt: skip
         console.print(_grid(columns, rows, block, longest), crop=False)
-        text = console.file.getvalue()  # type: ignore[attr-defined]
+        text = console.file.getvalue().replace(_BREAK, "")  # type: ignore[attr-defined]
         lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
         if all(cell_len(Text.from_ansi(line).plain) <= width for line in lines):
             break
@@ -120,9 +125,14 @@ LEAST_NAME = 16
 def _least(column: Column, cells: Sequence[Cell], longest: int = LEAST_NAME) -> int:
     """Return the least width of a column: that of its numbers, or of its names' longest word, at most `longest`."""
     if column.kind in _NAMES:
-        words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
+        words = (word for text in (column.name, *map(_text, cells)) for word in _breakable(text).split())
         return min(max(map(cell_len, words), default=1), longest)
     return max(map(cell_len, [*folded(column.name, HEAD_ROOM), *map(_text, cells)]))
+
+
+def _breakable(text: str) -> str:
+    """Return a name with possible line breaks after the characters that join its words."""
+    return _JOINTS.sub(rf"\1{_BREAK}", text)
 
 
 def _text(cell: Cell) -> str:
@@ -144,8 +154,12 @@ def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequ
             min_width=_least(column, [row[at] for row in rows], longest),
         )
     for row in rows:
-        grid.add_row(*(Text(_text(row[at])) for at in block), style="bold" if _is_bold(row) else None)
+        grid.add_row(*(Text(_shown(row[at], columns[at])) for at in block), style="bold" if _is_bold(row) else None)
     return grid
+
+
+def _shown(cell: Cell, column: Column) -> str:
+    return _breakable(_text(cell)) if column.kind == "name" else _text(cell)
 
 
 def _is_bold(cells: Sequence[Cell]) -> bool:

@@ -5,35 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
+from grader.decisions.comparison import told_apart
+from grader.predictions.record import counted
 from grader.reports.document import (
+    NOTHING,
     PAGES,
+    TEXTS,
+    Brief,
     Cell,
     Column,
     Document,
     Section,
     Table,
+    cells,
     marked,
     notes_below,
     p_value,
     place,
+    signed,
 )
 from grader.reports.why import about_readings
-from grader.results import Metric
+from grader.results import Metric, other_than
 from grader.statistics.paired import detectable_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from grader.decisions.comparison import Comparison, Flip
+    from grader.decisions.comparison import Comparison, Flip, RunName
     from grader.reports.document import Items
     from grader.reports.web.items import Run
+    from grader.results import ReadingName
     from grader.scorers.pairing import Compared
-
-_COLUMNS = [
-    Column(name="reading", kind="word"),
-    Column(name="", kind="drawn", where=PAGES),
-    *(Column(name=name) for name in ("A", "B", "change", "95 % interval", "p", "pairs")),
-]
 
 
 def document(made: Comparison, sides: Callable[[], tuple[Run, Run]] | None = None) -> Document:
@@ -41,9 +43,9 @@ def document(made: Comparison, sides: Callable[[], tuple[Run, Run]] | None = Non
 
     `sides` collects what the runs' items hold; it is called only if items are shown.
     """
-    a, b = made.names()
+    a, b = _short(made)
     overall, grouped = ([row for row in made.metrics if bool(row.group) is wanted] for wanted in (False, True))
-    names = [f"{letter}: {name}" for letter, name in (("A", a), ("B", b)) if name]
+    files = [f"{short}: {name}" for short, name in zip((a, b), made.names(), strict=True) if name]
 
     def items() -> Items:
         from grader.reports.web.items import build
@@ -52,15 +54,16 @@ def document(made: Comparison, sides: Callable[[], tuple[Run, Run]] | None = Non
         return build(*sides())
 
     return Document(
-        names=[made.benchmark, made.split, f"{made.protocol}: A to B"],
-        facts=names,
+        names=[made.benchmark, made.split, f"{made.protocol}: {a} to {b}"],
+        facts=files,
         lead=about_readings([made.benchmark]),
+        brief=_brief(made, has_items=sides is not None),
         sections=[
+            Section(parts=[*_in_a_sentence(made), *files], where=TEXTS),
             Section(
-                title="From A to B",
-                lead="Change in points, of the items that are scored in both runs.",
+                title=f"From {a} to {b}",
+                lead=f"Values and tests are {made.reading}; changes are in points, of items scored in both runs.",
                 parts=[
-                    *names,
                     _table(made, "Metrics", "metric", [(row.name, row) for row in overall]),
                     *_power(made),
                 ],
@@ -69,15 +72,15 @@ def document(made: Comparison, sides: Callable[[], tuple[Run, Run]] | None = Non
             Section(
                 title="Items that changed",
                 parts=[
-                    *_changed(f"Higher in B ({made.reading})", made.risen, has_items=sides is not None),
-                    *_changed(f"Lower in B ({made.reading})", made.fallen, has_items=sides is not None),
+                    *_changed(f"Higher in {b} ({made.reading})", made, made.risen, has_items=sides is not None),
+                    *_changed(f"Lower in {b} ({made.reading})", made, made.fallen, has_items=sides is not None),
                 ],
             ),
             Section(
                 title="Notes",
                 parts=[
                     *made.notes,
-                    *notes_below((letter, run.official_notes) for letter, run in (("A", made.a), ("B", made.b))),
+                    *notes_below((letter, run.official_notes) for letter, run in ((a, made.a), (b, made.b))),
                 ],
             ),
         ],
@@ -94,16 +97,28 @@ def _of_groups(made: Comparison, grouped: Sequence[Compared]) -> Iterator[Sectio
 
 
 def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
-    """Return the table of these rows, which have the names that come first."""
+    """Return the table of these rows, which have the names that come first: a row for both readings of a metric."""
+    pairs: dict[str, dict[ReadingName, Compared]] = {}
+    for name, row in rows:
+        pairs.setdefault(name, {})[row.reading] = row
+    has_corrected = any(row.corrected is not None for _, row in rows)
+    columns = [
+        Column(name=names, kind="name"),
+        Column(name="", kind="drawn", where=PAGES),
+        *(Column(name=name) for name in (*_short(made), "change", "95 % interval", "p")),
+        *([Column(name="p, corrected")] if has_corrected else []),
+        Column(name="pairs"),
+        Column(name=f"change ({other_than(made.reading)})"),
+    ]
     return Table(
         title=title,
-        columns=[Column(name=names, kind="name"), *_COLUMNS],
-        rows=[[Cell(text=name), *_cells(made, row)] for name, row in rows],
+        columns=columns,
+        rows=[[Cell(text=name), *_cells(made, pair, has_corrected=has_corrected)] for name, pair in pairs.items()],
         groups=list(dict.fromkeys(row.group for _, row in rows if row.group)),
     )
 
 
-def _changed(title: str, flips: Sequence[Flip], *, has_items: bool) -> Iterator[Table | str]:
+def _changed(title: str, made: Comparison, flips: Sequence[Flip], *, has_items: bool) -> Iterator[Table | str]:
     """Yield the table of items that changed."""
     if not flips:
         yield f"{title}: none."
@@ -111,7 +126,7 @@ def _changed(title: str, flips: Sequence[Flip], *, has_items: bool) -> Iterator[
     tone: Literal["good", "bad"] = "good" if flips[0].after > flips[0].before else "bad"
     yield Table(
         title=f"{title}: {len(flips)}",
-        columns=[Column(name=name, kind="name") for name in ("item", "A", "B")],
+        columns=[Column(name=name, kind="name") for name in ("item", *_short(made))],
         rows=[
             [
                 Cell(text=flip.item, link=place(tab="items", item=flip.item) if has_items else ""),
@@ -126,24 +141,96 @@ def _changed(title: str, flips: Sequence[Flip], *, has_items: bool) -> Iterator[
 
 def _side(flip: Flip, which: int) -> str:
     """Return the outcome of an item in the first run (0) or the second (1), with the share of correct samples."""
-    counts = Counter(outcome.replace("_", " ") for outcome in flip.outcomes[which])
+    counts = Counter(flip.outcomes[which])
     words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common())
     return words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})"
 
 
-def _cells(made: Comparison, row: Compared) -> list[Cell]:
+def _cells(made: Comparison, pair: Mapping[ReadingName, Compared], *, has_corrected: bool) -> list[Cell]:
+    """Return the cells of a metric: the values and the test of the comparison's reading, the change of the other."""
+    row, other = pair.get(made.reading), pair.get(other_than(made.reading))
+    drawn = Cell(metrics={reading: _drawn(of) for reading, of in pair.items()})
+    changed = Cell(text=_change(made, other), tone=_tone(other)) if other else Cell(text=NOTHING)
+    if row is None:
+        return [drawn, *cells([NOTHING] * (6 + has_corrected)), changed]
     moved = row.difference
-    sides = ((row.before, made.a), (row.after, made.b))
-    drawn = Metric(name=row.name, reading=row.reading, value=moved.value, ci95=moved.ci95, n=moved.n)
-    change = Cell(text=f"{moved.value:+.1f}", tone="strong" if row.is_significant else "")
-    interval = f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}"
+    corrected = NOTHING if row.corrected is None else p_value(row.corrected)
     return [
-        Cell(text=row.reading),
-        Cell(metrics={row.reading: drawn}),
-        *(Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes)) for value, run in sides),
-        change,
-        *(Cell(text=text) for text in (interval, p_value(row.p_value), str(moved.n))),
+        drawn,
+        *(Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes)) for value, run in _values(made, row)),
+        Cell(text=_change(made, row), tone=_tone(row)),
+        *cells([_between(row), p_value(moved.p_value), *([corrected] if has_corrected else []), str(moved.n)]),
+        changed,
     ]
+
+
+def _values(made: Comparison, row: Compared) -> list[tuple[float, RunName]]:
+    return [(row.before, made.a), (row.after, made.b)]
+
+
+def _change(made: Comparison, row: Compared) -> str:
+    """Return a change as text, marked if there is a note on one of the values."""
+    return marked(signed(row.difference.value), row.reading, [*made.a.official_notes, *made.b.official_notes])
+
+
+def _drawn(row: Compared) -> Metric:
+    moved = row.difference
+    return Metric(name=row.name, reading=row.reading, value=moved.value, ci95=moved.ci95, n=moved.n)
+
+
+def _tone(row: Compared) -> Literal["", "strong"]:
+    return "strong" if row.is_significant else ""
+
+
+def _between(row: Compared) -> str:
+    return " to ".join(map(signed, row.difference.ci95))
+
+
+def _short(made: Comparison) -> tuple[str, str]:
+    """Return the names of the runs: those that the user gave, if there are some."""
+    a, b = told_apart([made.a, made.b])
+    return a.short, b.short
+
+
+def _first(made: Comparison, reading: ReadingName) -> Compared | None:
+    return next((row for row in made.metrics if row.reading == reading and row.group is None), None)
+
+
+def _in_a_sentence(made: Comparison) -> list[str]:
+    """Return what changed in the first metric, and whether it is more than chance."""
+    row = _first(made, made.reading)
+    if row is None:
+        return []
+    a, b = _short(made)
+    moved = row.difference
+    how = "is the same" if signed(moved.value) == "0.0" else "is higher" if moved.value > 0 else "is lower"
+    values = f"{row.before:.1f} in {a}, {row.after:.1f} in {b}"
+    change = f"change {signed(moved.value)} points, 95 % interval {_between(row)}"
+    chance = "this is more than chance" if row.is_significant else "chance can explain this"
+    return [f"{row.name} ({row.reading}) {how}: {values}; {change}; {chance} (p {_equals(moved.p_value)})."]
+
+
+def _equals(number: float) -> str:
+    text = p_value(number)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def _brief(made: Comparison, *, has_items: bool) -> Brief | None:
+    row, other = _first(made, made.reading), _first(made, other_than(made.reading))
+    if row is None:
+        return None
+    _, b = _short(made)
+    moved = (("lower", "down", made.fallen), ("higher", "up", made.risen))
+    return Brief(
+        number=signed(row.difference.value),
+        sentence=_in_a_sentence(made)[0],
+        beside=[(f"{other.reading}, change", signed(other.difference.value))] if other else [],
+        look=[
+            (f"{counted(len(flips), 'item')} {word} in {b}.", place(tab="items", moved=how, reading=made.reading))
+            for word, how, flips in moved
+            if flips and has_items
+        ],
+    )
 
 
 def _power(made: Comparison) -> list[str]:

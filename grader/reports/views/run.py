@@ -41,7 +41,6 @@ from grader.results import (
     answers_otherwise,
     change,
     excluded_from,
-    is_same,
     observations,
 )
 from grader.scorers import declarations
@@ -186,7 +185,6 @@ def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]
 def _values(report: Report, pair: Pair) -> list[Cell]:
     """Return the cells of a metric, after its names."""
     official, careful = pair
-    is_other = official is not None and careful is not None and not is_same(official, careful)
     one = next(metric for metric in pair if metric is not None)
     chance = report.baselines.get(one.group or "all", {}).get("chance") if one.name == "accuracy" else None
     moved = change(official, careful)
@@ -194,8 +192,8 @@ def _values(report: Report, pair: Pair) -> list[Cell]:
     return [
         Cell(metrics={"official": official, "careful": careful}, chance=chance),
         Cell(text=value(official), below=_below(official)),
-        Cell(text=value(careful), below=_below(careful), tone="strong" if is_other else ""),
-        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "strong"),
+        Cell(text=value(careful), below=_below(careful)),
+        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
         Cell(text=interval(careful)),
         Cell(text=observations(official, careful)),
     ]
@@ -270,6 +268,7 @@ def _differences(run: Findings) -> Iterator[Section]:
     listed = [f"{number:,} {kind}" for kind, number in kinds[:MOST_KINDS]]
     rest = sum(number for _, number in kinds[MOST_KINDS:])
     names = ("sample", "official", "careful")
+    passes = dict(_passes(run))
     columns = [*(Column(name=name, kind="name") for name in names), Column(name="why", kind="sentence")]
     yield Section(
         title=f"Official and careful differ on {len(different):,} of {counted(total, 'sample')}",
@@ -278,7 +277,7 @@ def _differences(run: Findings) -> Iterator[Section]:
             Table(
                 title="Samples on which the readings differ",
                 columns=columns,
-                rows=[_difference(run.scorer, sample) for sample in different],
+                rows=[_difference(run.scorer, sample, passes.get(sample.qid, sample.qid)) for sample in different],
                 is_list=True,
                 where=TEXTS,
             )
@@ -286,8 +285,16 @@ def _differences(run: Findings) -> Iterator[Section]:
     )
 
 
-def _difference(scorer: AnyScorer, sample: SampleResult) -> list[Cell]:
-    name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
+def _passes(run: Findings) -> Iterator[tuple[str, str]]:
+    """Yield (task, its name) of tasks that are judged together: `13, pass 2 of 4`."""
+    for name, members in run.items.items():
+        qids = list(dict.fromkeys(sample.qid for sample in members))
+        if len(qids) > 1:
+            yield from ((qid, f"{name}, pass {at} of {len(qids)}") for at, qid in enumerate(qids, 1))
+
+
+def _difference(scorer: AnyScorer, sample: SampleResult, name: str) -> list[Cell]:
+    name = name if not sample.sample else f"{name} #{sample.sample}"
     said = [_said(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
     why = [cut(" ".join(readings_differ(scorer, sample).split()), LONGEST_REASON)]
     if (first := sample.other_call(sample.careful)) is not None:

@@ -395,7 +395,9 @@ async function differenceRow([item, { qid, sample: number }]) {
   await whole(item);
   const sample = item.samples.find((one) => one.qid === qid && one.sample === number);
   const several = item.samples.some((one) => one.sample > 0);
-  return el('tr', {}, idOf(sample.qid, fresh({ tab: 'items', differs: '1', item: item.name, sample: String(sample.sample) }), several ? ` #${sample.sample}` : null),
+  const pass = item.tasks.findIndex((task) => task.qid === qid);
+  const name = item.tasks.length > 1 ? `${item.name}, pass ${pass + 1} of ${item.tasks.length}` : qid;
+  return el('tr', {}, idOf(name, fresh({ tab: 'items', differs: '1', item: item.name, sample: String(sample.sample) }), several ? ` #${sample.sample}` : null),
     READINGS.map((name) => el('td', { class: 'verdict', 'data-label': name }, badge(sample[name].outcome, sample[name].answer),
       sample[name].rule ? el('code', { class: 'rule', title: meaning(sample[name].rule) }, safe(sample[name].rule)) : null)), el('td', { class: 'evidence' }, evidence(sample)));
 }

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
-from grader.reports.document import Column, Document, Table, cells
+from grader.reports.document import Column, Document, Table, cells, signed
 from grader.reports.formats import FORMATS, format_of, html, markdown, terminal
 from grader.reports.formats.csv import guarded
 from grader.reports.views import comparison as of_comparison
@@ -95,7 +95,7 @@ def rendered(data: bytes) -> str:
 def test_every_format_has_a_row_a_thing_with_the_same_values(name: str) -> None:
     document = DOCUMENTS[name]
     row = {
-        "comparison": ("accuracy", "80.0", "60.0", "-20.0", "0.500", "10"),
+        "comparison": ("accuracy", "80.0", "60.0", "\N{MINUS SIGN}20.0", "0.500", "10"),
         "leaderboard": ("2", "middle", "71.0", "71.0"),
     }[name]
     wanted = ".{0,60}?".join(map(re.escape, row))
@@ -127,12 +127,12 @@ def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() ->
     noted, plain = questions(150, notes=["\N{DAGGER} Another Python."]), questions(100)
     runs = [(named(noted, "a_results.json"), noted), (named(plain, "b_results.json"), plain)]
     documents = {
-        "a": of_leaderboard.document(leaderboard(runs)),
-        "A": of_comparison.document(compare(noted, plain)),
+        ("a", "75.0"): of_leaderboard.document(leaderboard(runs)),
+        ("x", "25.0"): of_comparison.document(compare(noted, plain, names=("x", "y"))),
     }
-    for name, document in documents.items():
+    for (name, value), document in documents.items():
         text = terminal.render(document)
-        assert set(re.findall(r"[\d.]+\N{DAGGER}", text)) == {"75.0\N{DAGGER}"}
+        assert set(re.findall(r"[\d.]+\N{DAGGER}", text)) == {f"{value}\N{DAGGER}"}
         assert f"\N{DAGGER} {name}: Another Python." in text.splitlines()
 
 
@@ -199,11 +199,11 @@ def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: i
     shown = [f"{value.value:.1f}" for only in made.boards for value in only.rankings["careful"].values]
     assert not Counter(shown) - Counter(re.findall(r"\d+\.\d+", " ".join(rows)))
     row = Compared(
-        name="vanilla_accuracy_all_passes", reading="official", group=None, before=80, after=60, difference=MOVED
+        name="vanilla_accuracy_all_passes", reading="careful", group=None, before=80, after=60, difference=MOVED
     )
     narrow = terminal.render(of_comparison.document(comparison(metrics=[row])), width=width)
-    low, high = (f"{end:+.1f}" for end in MOVED.ci95)
-    assert re.search(rf"official +80\.0 +60\.0 +-20\.0 +{re.escape(low)} to {re.escape(high)} +0\.500 +10", narrow)
+    low, high = map(re.escape, map(signed, MOVED.ci95))
+    assert re.search(rf"80\.0 +60\.0 +\N{{MINUS SIGN}}20\.0 +{low} to {high} +0\.500 +10", narrow)
     assert "\u2026" not in text + narrow
 
 
@@ -222,16 +222,17 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
         for n in range(13)
     ]
     text = terminal.render(of_comparison.document(comparison(fallen=flips)))
-    assert text.startswith("vstar · test · p: A to B\n")
-    assert "\nA: a_results.json (tiny-1)\nB: b.json\n" in text
+    assert text.startswith("vstar · test · p: tiny-1 to b\n\naccuracy (careful) is lower: 80.0 in tiny-1, 60.0 in b; ")
+    assert "chance can explain this (p = 0.500)." in text
+    assert "\ntiny-1: a_results.json (tiny-1)\nb: b.json\n" in text
     power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
     assert f"accuracy (careful): exact McNemar test, item by item; {power}." in text
-    assert "Higher in B (careful): none." in text
+    assert "Higher in b (careful): none." in text
     risen = of_comparison.document(comparison(risen=flips, fallen=flips))
     for both in (terminal.render(risen), markdown.make(risen).decode()):
-        assert re.search(r"Higher in B \\?\(careful\\?\): 13", both)
-    assert re.search(r"Lower in B \(careful\): 13", text)
-    assert re.search(r"q9 +40 % \(2 passed, failed, timeout, lint failed\) +failed", text)
+        assert re.search(r"Higher in b \\?\(careful\\?\): 13", both)
+    assert re.search(r"Lower in b \(careful\): 13", text)
+    assert re.search(r"q9 +40 % \(2 passed, failed, timeout, lint_failed\) +failed", text)
     assert "q10" not in text
     assert "... 3 more; `-o FILE.json` has all." in text
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])

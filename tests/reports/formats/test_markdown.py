@@ -127,7 +127,7 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
     ]
     for line in (
         "| **❌ not met** | `accuracy >= 80 (careful)` | 33.3 on 3 items, under 80. |\n| **✅ met** | ",
-        "| `accuracy` | 66.7\\* | **33.3\\*** | 6.0 to 79.2 | 3 |",
+        "| `accuracy` | 66.7\\* | 33.3\\* | 6.0 to 79.2 | 3 |",
         "| `accuracy` | `kind=c (C)` | 50.0 | – |  | 2 |",
         "1 correct to wrong, 1 wrong to `no_answer`",
         "| `q`&#124;`3 #2` | `wrong: A` | `no_answer` | refuses: `@me` |",
