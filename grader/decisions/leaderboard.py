@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import combinations
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -110,8 +111,21 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful", with_p
 
 
 def _named_apart(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs; two unrelated files of one name are not taken for one model on two benchmarks."""
-    apart = iter(told_apart([name for name, _ in runs if not (name.name or name.model)]))
+    """Return the runs; two unrelated files of one name are not taken for one model on two benchmarks.
+
+    Where file names repeat, the folder is the model: `m1/vstar`, `m1/gsm`, `m2/vstar` are two models, `m1` and `m2`.
+    """
+    unnamed = [(name, report) for name, report in runs if not (name.name or name.model)]
+    names = [name for name, _ in unnamed]
+    folders = [str(PurePath(name.results).parent) for name in names]
+    repeats = len({name.short for name in names}) < len(names)
+    if repeats and len({(folder, run[1].benchmark) for folder, run in zip(folders, unnamed, strict=True)}) == len(
+        names
+    ):
+        alike = [RunName(results=str(PurePath(folder, "run"))) for folder in folders]
+        named = [one.name for one in told_apart(alike)]
+        names = [msgspec.structs.replace(name, name=folder) for name, folder in zip(names, named, strict=True)]
+    apart = iter(told_apart(names))
     return [(name if name.name or name.model else next(apart), report) for name, report in runs]
 
 

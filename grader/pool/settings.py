@@ -15,6 +15,8 @@ from grader.options import Options, from_arguments
 OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "executor")
 """Options for a run over a prediction file; a pool does not accept them."""
 
+OF_A_POOL = ("wait", "shared", "linger", "reward")
+"""Keywords that only a pool has."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
 ROWS = Path(__file__).with_name("rows")
@@ -58,7 +60,7 @@ def settings_of(arguments: dict[str, Any], **own: Any) -> PoolSettings:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
     unknown = arguments.keys() - set(Options.__struct_fields__)
     if unknown:
-        known = ", ".join(field for field in Options.__struct_fields__ if field not in OF_A_RUN)
+        known = ", ".join([*OF_A_POOL, *(field for field in Options.__struct_fields__ if field not in OF_A_RUN)])
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
     options = from_arguments({"cache": "memory"} | arguments)
     # The grading process has another working directory, so paths must be absolute.

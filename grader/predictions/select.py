@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.files.json_text import SHOWN, quoted
+from grader.files.json_text import quoted
 from grader.predictions.record import counted, names
 from grader.results.provenance import Part, ids_hash
 
@@ -188,23 +188,25 @@ def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
 
 
 def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> list[str]:
-    """Return one line for each unknown qid, with the most similar known one; a single line if all are unknown.
+    """Return one line for each unknown qid, with the most similar known one; a single line with a count for many.
 
     If most are unknown, the last line asks whether the benchmark, the split and the data are right.
     """
     where = {record.qid: record.place("qid") for record in file.records}
-    if check.unknown and len(check.unknown) == len(file.records):
+    number, most = len(check.unknown), 2 * len(check.unknown) > len(file.records)
+    if check.unknown and number == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
         return [f"{where[check.unknown[0]]}: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}"]
+    if number > _SUGGESTIONS:
+        said = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {names(check.unknown)}"
+        return [f"{where[check.unknown[0]]}: {said}.{f' {_RIGHT}' if most else ''}"]
     lines = []
-    for number, qid in enumerate(check.unknown[:SHOWN]):
-        near = _nearest(qid, known) if number < _SUGGESTIONS else None
+    for qid in check.unknown:
+        near = _nearest(qid, known)
         hint = f"; did you mean {quoted(near)}?" if near else ""
         lines.append(f"{where[qid]}: the benchmark has no {unit} {quoted(qid)}{hint}")
-    hidden = len(check.unknown) - SHOWN
-    lines += [f"... and {hidden:,} more unknown qids"] if hidden > 0 else []
-    if 2 * len(check.unknown) > len(file.records):
-        lines.append(f"{len(check.unknown):,} of {len(file.records):,} qids are unknown. {_RIGHT}")
+    if most:
+        lines.append(f"{number:,} of {len(file.records):,} qids are unknown. {_RIGHT}")
     return lines
 
 

@@ -123,6 +123,16 @@ def test_files_of_two_benchmarks_with_one_name_are_one_model_only_if_the_user_or
     assert models(model="m") == models(name="m") == ["m"]
 
 
+def test_where_file_names_repeat_the_folder_is_the_model() -> None:
+    runs = {
+        "m1/vstar": questions(150),
+        "m1/groups": circular([[True, False], [True, True]]),
+        "m2/vstar": questions(140),
+    }
+    made = leaderboard([(RunName(results=f"{path}_results.json"), run) for path, run in runs.items()])
+    assert made.models() == ["m1", "m2"]
+
+
 def test_more_runs_than_can_be_compared_are_refused() -> None:
     few = choice([True])
     with pytest.raises(UsageError, match="61 runs of one benchmark; a leaderboard compares at most 60"):

@@ -45,7 +45,7 @@ def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest
     ("given", "said"),
     [
         ({"limit": 3}, "limit is an option of a run over a prediction file"),
-        ({"benchmrk": "vstar"}, "no option 'benchmrk'"),
+        ({"benchmrk": "vstar"}, "no option 'benchmrk'; it has wait, shared, linger, reward, benchmark, "),
         ({"executor": "ray"}, "executor is an option of a run"),
     ],
 )

@@ -323,6 +323,11 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
         'preds.json:6: $.qid: the benchmark has no question "zzz"',
         "5 of 6 qids are unknown. Are the benchmark (-b), the split (--split) and the data (--data) right?",
     ]
+    many = read(b"\n".join(json.dumps({"qid": f"x{n}", "predictions": ["A"]}).encode() for n in range(-100, 60)))
+    known_of_many = [f"x{n}" for n in range(-100, 0)]
+    assert unknown_problems(many, check_against(many, known_of_many), known_of_many) == [
+        'preds.json:101: $.qid: 60 of 160 qids are no task of the benchmark: "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7" and 52 more.'
+    ]
     assert missing_problem(file, check, known) == (
         'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
         "--missing wrong counts them as wrong, --missing skip leaves them out"
