@@ -143,10 +143,9 @@ def test_tests_that_call_by_name_need_no_signature(own, tmp_path):
     assert outcomes(tmp_path / "p.json", "official")["lcm"] == ["error", "passed", "failed"]
 
 
-def test_a_class_needs_neither_a_signature_nor_a_solution(own, tmp_path):
-    (own / "benchmark.toml").write_text(OWN.replace('signature = "stub"\n', ""))
+def test_a_class_needs_no_signature_and_without_a_solution_it_is_not_judged_carefully(own, tmp_path):
+    (own / "benchmark.toml").write_text(OWN.replace('signature = "stub"\n', 'solution = "known"\n'))
     asserts = "p = Purse(1)\np.put(2)\nassert p.total() == 3\nassert len(p) == 2\nassert p + p == Purse(6)\n"
-    (own / "tasks.jsonl").write_text(json.dumps({"name": "purse", "asserts": asserts, "level": "easy"}))
     right = """class Purse(list):
     def __init__(self, coin):
         self.append(coin)
@@ -159,12 +158,17 @@ def test_a_class_needs_neither_a_signature_nor_a_solution(own, tmp_path):
     def __eq__(self, other):
         return self.total() == other.total()
 """
-    (tmp_path / "p.json").write_text(
-        json.dumps([{"qid": "purse", "predictions": [right, right.replace("sum", "max")]}])
-    )
+    wrong = right.replace("sum", "max")
+    rows = [{"name": name, "asserts": asserts, "level": "easy"} for name in ("solved", "purse")]
+    rows[0]["known"] = right
+    (own / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "p.json").write_text(json.dumps([{"qid": row["name"], "predictions": [right, wrong]} for row in rows]))
     done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
     assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path / "p.json", "careful") == {"purse": ["passed", "failed"]}
+    both = ["passed", "failed"]
+    assert outcomes(tmp_path / "p.json", "official") == {"solved": both, "purse": both}
+    assert outcomes(tmp_path / "p.json", "careful") == {"solved": both, "purse": ["not_judged"] * 2}
+    assert "purse (without a reference solution, the tests use " in done.stderr
 
 
 def test_each_assertion_of_a_list_is_judged(own, tmp_path):
@@ -256,7 +260,7 @@ def test_tasks_whose_tests_cannot_judge_a_program_apart_from_them_are_outside_th
     done = grade(path, "-b", tmp_path / "own", "--fail-under", "pass@1=99", "-o", tmp_path / "p.html", *BUBBLEWRAP)
     assert done.returncode == 0, done.stderr
     assert "2 tasks not judged" in done.stderr
-    assert "mocked (the tests pass a value that cannot be serialized: unittest.mock" in done.stderr
+    assert "mocked (the tests pass a value that cannot be serialized: the function unittest.mock.Mock)" in done.stderr
     assert "folder (" in done.stderr
     assert "Official over the 1 judged task: pass@1 100.0" in done.stderr
     assert "2 tasks not judged" in (tmp_path / "p.html").read_text()
