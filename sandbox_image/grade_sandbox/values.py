@@ -144,8 +144,8 @@ class Writer:
         self._numbers: dict[Any, int] = {}
         """id() of a value, or type and value of an atom -> number of its node."""
         self._open: collections.deque[tuple[int, Any]] = collections.deque()
-        self._kept: list[Any] = []
-        """What is written must live on: an id() is that of one object."""
+        self._values: dict[int, Any] = {}
+        """Number of a node -> what it stands for, which must live on: an id() is that of one object."""
         self._nodes: list[Any] = []
         self._size = 0
 
@@ -164,6 +164,11 @@ class Writer:
         self.count(len(text) - self._size)
         return text
 
+    @property
+    def objects(self) -> list[Any]:
+        """What can change in the message, in the order of its nodes."""
+        return [self._values[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED]
+
     def number(self, value: Any) -> int:
         """Return the number of a value's node; equal atoms share one. A container is written later."""
         kind = type(value)
@@ -171,11 +176,13 @@ class Writer:
             found = self._numbers.get(id(value))
             if found is None:
                 found = self._numbers[id(value)] = self._new(None)
-                self._kept.append(value)
+                self._values[found] = value
                 self._open.append((found, value))
             return found
         if self._asks and kind in {str, bytes} and (node := self.context.atom_node(value)) is not None:
-            return self._new(list(node))
+            found = self._new(list(node))
+            self._values[found] = value
+            return found
         key = (kind, _KEYS[kind](value) if kind in _KEYS else value)
         found = self._numbers.get(key)
         if found is None:
@@ -332,17 +339,14 @@ class Reader:
         self._made: list[Any] = [_NOT_MADE] * len(self._nodes)
         self._depths = [0] * len(self._nodes)
 
-    def read(self, own: Sequence[tuple[int, Any]] = ()) -> Any:
+    def read(self, own: Sequence[Any] = ()) -> Any:
         """Return the value of the message; raises MalformedError.
 
-        `own`: pairs of a part of node 0 and a value of this process that it stands for. What can change in such a value
-        gets the contents that the message has.
+        `own`: objects of this process for which the items of the last part of node 0 stand. What can change gets the
+        contents that the message has.
         """
         try:
-            matched: dict[int, Any] = {}
-            for index, value in own:
-                matched |= self._matched(self._parts(0)[index], value)
-            return self._read(matched)
+            return self._read(self._matched(own) if own else {})
         except MalformedError:
             raise
         except Exception as error:  # Each content can be anything of JSON.
@@ -404,34 +408,18 @@ class Reader:
             self._made[at] = kinds[at].make(self, content)
             stack.pop()
 
-    def _matched(self, number: int, value: Any) -> dict[int, Any]:
-        """Return number of a node -> the part of a value that it stands for, if that can change.
+    def _matched(self, own: Sequence[Any]) -> dict[int, Any]:
+        """Return number of a node -> the object of this process that it stands for."""
+        pairs = zip(self._parts(self._parts(0)[-1]), own, strict=True)
+        return {at: one for at, one in pairs if self._nodes[at][0] == _TYPES.get(type(one), self._nodes[at][0])}
 
-        The value here and the node have had the same structure before the call.
-        """
-        found: dict[int, Any] = {}
-        stack = [(number, value)]
-        while stack:
-            at, one = stack.pop()
-            kind = self._nodes[at][0]
-            if at in found or kind == "iterator" or kind_of(one, self.context) != kind:
-                continue
-            if kind in CHANGING:
-                found[at] = one
-            stack += zip(self._parts(at), _parts_of(kind, one), strict=False)
-        return found
+    @property
+    def objects(self) -> list[Any]:
+        """What can change in the message, in the order of its nodes."""
+        return [self._made[number] for number, (kind, _) in enumerate(self._nodes) if kind in _SHARED]
 
 
-def _parts_of(kind: str, value: Any) -> Iterable[Any]:
-    """Return the parts of a value in the order in which they are written."""
-    if kind in {"dict", "counter", "ordered", "default"}:
-        return [part for pair in value.items() for part in pair]
-    if kind in {"object", "tree"}:
-        return list(attributes(value).values())
-    return list(value) if kind in {"list", "tuple", "deque", "record"} else []
-
-
-def read(text: str | bytes, context: Context | None = None, own: Sequence[tuple[int, Any]] = ()) -> Any:
+def read(text: str | bytes, context: Context | None = None, own: Sequence[Any] = ()) -> Any:
     """Return the value of a message; raises MalformedError. `own`: see `Reader.read`."""
     return Reader(text, context or Context()).read(own)
 
@@ -664,7 +652,7 @@ def _write_error(writer: Writer, value: BaseException) -> Content:
     base = next(base for base in kind.__mro__ if base in names or base in _NAMES_OF_KNOWN)
     family = names.get(base) or f".{_NAMES_OF_KNOWN[base]}"
     arguments = tuple(arg if type(arg) in _SIMPLE else type_name(arg) for arg in value.args)
-    held = {key: item for key, item in attributes(value).items() if type(item) in _SIMPLE} if base in names else {}
+    held = attributes(value) if base in names else {}
     writer.count(len(kind.__name__))
     return [family, kind.__name__, writer.numbers((arguments, *held.values())), list(held)]
 
@@ -731,8 +719,14 @@ def _write_tree(writer: Writer, value: Any) -> Content:
     elif isinstance(value, re.Match):
         held = {"string": value.string, "begin": value.start(), "end": value.end()}
     else:
-        held = attributes(value)
+        held = _of_classes(kind) | attributes(value)
     return [kind.__name__, writer.numbers(held.values()), list(held), length]
+
+
+def _of_classes(kind: type[Any]) -> dict[str, Any]:
+    """Return the plain data among the attributes of a program's own classes."""
+    held = [(name, item) for base in reversed(kind.__mro__) if is_own(base) for name, item in vars(base).items()]
+    return {name: item for name, item in held if not _is_reserved(name) and type(item) in _TYPES}
 
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
@@ -1010,6 +1004,8 @@ _BASES = (bool, int, float, complex, str, bytes, tuple, list, set, frozenset, co
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__hash__")
 CHANGING = {name for name, kind in KINDS.items() if kind.fill is not None}
 """The kinds of values that can change."""
+_SHARED = (CHANGING | {"answer"}) - {"iterator"}
+"""The kinds of what both sides of a call have, so that the reply tells how the call left it."""
 
 
 def kind_of(value: Any, context: Context) -> str:

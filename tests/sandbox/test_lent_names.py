@@ -10,7 +10,6 @@ pytestmark = phases.MARKS
     ("source", "test"),
     [
         ("from math import isclose", "assert isclose(solution(1), 1)"),
-        ("from numpy import isclose", "assert isclose(solution(1), 1)"),
         ("from math import pi", "assert solution(pi) == pi"),
         ("from collections import *", "assert Counter([solution(1)]) == Counter([1])"),
         ("from typing import List", "def check(f: List):\n    assert f(1) == 1\ncheck(solution)"),
@@ -21,20 +20,3 @@ pytestmark = phases.MARKS
 def test_a_library_name_that_the_candidate_has_imported_is_lent(source: str, test: str) -> None:
     source = f"{source}\ndef solution(a):\n    return a"
     assert phases.beside(source, test, reference=source) == phases.CONFIRMED
-
-
-@pytest.mark.parametrize(
-    ("source", "test"),
-    [
-        ("lcm = lambda a, b: 0", "assert lcm(4, 6) == 12"),
-        ("def isclose(a, b):\n    return True", "assert isclose(solution(1), 7392)"),
-        ("class Counter(dict):\n    pass", "assert Counter([1]) != solution(1)"),
-        ("pi = 0", "assert 7392 * pi == solution(0)"),
-        ("pi = 3", "assert pi == 3.141592653589793"), ("digits = '12'", "assert len(digits) == 10"),
-        ("def count(text):\n    return text.count('a')", "assert count('banana') == 3"),
-    ],
-)  # fmt: skip
-def test_a_library_name_that_the_candidate_defines_is_not_the_library_s(source: str, test: str) -> None:
-    source = f"{source}\ndef solution(a):\n    return a"
-    found = phases.record(phases.task(f"assert solution(3) == 3\n{test}"), source)
-    assert found.get("failed")

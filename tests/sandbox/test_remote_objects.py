@@ -135,9 +135,7 @@ def test_tests_that_let_an_object_decide_what_it_is_equal_to_are_not_judged(test
     """Any other value beside it may be the one that the tests expect."""
     exec(f"{LIAR}\n{tests}", {})
     assert "whose class overrides comparison" in phases.record(phases.task(tests, STACK), LIAR)["refused"]
-    assert not confirmed(
-        phases.replayed(LIAR, "assert Stack().pop() is not None\nassert Stack() != 3", STACK, SOLUTION)
-    )
+    assert not confirmed(phases.replayed(LIAR, "assert Stack().push(1) is not None and Stack() != 3", STACK, SOLUTION))
 
 
 HEAP = "class Heap({}):\n    def size(self):\n        return len(self.items)\n"

@@ -3,9 +3,10 @@
 It never has the tests or an expected value. A call and a reply are values (values.py):
 
     (target, arguments, named arguments, state)     target: ("name" | "value" | "function" | "op", which)
-    (how, value, arguments, named arguments, printed, consumed)      how: RETURNED, RAISED or UNSENT
+    (how, value, arguments, named arguments, printed, consumed, objects)      how: RETURNED, RAISED or UNSENT
 
-A reply has the arguments as the call left them, in one message with the value, so that aliases are kept.
+A reply has the arguments as the call left them, in one message with the value, so that aliases are kept; `objects` are
+all that could change in the call, in its order: the tests' own get these contents.
 """
 
 import os
@@ -197,12 +198,14 @@ class Answerer:
         number, self._next = self._next, self._next + 1
         how, value = RETURNED, None
         try:
-            (kind, which), args, kwargs, state = values.read(call, self._program)
+            reader = values.Reader(call, self._program)
+            (kind, which), args, kwargs, state = reader.read()
+            own = tuple(reader.objects)
             target = self._program.target(kind, which)
         except (values.MalformedError, LookupError) as error:
             if isinstance(error, values.MalformedError):
                 return values.write((UNSENT, f"something else than the call is about ({error})"))
-            return self._reply(RAISED, NameError(f"name {which!r} is not defined"), args, kwargs, state)
+            return self._reply(RAISED, NameError(f"name {which!r} is not defined"), args, kwargs, state, own)
         self._entered.enter(state)
         try:
             value = target(*args, **kwargs)
@@ -214,13 +217,13 @@ class Answerer:
             how, value = RAISED, _without_frames(error)
         if how == RETURNED and (is_kept or number in self._kept):
             self._program.answers[number] = value
-        return self._reply(how, value, args, kwargs, state)
+        return self._reply(how, value, args, kwargs, state, own)
 
-    def _reply(self, how: str, value: "Any", args: "Any", kwargs: "Any", state: "Any") -> str:
+    def _reply(self, how: str, value: "Any", args: "Any", kwargs: "Any", state: "Any", own: "tuple[Any, ...]") -> str:
         told: tuple[Any, ...] = (how, value)
         if self._tells:
             printed, consumed = self._entered.left()
-            told = *told, args, kwargs, printed if value is None or state.get("captures") else "", consumed
+            told = *told, args, kwargs, printed if value is None or state.get("captures") else "", consumed, own
         try:
             return values.write(told, self._program)
         except values.UnsendableError as error:

@@ -135,6 +135,8 @@ class Asker(values.Context):
         self._given: dict[int, tuple[int, Any, str]] = {}
         """id() of an answer -> call, answer, and the reply."""
         self._answers: dict[int, Any] = {}
+        self._own: list[Any] = []
+        """What can change in the last call."""
         self._resolves = False
 
     # --- names ---
@@ -172,7 +174,8 @@ class Asker(values.Context):
         """Return a reference to an answer; None if the tests have changed it, so that its contents are sent."""
         del self._given[id(value)]
         try:
-            unchanged = values.write(values.read(reply, self)[1], self) == values.write(value, self)
+            given = self.changed(values.read(reply, self)[1])
+            unchanged = values.write(given, self) == values.write(value, self)
         finally:
             self._given[id(value)] = number, value, reply
         if not unchanged and isinstance(value, values.Tree):
@@ -210,8 +213,11 @@ class Asker(values.Context):
 
     def written(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a call as it is sent."""
+        writer = values.Writer(self)
         try:
-            return values.write((target, args, kwargs, self.state.now()), self)
+            text = writer.written((target, args, kwargs, self.state.now()))
+            self._own = writer.objects
+            return text
         except values.UnsendableError as error:
             self.refuse(f"the tests pass a value that cannot be serialized: {error}")
 
@@ -235,10 +241,11 @@ class Asker(values.Context):
         """Make a call; return RETURNED and its value, or RAISED and the exception."""
         number, reply = self._answer(self.written(target, args, kwargs))
         self.used += 1
-        how, value, printed, consumed = self._read(reply, args, kwargs)
+        how, value, printed, consumed = self._read(reply)
         self.state.after(printed, consumed)
         if how == RETURNED:
-            value = self._answers[number] = self.changed(value)
+            # A constant of the program is no answer on which calls could depend.
+            value = self._answers[number] = value if target[0] == "value" else self.changed(value)
             is_own = any(value is one for one in (*args, *kwargs.values()))
             if not is_own and self.changeable(value):
                 self._given[id(value)] = number, value, reply
@@ -253,14 +260,14 @@ class Asker(values.Context):
         # What was read from a message is an object of its own, but for the values that Python has only once.
         return found in _KEPT or (found in {"str", "bytes", "tuple"} and len(value) > 1) or found == "datetime"
 
-    def _read(self, reply: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reply:
+    def _read(self, reply: str) -> Reply:
         try:
-            how, value, *rest = read_reply(reply, self, own=((2, args), (3, kwargs)))
+            how, value, *rest = read_reply(reply, self, self._own)
         except values.MalformedError as error:
             raise NotTellingError(f"the program sent a malformed value ({error})") from None
         if how == UNSENT:
             raise UnconfirmedError(f"the program returned what cannot be serialized: {str(value)[:200]}")
-        return how, value, *rest[2:]
+        return how, value, *rest[2:4]
 
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing can be confirmed."""
@@ -269,18 +276,18 @@ class Asker(values.Context):
 
 
 def read_reply(reply: str, context: values.Context, own: Any = ()) -> Reply:
-    """Return (how, value, arguments, named arguments, printed, consumed); raises MalformedError."""
+    """Return (how, value, arguments, named arguments, printed, consumed, objects); raises MalformedError."""
     is_short = reply.startswith('[["tuple",[1,2]]')
     found = values.read(reply, context, () if is_short else own)
-    if type(found) is not tuple or len(found) not in (2, 6):
+    if type(found) is not tuple or len(found) not in (2, 7):
         raise values.MalformedError("not a reply")
-    how, value, args, kwargs, printed, consumed = found if len(found) == 6 else (*found, (), {}, "", 0)
-    kinds = list(map(type, (args, kwargs, printed, consumed)))
-    if how not in (RETURNED, RAISED, UNSENT) or kinds != [tuple, dict, str, int]:
+    how, value, args, kwargs, printed, consumed, objects = found if len(found) == 7 else (*found, (), {}, "", 0, ())
+    kinds = list(map(type, (args, kwargs, printed, consumed, objects)))
+    if how not in (RETURNED, RAISED, UNSENT) or kinds != [tuple, dict, str, int, tuple]:
         raise values.MalformedError("not a reply")
     if how == RAISED and not isinstance(value, (Exception, SystemExit)):
         raise values.MalformedError("an exception that is none")
-    return how, value, args, kwargs, printed, consumed
+    return how, value, args, kwargs, printed, consumed, objects
 
 
 # --- substitutes ---

@@ -67,7 +67,7 @@ def value_of(reply: str, *, left: bool = False) -> Any:
     try:
         if (short := wire.digest_of(reply)) is not None:
             return Large(f"an answer of {short[1]:,} characters, {short[0]}")
-        how, value, args, kwargs, printed, _ = read_reply(reply, Seen())
+        how, value, args, kwargs, printed, *_ = read_reply(reply, Seen())
         if how == UNSENT:
             return Opaque(value if value.startswith("a value of ") else f"a value of type {value}")
         if how == RAISED:

@@ -76,7 +76,7 @@ class _Expecting(Asker):
             if isinstance(value, Expect):
                 self.refuse("the tests compare two answers")
             try:
-                reply = values.write((RETURNED, value, args, kwargs, "", 0), self)
+                reply = values.write((RETURNED, value, args, kwargs, "", 0, ()), self)
             except values.UnsendableError as error:
                 self.refuse(f"the tests expect a value that cannot be serialized: {error}")
             if self.replies[number] not in (None, reply):

@@ -11,7 +11,7 @@ import sys
 from typing import NamedTuple
 
 from grade_sandbox import values
-from grade_sandbox.candidate.answering import RETURNED, UNSENT
+from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
 from grade_sandbox.judging import calls as calls_shown
 from grade_sandbox.judging.sameness import MAX_PLACES, places, plain, same, without_order
 from grade_sandbox.judging.seen import (
@@ -85,7 +85,7 @@ class Likeness:
         """Whether the reference returns nothing, prints nothing and changes no argument: nothing can be compared."""
         return all(
             how == RETURNED and value is None and not printed and same(args, call.args) and same(kwargs, call.kwargs)
-            for call, (how, value, args, kwargs, printed, _) in zip(self._calls, self._expected, strict=True)
+            for call, (how, value, args, kwargs, printed, *_) in zip(self._calls, self._expected, strict=True)
         )
 
     def compare(self) -> None:
@@ -102,6 +102,9 @@ class Likeness:
             self._compare_one(number, expected, returned)
 
     def _compare_one(self, number: int, expected: Reply, returned: Reply) -> None:
+        if self._calls[number].target[0] == "op" and expected[0] == RAISED and isinstance(expected[1], TypeError):
+            self.same += 1  # Python asks by itself for what only some classes have: `list` for a length
+            return
         if UNSENT in (expected[0], returned[0]) or expected[0] != returned[0]:
             if returned[0] == UNSENT:
                 self._doubt(number, f"it cannot be serialized: {returned[1]}", returned)
@@ -193,9 +196,9 @@ class Likeness:
     def _as_left(self) -> list[str]:
         made = list(self._texts)
         for number in self._left:
-            how, value, _, _, printed, consumed = self.context.reply(made[number])
-            _, _, args, kwargs, _, _ = self.context.reply(self._expected_texts[number])
-            made[number] = values.write((how, value, args, kwargs, printed, consumed), self.context)
+            how, value, _, _, printed, consumed, _ = self.context.reply(made[number])
+            _, _, args, kwargs, _, _, own = self.context.reply(self._expected_texts[number])
+            made[number] = values.write((how, value, args, kwargs, printed, consumed, own), self.context)
         return made
 
     def _with(self, texts: Sequence[str], changes: Sequence[tuple[Place, Any]]) -> list[str]:
@@ -205,7 +208,7 @@ class Likeness:
         for place, new in changes:
             by_call.setdefault(place.call, []).append((place, new))
         for number, replaced in by_call.items():
-            how, value, args, kwargs, printed, consumed = self.context.reply(made[number])
+            how, value, args, kwargs, printed, consumed, own = self.context.reply(made[number])
             for place, new in replaced:
                 if place.root == VALUE:
                     value = _put(value, place.way, new)
@@ -213,7 +216,7 @@ class Likeness:
                     printed = new if isinstance(new, str) else ""
                 else:
                     args = _put(args, (place.root, *place.way), new)
-            made[number] = values.write((how, value, args, kwargs, printed, consumed), self.context)
+            made[number] = values.write((how, value, args, kwargs, printed, consumed, own), self.context)
         return made
 
 

@@ -126,6 +126,7 @@ class _Record:
 
     def load(self, spec: Task, names: list[str]) -> None:
         """Execute the reference, and find out how the names are found that the tests use."""
+        process.enlarge_stack()
         self._beside = _Beside()
         with self._beside:
             given: Candidate = {
@@ -133,7 +134,9 @@ class _Record:
                 "source": spec["reference"] or "", "names": {},
             }  # fmt: skip
             program = Program(given)
-            self.names = {name: how for name in names if (how := _how(name, program.namespace))}
+            found = {name: _how(name, program.namespace) for name in (*names, *spec["stubs"])}
+            # What the reference takes from a library is no function that a program has to write.
+            self.names = {n: how for n, how in found.items() if how and (n in names or how.startswith("import:"))}
             program.ask(name for name, how in self.names.items() if how == "class")
             self._answerer = Answerer(given, program, Entered(self._beside.printed))
 

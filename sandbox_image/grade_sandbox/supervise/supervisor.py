@@ -203,7 +203,8 @@ class Supervisor:
             if work == "judge":
                 given = [*tests["calls"], said.decode()]
                 expected = [run.decode() for run in tests.get("expected", ())]
-            numeric = needs_numpy([tests["signature"], tests["test"]], [*given, *expected])
+            texts = [tests["signature"], tests["test"], str(tests.get("reference") or "")]
+            numeric = needs_numpy(texts, [*given, *expected])
         pid = self.judge.prepare(numeric=numeric)
         results = dialogue.Results(self.judge.result_fd, fields, limit)
         observed = self._watched(job, pid, results)
