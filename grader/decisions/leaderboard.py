@@ -125,7 +125,9 @@ def _named_apart(runs: Sequence[Run]) -> list[Run]:
         alike = [RunName(results=str(PurePath(folder, "run"))) for folder in folders]
         named = [one.name for one in told_apart(alike)]
         names = [msgspec.structs.replace(name, name=folder) for name, folder in zip(names, named, strict=True)]
-    apart = iter(told_apart(names))
+    else:
+        names = told_apart(names)
+    apart = iter(names)
     return [(name if name.name or name.model else next(apart), report) for name, report in runs]
 
 

@@ -91,7 +91,7 @@ def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _lowest(report: Report, name: str) -> Metric | None:
-    """Return the group with the lowest careful value; None if all groups are as good as the whole."""
+    """Return the group with the lowest careful value; None if several have it, or all are as good as the whole."""
     overall = report.metric(name, "careful")
     groups = [
         m for m in report.metrics if m.name == name and m.reading == "careful" and m.group and m.value is not None
@@ -99,4 +99,5 @@ def _lowest(report: Report, name: str) -> Metric | None:
     lowest = min(groups, key=lambda metric: metric.value or 0, default=None)
     if lowest is None or overall is None or lowest.value is None or overall.value is None:
         return None
-    return lowest if lowest.value < overall.value else None
+    ties = sum(metric.value == lowest.value for metric in groups)
+    return lowest if lowest.value < overall.value and ties == 1 else None

@@ -57,7 +57,7 @@ def metrics(samples: list[SampleResult]) -> list[Metric]:
     most = max((sample.sample for sample in samples), default=0) + 1
     has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
     if most > 1 and not has_filters:  # the texts of two filters are no two answers
-        rows += _counted_rows(samples, f"maj@{most}", majority)
+        rows += _counted_rows(with_samples(samples, most), f"maj@{most}", majority)
     for name in dict.fromkeys(name for fact in facts.values() for name in fact.together):
         sets = {qid: fact.together[name] for qid, fact in facts.items()}
         rows += metric_rows(samples, f"{name}_accuracy", partial(_sets, sets=sets))
@@ -111,9 +111,14 @@ def majority(samples: list[SampleResult], reading: ReadingName) -> list[Observat
     return [_majority(members, reading) for members in by_observation(samples).values()]
 
 
-def majority_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    """Return whether a task's most frequent answer is correct."""
-    return _majority(list(members), reading).value
+def with_samples(samples: list[SampleResult], count: int) -> list[SampleResult]:
+    """Return the samples of the tasks that have so many."""
+    return [one for members in by_observation(samples).values() if len(members) >= count for one in members]
+
+
+def majority_credit(members: Sequence[SampleResult], reading: ReadingName, votes: int) -> float | None:
+    """Return whether a task's most frequent answer is correct; None if it has fewer samples than votes."""
+    return _majority(list(members), reading).value if len(members) >= votes else None
 
 
 def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:

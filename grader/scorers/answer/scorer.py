@@ -74,7 +74,7 @@ GLOSSARY = {
     "recall": 'The share of the questions with the answer "yes" that are answered so.',
     "f1": "The harmonic mean of precision and recall.",
     "yes_ratio": 'The share of answers that are "yes".',
-    "maj@*": "The share of questions whose most frequent answer, of k samples, is correct.",
+    "maj@*": "The share of questions with k samples whose most frequent answer is correct.",
     "gsm8k": "The number after ####.",
     "lm-eval-flexible": "The last number of the text.",
     "pope": '"no" if the first sentence has no or not as a word, else "yes".',
@@ -187,16 +187,22 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         values = super().observations(report, name, reading, group)
         if name != "accuracy" and not name.startswith("maj@"):
             return values
-        samples = [sample for members in in_group(report, group).values() for sample in members]
+        tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= _votes(name)}
+        samples = [sample for members in tasks.values() for sample in members]
         observe = answer_metrics.majority if name.startswith("maj@") else each_task
         found = answer_metrics.counted(samples, reading, group=group, observe=observe)
-        return {qid: one.value for qid, one in zip(values, found, strict=True)}
+        return values | {qid: one.value for qid, one in zip(tasks, found, strict=True)}
 
     def observe(self, name: str) -> Observe | None:
         """Accuracy and the majority's accuracy are means over questions; F1 is not."""
         if name.startswith("maj@"):
-            return answer_metrics.majority_credit
+            return partial(answer_metrics.majority_credit, votes=_votes(name))
         return mean_credit if name == "accuracy" else None
+
+
+def _votes(name: str) -> int:
+    """Return the number of samples that a question needs for a metric: k of `maj@k`, else 1."""
+    return int(name.removeprefix("maj@")) if name.startswith("maj@") else 1
 
 
 def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask:

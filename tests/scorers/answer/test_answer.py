@@ -94,6 +94,10 @@ def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path
     found = {m.name: m.value for m in report.metrics if m.reading == "official"}
     assert found["accuracy"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1) / 3)
     assert found["maj@3"] == pytest.approx(200 / 3)
+    fewer = texts | {"1": ["#### 1"]}
+    report = graded("gsm8k", tmp_path, [{"qid": q, "predictions": p} for q, p in fewer.items()], protocol="gsm8k")
+    (majority,) = [m for m in report.metrics if (m.name, m.reading) == ("maj@3", "official")]
+    assert (majority.value, majority.n) == (100, 2), "question 1 has one sample, which is no majority of three"
 
 
 @pytest.mark.parametrize(
