@@ -236,8 +236,8 @@ class Document:
     """The columns of the records if there are none."""
     suites: Callable[[], Iterable[Suite]] | None = None
     """Returns a verdict for each item (JUnit); None: the document is not about items."""
-    evidence: Callable[[], Iterable[str]] = tuple
-    """Returns the evidence for every verdict, in lines."""
+    evidence: Callable[[], Table | None] = lambda: None
+    """Returns the evidence for every verdict."""
     items: Callable[[], Items] | None = None
     """Collects what a page shows of each item; None: it shows no items."""
     source: str = ""

@@ -51,7 +51,10 @@ def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(t
     shutil.copy(VSTAR / "predictions.json", tmp_path)
     data = ["--data", VSTAR / "questions.jsonl"]
     done = grade("predictions.json", "-b", "vstar", *data, "-v", cwd=tmp_path)
-    assert "0 #0 correct wrong" in done.stderr.splitlines()
+    assert done.stderr.startswith("vstar"), "the title is first"
+    table = done.stderr.partition("Evidence for every verdict")[2]
+    (row,) = [line.split() for line in table.splitlines() if line.startswith("0 #0")]
+    assert row == ["0", "#0", "correct", "B", "(starts_with_letter)", "wrong", "C", "(declaration)", "reads:", "C"]
     words = "show", "vstar", "0", "--results", "predictions_results.json"
     assert "note: The questions cannot be shown: The data of vstar" in grade(*words, cwd=tmp_path).stdout
     said = grade(*words, *data, cwd=tmp_path).stdout
@@ -73,7 +76,9 @@ def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Pat
     test = "failed test (official run)"
     shown = f"first call with another answer solution(3, 0); expected 270.0; returned 90.0; {test} assert"
     kinds = "right calls 5 of 7 (same answer as the reference solution), 2 of the same kind"
-    assert f"    {kinds}; {shown} solution(3, 0) == 270" in view.document(report).evidence()
+    *_, (item, _, careful, evidence) = view.document(report).evidence().rows
+    assert (item.text, careful.text.split()[0]) == (f"{failed.qid} #1", "failed")
+    assert evidence.text.endswith(f"{kinds}; {shown} solution(3, 0) == 270")
     write(report, tmp_path)
     words = ["show", report.benchmark, failed.qid, "--results", "a_results.json"]
     said = grade(*words, "--sample", failed.sample, cwd=tmp_path).stdout

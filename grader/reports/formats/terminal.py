@@ -38,10 +38,10 @@ _JOINTS = re.compile(r"(?<=\w)([-_/=]+)(?=\w)")
 def render(document: Document, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
     """Return the document as text. On a narrow terminal names and headings are broken between words, values never.
 
-    `verbose`: begin with the evidence for every verdict, and show all groups, however many there are.
+    `verbose`: end with the evidence for every verdict, and show all groups, however many there are.
     """
     bold = "\x1b[1m{}\x1b[0m" if colour else "{}"
-    lines = [*(document.evidence() if verbose else ()), bold.format(clean(document.title)), ""]
+    lines = [bold.format(clean(document.title)), ""]
     for section, parts in document.on("terminal"):
         hidden = [] if verbose else _hidden(parts)
         heads = [bold.format(clean(section.title))] if section.title and not hidden else []
@@ -54,6 +54,8 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
                 title = bold.format(clean(part.title)) if has_title(parts, at) else ""
                 lines += _table(part, width, colour=colour, title=title)
         lines += hidden
+    if verbose and (evidence := document.evidence()) is not None:
+        lines += ["", *_table(evidence, width, colour=colour, title=bold.format(clean(evidence.title)))]
     return "\n".join(lines).rstrip() + "\n"
 
 

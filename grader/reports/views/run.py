@@ -120,7 +120,7 @@ def document(
         records=lambda: records_of(run.report),
         columns=COLUMNS,
         suites=lambda: suites(run.report, gates, reading),
-        evidence=lambda: evidence_of(run),
+        evidence=lambda: evidence_of(run, {} if material is None else material(run.report).predictions),
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",
     )

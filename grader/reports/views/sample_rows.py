@@ -1,15 +1,15 @@
-"""A run's samples for other programs: a record of each for tables, and lines of evidence for every verdict."""
+"""A run's samples: a record of each for other programs, and a table with the evidence for every verdict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports.text import clean
+from grader.reports.document import Column, Table, cells
 from grader.reports.why import facts_of
 from grader.results import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.reports.findings import Findings
     from grader.results import Reading, Report, SampleResult
@@ -18,6 +18,7 @@ PARTS = ("outcome", "credit", "answer", "rule", "detail")
 COLUMNS = ["qid", "sample", "unit", *(f"{reading}_{part}" for reading in READINGS for part in PARTS), "seconds"]
 """The columns of the records of a report without groups."""
 LONGEST_DETAIL = 200
+LONGEST_ANSWER = 40
 LONGEST_EVIDENCE = 500
 
 
@@ -53,12 +54,29 @@ def _number(number: float) -> float:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def evidence_of(run: Findings) -> Iterator[str]:
-    """Yield the outcomes of each sample, and what the scorer knows of one that lost credit: a test, another answer."""
-    for sample in run.report.samples:
-        outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
-        detail = clean(sample.careful.detail)[:LONGEST_DETAIL]
-        yield f"{clean(sample.qid)} #{sample.sample} {outcomes} {detail}".rstrip()
-        if not sample.official.credit == sample.careful.credit == 1:
-            because = "; ".join(f"{name} {' '.join(text.split())}" for name, text in facts_of(run.scorer, sample))
-            yield from [f"    {clean(because)[:LONGEST_EVIDENCE]}"] if because else []
+def evidence_of(run: Findings, predictions: Mapping[str, list[str]]) -> Table:
+    """Return a row per sample: both verdicts with answer and rule, the words of the reply, and what the scorer knows.
+
+    `predictions`: the raw outputs by qid, as far as they are known.
+    """
+    columns = [Column(name="item", kind="name")]
+    columns += [Column(name=name, kind="word") for name in READINGS]
+    return Table(
+        title="Evidence for every verdict",
+        columns=[*columns, Column(name="evidence", kind="sentence")],
+        rows=[cells(_evidence(run, sample, predictions.get(sample.qid, []))) for sample in run.report.samples],
+    )
+
+
+def _evidence(run: Findings, sample: SampleResult, texts: list[str]) -> Iterator[str]:
+    yield f"{sample.qid} #{sample.sample}"
+    for reading in (sample.official, sample.careful):
+        answer = reading.answer[:LONGEST_ANSWER] if reading.answer else ""
+        yield " ".join(filter(None, (reading.outcome.value, answer, f"({reading.rule_name})" * bool(reading.rule))))
+    parts = [sample.careful.detail[:LONGEST_DETAIL]]
+    if sample.sample < len(texts) and isinstance(sample.careful.span, tuple):
+        start, end = sample.careful.span
+        parts.append(f"reads: {texts[sample.sample][start : min(end, start + LONGEST_DETAIL)]}")
+    if not sample.official.credit == sample.careful.credit == 1:
+        parts += [f"{name} {text}" for name, text in facts_of(run.scorer, sample)]
+    yield " ".join("; ".join(filter(None, parts)).split())[:LONGEST_EVIDENCE]
