@@ -288,7 +288,9 @@ def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None
         return "the careful reading judges no task; the notes of the report say why"
     if metric is not None:
         return f"it was not judged{_bounds(metric)}; name a judge (--judge-model)"
-    return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to compare it with"
+    return (
+        LOST if report.samples else f"the data of {report.split} has no answers, so there is nothing to compare it with"
+    )
 
 
 def _only_in(report: Report) -> str:

@@ -128,7 +128,7 @@ class HasOptions(Capability):
         report = earlier.existing()
         if not report.samples:
             raise UsageError(
-                f"--score-only: {earlier.split} has no public answers, so there is nothing to score again."
+                f"--score-only: the data of {earlier.split} has no answers, so there is nothing to score again."
             )
         return Scored(samples=report.samples)
 

@@ -137,7 +137,7 @@ def test_a_gate_on_a_group_counts_the_tasks_of_the_group() -> None:
 
 def test_a_split_without_public_answers_meets_no_gate_and_says_why() -> None:
     found = line(report([], split="test-en"), "accuracy=0")
-    assert (found.state, found.reason[:29]) == ("blocked", "test-en has no public answers")
+    assert (found.state, found.reason[:34]) == ("blocked", "the data of test-en has no answers")
 
 
 def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:

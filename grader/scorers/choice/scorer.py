@@ -329,7 +329,7 @@ def _verdict(version: str, reply: choice_items.Reply) -> bool | None:
 
 
 def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
-    """Make a submission, because the answers are not public: the table that the benchmark's server scores."""
+    """Make VLMEvalKit's table of the predictions, because the data has no answers."""
     several = [
         f"{qid}: a submission has one prediction per row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
     ]
@@ -345,7 +345,7 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         ]
         return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
 
-    notes = [f"{run.split} has no public answers, so there are no scores, only a submission file."]
+    notes = [f"The data of {run.split} has no answers, so there are no scores, only a submission file."]
     return Scored(samples=[], metrics=[], notes=notes, write_own=write)
 
 

@@ -237,7 +237,7 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
 
 
 def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    note = "test-en has no public answers, so there are no scores, only a submission file."
+    note = "The data of test-en has no answers, so there are no scores, only a submission file."
     advice = "To use 3.10, run `grade image build --python 3.10`."
     report = Report(
         benchmark="mmbench", scorer="circular", split="test-en", protocol="vlmevalkit-2026-06", metrics=[],

@@ -161,9 +161,16 @@ def test_without_answers_the_product_is_the_submission_table_in_the_official_lay
     assert sheet["J2"].data_type == "s"
     report = graded.report
     assert (report.metrics, report.samples) == ([], [])
-    assert report.notes == ["test-en has no public answers, so there are no scores, only a submission file."]
+    assert report.notes == ["The data of test-en has no answers, so there are no scores, only a submission file."]
     with pytest.raises(UsageError, match="nothing to score again"):
         grade(path, Options(benchmark="mmbench", data=data, split="test-en", score_only=True), Silent())
+
+
+def test_a_test_split_whose_data_has_answers_is_scored(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "A", "1000001": "B"})
+    report = grade(path, Options(benchmark="mmbench", data=data, split="test-en-v11"), Silent()).report
+    assert report.metric("circular_accuracy", "careful").value == 100
 
 
 def test_a_submission_of_first_passes_alone_has_the_rotated_rows(tmp_path: Path) -> None:
