@@ -243,6 +243,7 @@ WEAK: dict[str, tuple[str, str, bool]] = {
     "truth": (returning("a > 1"), "assert solution(2)\nassert not solution(1)", True),
     "truth for a match": ("import re\ndef solution(a):\n    return re.match('a', a)\n", "assert solution('ab')\nassert not solution('b')", True),
     "None": (returning("None"), "assert solution(2) is None", True),
+    "sorts its argument": ("def solution(a):\n    a.sort()\n    return a[-1]\n", "assert solution([3, 1]) == 3", True),
     "every one in a list": (returning("a + 1"), "assert [solution(n) for n in (1, 2)] == [2, 3]", True),
     "unittest": (returning("a + 1"), "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(solution(1), 2)\n        self.assertTrue(solution(-2) == -1)\nunittest.defaultTestLoader.loadTestsFromTestCase(T).debug()", True),
     "another number": (returning("a + 0.5 + 1e-3"), "assert abs(solution(2) - 2.5) < 1e-2", True),

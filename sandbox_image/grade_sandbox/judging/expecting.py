@@ -71,12 +71,13 @@ class _Expecting(Asker):
         number = len(self.calls)
         self.calls.append(self.written(target, args, kwargs))
         self.replies.append(None)
+        own = tuple(self._own)
 
         def note(value: Any) -> None:
             if isinstance(value, Expect):
                 self.refuse("the tests compare two answers")
             try:
-                reply = values.write((RETURNED, value, args, kwargs, "", 0, ()), self)
+                reply = values.write((RETURNED, value, args, kwargs, "", 0, own), self)
             except values.UnsendableError as error:
                 self.refuse(f"the tests expect a value that cannot be serialized: {error}")
             if self.replies[number] not in (None, reply):
