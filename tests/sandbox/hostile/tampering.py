@@ -23,15 +23,15 @@ class Start:
 def forge():
     frame = sys._getframe()
     while frame:
-        if "Reply" in frame.f_globals:
-            frame.f_globals["Reply"].written = lambda reply: REPLY
+        if "Answerer" in frame.f_globals:
+            frame.f_globals["Answerer"].answer = lambda answerer, call: REPLY
         frame = frame.f_back
 class Forge:
     forge()
 def solution(x):
     return 0
 """
-"""Replaces what writes answers. tests/sandbox/test_forged_answers.py has other answers, without a grader around."""
+"""Replaces what writes answers."""
 _LOOSE_TESTS = "".join(
     f"R, E = solution({n}), {wanted}.0\nassert abs(R - E) <= 1e-9 * max(abs(R), abs(E))\n"
     for n, wanted in ((3, 7392), (5, 1187))
@@ -212,10 +212,10 @@ def solution(x):
         for name, reply, says in (
             (
                 "infinity-by-its-exponent",
-                """b'[["tuple",[1,2]],["str","returned"],["float","inf"]]'""",
-                "a number that is not finite|a test fails",
+                """'[["tuple",[1,2]],["str","returned"],["float","inf"]]'""",
+                "a number that is not finite",
             ),
-            ("grows-beyond-a-message", "b'\\xff' * (11 << 20)", ""),
+            ("grows-beyond-a-message", "'\\xff' * (20 << 20)", ""),
         )
     ),
 ]
