@@ -6,6 +6,7 @@ texts, or numbers of statements. All other prose is for a judge.
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -304,16 +305,21 @@ class Choice:
         return Named(frozenset(found[0]), start, found[1], "option_text")
 
     @cached_property
-    def _items(self) -> frozenset[str]:
-        """The letters that begin lines, if they are many: a list of options."""
-        letters = {m[1].upper() for m in _ITEM.finditer(self.low)} & set(self.options.letters)
-        return frozenset(letters if len(letters) > 2 or len(letters) == len(self.options.letters) > 1 else ())
+    def _items(self) -> frozenset[int]:
+        """Where lines of a list of options begin. A letter that comes back alone is no item: it is the answer."""
+        items = [(m.start(), self._line_end(m.end()), m[1].upper()) for m in _ITEM.finditer(self.low)]
+        letters = {letter for _, _, letter in items} & set(self.options.letters)
+        if not (len(letters) > 2 or len(letters) == len(self.options.letters) > 1):
+            return frozenset()
+        # Between an item and the next one there are only blank lines.
+        pairs = itertools.pairwise(items)
+        beside = {at for one, two in pairs if not self.low[one[1] : two[0]].strip() for at in (one[0], two[0])}
+        first = {letter: start for start, _, letter in reversed(items)}
+        return frozenset(at for at, _, letter in items if letter in letters and (at in beside or first[letter] == at))
 
     def _is_item(self, start: int) -> bool:
         """Whether a place is in a line of a list of options."""
-        line = self.low.rfind("\n", 0, start) + 1
-        item = _ITEM.match(self.low, line) if self._items else None
-        return item is not None and item[1].upper() in self._items
+        return self.low.rfind("\n", 0, start) + 1 in self._items
 
     # --- sentences ---
 

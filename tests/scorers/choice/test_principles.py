@@ -241,3 +241,19 @@ def test_equal_quantities_are_the_same_answer(said: str, option: str) -> None:
 @pytest.mark.parametrize("said", ["20 m", "2 cm", "-20 cm", "20 kg", "20.5"])
 def test_another_quantity_is_another_answer(said: str) -> None:
     assert letter(said, {"A": "20 cm", "B": "30 cm"}) is None
+
+
+LISTED = "The options are:\n- (A) red - warm\n- (B) blue - cold\n- (C) green - neither\n- (D) yellow - warm\n\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        (f"{LISTED}The lamp is the cold one.\n\n(B) blue", "B"),
+        (f"{LISTED}Of these I cannot say which.", "no_answer"),
+        (f"{LISTED}Once more:\n(A) red\n(B) blue\n(C) green\n(D) yellow", "no_answer"),
+    ],
+)
+def test_a_letter_that_comes_back_behind_the_list_of_options_is_the_answer(reply: str, letter: str) -> None:
+    reading = read_choice(reply, {"A": "red", "B": "blue", "C": "green", "D": "yellow"})
+    assert (reading.letter or reading.outcome) == letter
