@@ -25,7 +25,7 @@ def test_a_task_whose_reference_or_tests_need_it_is_unscored_and_named(tmp_path:
     task = {"stub": "def f(x):\n", "tests": "assert f(1) == 1\n", "ref": PROGRAM}
     rows = [
         task | {"id": "usable"},
-        task | {"id": "reference", "ref": f"import no_such_module\n{PROGRAM}"},
+        task | {"id": "reference", "ref": "import no_such_module\ndef f(x):\n    return no_such_module.g(x)\n"},
         task | {"id": "tests", "tests": "import no_such_module\nassert f(1) == 1\n"},
         task | {"id": "large", "ref": "def f(x):\n    return len(bytearray(3 << 30)) and x\n"},
     ]

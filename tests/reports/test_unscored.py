@@ -60,7 +60,7 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
     made = as_file(name, _unjudged()).decode()
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
     if name == "x.md":
-        assert "| `mr_score` | 15.2 to 44.2 | **31.0 to 76.3** |  | 12 |" in made
+        assert "| `mr_score` | 15.2 to 44.2 | 31.0 to 76.3 |  | 12 |" in made
         assert (
             "Why: not judged; official 7, careful 12. Excluded from `mr_score`, `acc_step` and `acc_reason` (" in made
         )
