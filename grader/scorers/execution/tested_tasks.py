@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
+    from grader.sandbox.answer import Evidence
     from grader.scorers.execution.answering import Tools
     from grader.scorers.execution.settling import Made
     from grader.scorers.execution.spool import StoredAnswers
 
 NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
 SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
+UNFINISHED = "recording the calls of its tests did not finish"
+MEMORY = "it needs more memory than the limit, so give more with --memory"
 FEW_ANSWERS = 64
 """If a program has used up its time after more answers than this, it may have needed it to send them."""
 HASH_SEEDS = 0, 1
@@ -67,7 +70,8 @@ class TestedTasks:
             if isinstance(result, str) or result.record is None:
                 found[qid] = Lost(result if isinstance(result, str) else "it was not recorded")
             elif result.record.recorded is None:
-                found[qid] = NotJudged("recording the calls of its tests did not finish")
+                is_beside = self._tasks[qid].reference is not None and not alone
+                found[qid] = _Failed(_stopped(result.record.evidence)) if is_beside else NotJudged(UNFINISHED)
             else:
                 found[qid] = self._state(qid, result.record.recorded)
         return found
@@ -249,10 +253,14 @@ def _why(verdict: Verdict) -> str:
     judgement = verdict.judgement
     if judgement is None:
         return verdict.lost
-    evidence = judgement.evidence
-    if evidence.stopped in {"memory", "shared"} or evidence.oom or "MemoryError" in judgement.reason:
-        return "it needs more memory than the limit, so give more with --memory"
-    return judgement.reason or f"it was stopped ({evidence.stopped or evidence.status})"
+    return MEMORY if "MemoryError" in judgement.reason else judgement.reason or _stopped(judgement.evidence)
+
+
+def _stopped(evidence: Evidence) -> str:
+    """Return what stopped a reference solution."""
+    if evidence.stopped in {"memory", "shared"} or evidence.oom:
+        return MEMORY
+    return f"it was stopped ({evidence.stopped or evidence.status})"
 
 
 def _passes(verdict: Verdict) -> bool:
