@@ -131,6 +131,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The settings of one scorer, which adds its own fields. Runs with different settings are not compared."""
 
 
+class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A grouping that is computed from a column."""
+
+    source: str
+    """The column."""
+    values: dict[str, str]
+    """Value -> label."""
+    otherwise: str = ""
+    """The label of all other values; empty: they have none."""
+
+
+class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Tasks that are one set: `columns` and the pattern's groups have the same values, or they are in adjacent rows."""
+
+    columns: list[str] = []
+    id_pattern: str = ""
+    """A regular expression for the beginning of an id."""
+    rows: int = 0
+    """The number of adjacent rows that are a set."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a pattern that is none or has no group, and for sets of one task."""
+        try:
+            groups = re.compile(self.id_pattern).groups
+        except re.error as error:
+            raise ValueError(f"id_pattern is not a regular expression: {error}") from None
+        if not groups and (self.id_pattern or not (self.columns or self.rows > 1)):
+            raise ValueError("name `columns`, an `id_pattern` with groups in parentheses, or `rows` (2 or more)")
+
+
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A declaration, read from benchmark.toml."""
 
@@ -153,6 +183,15 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     inference: Inference = Inference()
     predictions: Fields | None = None
     """Where prediction files have what is graded, if no known tool writes them."""
+    derived: dict[str, Derived] = {}
+    """Name of an additional grouping -> how it is computed from a column."""
+    together: dict[str, Together] = {}
+    """Name -> tasks that count only if all of them are right (`NAME_accuracy`)."""
+    mean_over: str | list[str] = []
+    """A grouping whose labels count alike in the main metric, which is the mean over them; of several, each is within
+    the one before."""
+    f1_of: tuple[str, str] | None = None
+    """Two groups (`field=label`): the main metric is the harmonic mean of their accuracies."""
     settings: Settings = Settings()
     """The scorer's own settings. Those that are not the scorer's defaults are recorded in the results."""
     also_named: dict[str, str] = {}
@@ -165,6 +204,11 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The folder of the declaration (set by `load`)."""
     bundled: bool = False
     """Whether it is bundled with grade (set by `load`)."""
+
+    @property
+    def levels(self) -> list[str]:
+        """The groupings of `mean_over`, from the outermost."""
+        return [self.mean_over] if isinstance(self.mean_over, str) else self.mean_over
 
     def split(self, name: str | None) -> tuple[str, Split]:
         """Return the named split, or the default one; raises UsageError."""

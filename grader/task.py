@@ -34,6 +34,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """The right answer, for people; None if it is not public or not a text."""
     groups: Mapping[str, str | list[str]] = {}
     """Category field -> label or labels."""
+    together: Mapping[str, str] = {}
+    """Name of a kind of set -> the set to which it belongs."""
     blocks: tuple[Block, ...] = ()
     """Other parts of the question: a hint, a signature, the solution under review."""
     row: Mapping[str, Any] = {}

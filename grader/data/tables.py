@@ -33,6 +33,15 @@ BROKEN_SHARE = 0.05
 _DUPLICATE = "several rows have this id"
 
 
+def cell(value: object) -> str | None:
+    """Return a cell's text: numbers as decimals, empty cells as None; "None", "NA" and "nan" are texts."""
+    if value is None or value == "" or value != value:  # noqa: PLR0124 - a NaN is an empty cell
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
 class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """Rows and their origin."""
 

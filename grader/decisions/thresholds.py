@@ -11,6 +11,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.results import labels_of
+from grader.scorers import aggregates
 from grader.scorers.capabilities import KnowsMetrics
 
 if TYPE_CHECKING:
@@ -93,9 +94,10 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
 
     Nothing is checked if the scorer does not know its metrics before scoring.
     """
-    names = list(KnowsMetrics.of(scorer).metric_names(run))
-    if not names:
+    own = KnowsMetrics.of(scorer).metric_names(run)
+    if not own:
         return
+    names = aggregates.names(run, own)
     groups: dict[str, None] = {}
     if any(line.group is not None for line in lines):
         groups = dict.fromkeys(label for task in run.tasks.values() for label in labels_of(task.groups))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.grading import earlier_run
 from grader.grading.inputs import Setup, choose, read
 from grader.grading.report import Graded, report_of
 from grader.observer import Silent
 from grader.predictions.record import counted
 from grader.results.outputs import stem_in
+from grader.scorers.aggregates import with_sets
 from grader.scorers.capabilities import HasOwnFile, RunsPrograms
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ def grade(
     if before is not None:
         before(setup.scorer, run)
     scored = setup.scorer.score(run)
+    scored = msgspec.structs.replace(scored, samples=with_sets(scored.samples, run.tasks))
     report = report_of(inputs, scored)
     return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, rows=inputs.rows)
 

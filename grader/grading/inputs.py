@@ -28,7 +28,7 @@ from grader.scorers.capabilities import HasOptions, HasOwnData, HasUnits
 from grader.scorers.interface import AnyRun, Run
 from grader.scorers.lookalikes import hinting
 from grader.scorers.registry import AnyScorer
-from grader.scorers.rows import rows_of
+from grader.scorers.rows import rows_of, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> 
 def load_tasks(setup: Setup) -> dict[str, Task]:
     """Return a benchmark's tasks, with all columns except the image; raises a GradeError."""
     rows = setup.rows(ColumnSet(None, setup.declared.columns.image))
-    return setup.scorer.tasks(setup.declared, setup.split, rows)
+    return tasks_of(setup.scorer, setup.declared, setup.split, rows)
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +118,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
         scored = rows.scored()
-        found = scorer.tasks(declared, setup.split, scored)
+        found = tasks_of(scorer, declared, setup.split, scored)
         file = positioned(file, found)
         tasks, made = HasUnits.of(scorer).complete(declared, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)

@@ -19,6 +19,7 @@ from grader.resources import version
 from grader.results import Provenance, Report, count_unscored
 from grader.results.file import encode_report
 from grader.results.outputs import results_path
+from grader.scorers import aggregates
 from grader.scorers.capabilities import HasOptions
 from grader.scorers.means import METHOD
 
@@ -113,11 +114,12 @@ def completed(report: Report, scored: Scored, setup: Setup, notes: list[str]) ->
         benchmark_name=declared.name,
         benchmark_description=declared.description,
         samples=scored.samples,
+        aggregation=aggregates.of(declared, setup.options.k),
         unscored=unscored,
         unscored_by_reading=by_reading,
         facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
         provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
         notes=notes,
     )
-    metrics = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
+    metrics = aggregates.metrics(setup.scorer, report, scored.metrics)
     return msgspec.structs.replace(report, metrics=metrics)

@@ -27,6 +27,7 @@ from grader.options import Options
 from grader.predictions.record import counted
 from grader.predictions.select import chosen as chosen_tasks
 from grader.scorers.capabilities import HasPrompts, HasUnits
+from grader.scorers.rows import tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def prepare(options: InferOptions) -> Prepared:
     declared, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
     check_questions(rows, declared)
-    tasks = HasUnits.of(scorer).tasks_to_ask(declared, scorer.tasks(declared, split, rows))
+    tasks = HasUnits.of(scorer).tasks_to_ask(declared, tasks_of(scorer, declared, split, rows))
     asks = HasPrompts.of(scorer)
     asking = _asking(options, asks, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)

@@ -18,7 +18,7 @@ from grader.errors import DataUnavailableError, GradeError, first_line
 from grader.predictions.record import counted
 from grader.scorers.capabilities import HasOwnData, HasUnits
 from grader.scorers.registry import scorer_of
-from grader.scorers.rows import rows_of
+from grader.scorers.rows import rows_of, tasks_of
 from grader.task import Task
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def gather(
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
             return Shown()
         predicted = [record.qid for record in file.records] if file else []
-        tasks, _ = HasUnits.of(scorer).complete(declared, scorer.tasks(declared, report.split, rows), predicted)
+        tasks, _ = HasUnits.of(scorer).complete(declared, tasks_of(scorer, declared, report.split, rows), predicted)
     except DataUnavailableError:
         changed = next((path for path in _places(report, folders)), None)
         also = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"

@@ -108,6 +108,8 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     """The family of its task, if tasks are variants of others."""
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
     """Category field -> label, or list of labels."""
+    together: Mapping[str, str] | msgspec.UnsetType = msgspec.UNSET
+    """Name of a kind of set -> the set whose tasks must all be right."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
     """`truncated`, if the prediction was cut off or its reasoning never ends; `alike`, if a program passes and answers
     otherwise than the reference solution."""
@@ -263,6 +265,17 @@ class UnscoredCounts(msgspec.Struct, frozen=True, kw_only=True):
     careful: int = 0
 
 
+class Aggregation(msgspec.Struct, frozen=True, kw_only=True):
+    """The metrics that a declaration and `-k` ask for, of every scorer."""
+
+    mean_over: list[str] = []
+    """Groupings whose labels count alike; of several, each is within the one before."""
+    f1_of: list[str] = []
+    """Two groups (`field=label`) of whose accuracies F1 is the harmonic mean."""
+    k: list[int] = []
+    """The numbers of samples of pass@k and pass^k; empty: all samples of a task."""
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """All results of one grading run."""
 
@@ -291,6 +304,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Code: the version of the careful rules."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own record of the run."""
+    aggregation: Aggregation = Aggregation()
     baselines: dict[str, dict[str, float]] = {}
     """Group (`all`: every task) -> baseline -> score."""
     abbreviations: dict[str, str] = {}

@@ -14,6 +14,7 @@ import msgspec
 from grader.errors import UsageError
 from grader.models.prompt import IMAGE, Asking, Sampling, Turn, render
 from grader.results import READINGS
+from grader.scorers import aggregates
 from grader.scorers.interface import Observe, OwnFile, Scored, in_group, mean_credit
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.statistics.paired import Difference, difference
@@ -204,7 +205,7 @@ class Compares(Capability):
 
     def is_compared(self, name: str, report: Report) -> bool:
         """Whether a difference in this metric of a report can be tested."""
-        return self.observe(name) is not None
+        return self.observe(name) is not None or aggregates.macro_values(name, report, "careful", None) is not None
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
@@ -213,6 +214,9 @@ class Compares(Capability):
 
         Raises KeyError for a metric that is not a mean of observations.
         """
+        macro = aggregates.macro_values(name, report, reading, group)
+        if macro is not None:
+            return {**macro}
         observe = self.observe(name)
         if observe is None:
             raise KeyError(name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.results import file as results_file
+from grader.scorers import aggregates
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read_report(path: Path) -> Report:
 
 def _differences(report: Report) -> Iterator[str]:
     """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
-    found = {_key(metric): metric for metric in scorer_of(report).metrics(report)}
+    found = {_key(metric): metric for metric in aggregates.metrics(scorer_of(report), report)}
     rows: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
     have = {key for key, _ in rows}
     for key, given in [*rows, *((key, None) for key in found if key not in have)]:

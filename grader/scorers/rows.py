@@ -1,19 +1,27 @@
-"""The rows of a benchmark, in a common format or in one that only its scorer reads."""
+"""The rows of a benchmark, in a common format or in one that only its scorer reads, and the tasks that they become."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from grader.data.load import load
+from grader.data.tables import cell
+from grader.errors import InputError
+from grader.files.json_text import quoted, shown
 from grader.scorers.capabilities import HasOwnData
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from grader.benchmark import Benchmark
+    from grader.benchmark import Benchmark, Derived, Together
     from grader.data.load import ColumnSet
     from grader.data.tables import Rows
     from grader.scorers.registry import AnyScorer
+    from grader.task import Task
 
 
 def rows_of(
@@ -29,4 +37,49 @@ def rows_of(
     rows = HasOwnData.of(scorer).own_rows(benchmark, split, given)
     if rows is not None:
         return rows
-    return load(benchmark, split, protocol, given, scorer.columns(benchmark, split), wanted=wanted)
+    columns = scorer.columns(benchmark, split)
+    if columns is not None:
+        more = (derived.source for derived in benchmark.derived.values())
+        columns = [*columns, *more, *(name for sets in benchmark.together.values() for name in sets.columns)]
+    return load(benchmark, split, protocol, given, columns, wanted=wanted)
+
+
+def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> dict[str, Any]:
+    """Turn rows into tasks, with derived groups and sets; raises InputError that names every invalid row."""
+    tasks: dict[str, Task] = scorer.tasks(declared, split, rows)
+    if declared.derived:
+        tasks = {qid: _with_derived(task, declared.derived) for qid, task in tasks.items()}
+    if not declared.together:
+        return tasks
+    problems, found = [], {}
+    for place, (qid, task) in enumerate(tasks.items()):
+        try:
+            sets = {name: _set_of(task, place, one) for name, one in declared.together.items()}
+        except ValueError as error:
+            problems.append(f"{rows.place or rows.origin}: {qid}: {error}")
+            continue
+        found[qid] = msgspec.structs.replace(task, together=sets)
+    if problems:
+        raise InputError(shown(problems))
+    return found
+
+
+def _with_derived(task: Task, derived: Mapping[str, Derived]) -> Task:
+    groups = dict(task.groups)
+    for name, one in derived.items():
+        value = cell(task.row.get(one.source)) or str(groups.get(one.source))
+        if label := one.values.get(value, one.otherwise):
+            groups[name] = label
+    return msgspec.structs.replace(task, groups=groups)
+
+
+def _set_of(task: Task, place: int, together: Together) -> str:
+    """Return the name of the set of a task; `place` is its position in the data. Raises ValueError."""
+    missing = [name for name in together.columns if cell(task.row.get(name)) is None]
+    if missing:
+        raise ValueError(f"no value in column {missing[0]}")
+    match = re.match(together.id_pattern, task.id)
+    if match is None:
+        raise ValueError(f"the id_pattern {quoted(together.id_pattern)} does not match the id")
+    parts = [*(str(task.row[name]) for name in together.columns), *(group or "" for group in match.groups())]
+    return "/".join([*parts, *([str(place // together.rows)] if together.rows else [])])

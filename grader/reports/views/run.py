@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ from grader.results import (
     excluded_from,
     observations,
 )
-from grader.scorers import declarations
+from grader.scorers import aggregates, declarations
 from grader.scorers.capabilities import HasUnits
 from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
@@ -161,7 +162,9 @@ def _metrics(run: Findings) -> Table:
 
 def _meaning(scorer: AnyScorer, name: str) -> str:
     """Return the description of a metric; `pass@*` is for every k."""
-    return scorer.words.glossary.get(name) or scorer.words.glossary.get(f"{name.partition('@')[0]}@*", "")
+    glossary = {**aggregates.GLOSSARY, **scorer.words.glossary}
+    of_any_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
+    return glossary.get(name) or glossary.get(of_any_k) or aggregates.SET * name.endswith("_accuracy")
 
 
 def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]], **more: object) -> Table:

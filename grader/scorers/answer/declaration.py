@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import string
 from collections.abc import Mapping
 from typing import Literal, get_args
-
-import msgspec
 
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.task import Task
@@ -39,23 +36,6 @@ class AnswerProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=
     """Version name of the official reader of rows with options."""
 
 
-class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Questions that belong together: those with the same values in `columns` and of the pattern's groups."""
-
-    columns: list[str] = []
-    id_pattern: str = ""
-    """A regular expression for the beginning of an id."""
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a pattern that is none, or has no group."""
-        try:
-            groups = re.compile(self.id_pattern).groups
-        except re.error as error:
-            raise ValueError(f"id_pattern is not a regular expression: {error}") from None
-        if not groups and (self.id_pattern or not self.columns):
-            raise ValueError("name `columns`, or an `id_pattern` with groups in parentheses")
-
-
 class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark without options."""
 
@@ -67,8 +47,6 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """Value of the column `columns.kind` -> kind."""
     letters: str = string.ascii_uppercase
     """The letters that options can have."""
-    together: dict[str, Together] = {}
-    """Name -> questions that count only if all of them are answered correctly (`NAME_accuracy`)."""
     counted_in: str = ""
     """A column of `groups` with one or several labels, separated by commas. A row counts once in each, and as often in
     overall metrics."""
@@ -84,8 +62,6 @@ class AnswerTask(Task, frozen=True, kw_only=True):
     accepted: tuple[str, ...]
     kind: Kind
     tolerance: float = 0
-    together: Mapping[str, str] = {}
-    """Name of a grouping -> the questions with which it belongs together."""
     counted_in: str = ""
     """The grouping in each of whose groups the question counts once."""
 

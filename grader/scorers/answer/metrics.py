@@ -15,14 +15,13 @@ from grader.results import (
     SampleResult,
     by_group,
     by_observation,
-    by_round,
     by_task,
-    grouped,
     read_facts,
 )
+from grader.scorers.aggregates import several_rows
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import Kind
-from grader.scorers.means import Observation, combine, each_task, metric_rows, of_group, of_judged, weighted
+from grader.scorers.means import Observation, each_task, of_group, of_judged, weighted
 from grader.scorers.oddities import FILTER
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
     gold: str
     """The gold answer."""
     kind: Kind | Literal["choice"]
-    together: dict[str, str] = {}
-    """Name of a grouping -> the questions with which it belongs together."""
     counted_in: str = ""
     """The grouping in each of whose groups the question counts once, in the overall metrics too; empty: none."""
 
@@ -50,17 +47,15 @@ def _facts(sample: SampleResult) -> SampleFacts:
     return read_facts(sample.facts, SampleFacts, f"sample {sample.qid}")
 
 
-def metrics(samples: list[SampleResult]) -> list[Metric]:
-    """Return all metrics."""
+def metrics(samples: list[SampleResult], ks: Sequence[int] = ()) -> list[Metric]:
+    """Return all metrics; `ks`: those of `-k`."""
     facts = {sample.qid: _facts(sample) for sample in samples}
     rows = _counted_rows(samples, "accuracy", each_task)
     most = max((sample.sample for sample in samples), default=0) + 1
     has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
     if most > 1 and not has_filters:  # the texts of two filters are no two answers
         rows += _counted_rows(with_samples(samples, most), f"maj@{most}", majority)
-    for name in dict.fromkeys(name for fact in facts.values() for name in fact.together):
-        sets = {qid: fact.together[name] for qid, fact in facts.items()}
-        rows += metric_rows(samples, f"{name}_accuracy", partial(_sets, sets=sets))
+    rows += several_rows(samples, ks)
     golds = {qid: fact.gold for qid, fact in facts.items() if fact.kind == "yes_no"}
     if golds:
         questions = by_group(sample for sample in samples if sample.qid in golds)
@@ -90,20 +85,6 @@ def _times(sample: SampleResult, group: str | None) -> int:
     column = _facts(sample).counted_in
     labels = sample.groups.get(column) if column and isinstance(sample.groups, Mapping) else None
     return len(labels) if isinstance(labels, list) and not (group or "").startswith(f"{column}=") else 1
-
-
-def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, str]) -> list[Observation]:
-    """Return one observation per set: whether all of its questions are correct, in the mean of the rounds."""
-    return [
-        combine([_all_right([one.reading(reading) for one in of_round]) for of_round in by_round(members).values()])
-        for members in grouped(samples, lambda sample: sets[sample.qid]).values()
-    ]
-
-
-def _all_right(members: list[Reading]) -> Observation:
-    scored = [reading.points for reading in members if reading.is_scored]
-    low, high = float(len(scored) == len(members) and min(scored) >= 1), float(all(credit >= 1 for credit in scored))
-    return Observation(value=low if low == high else None, low=low, high=high)
 
 
 def majority(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:

@@ -5,28 +5,28 @@ Rows of one benchmark can have different kinds of answers. Rows with options are
 
 from __future__ import annotations
 
-import re
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
+from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import as_list, quoted
 from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
 from grader.scorers.answer.careful import is_accepted, read_answer
-from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind, Together
+from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
-from grader.scorers.capabilities import Compares, HasOwnData, KnowsMetrics
+from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import (
-    cell,
     gold_problem,
     groups_of,
     lettered,
@@ -47,7 +47,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.means import each_task
 from grader.scorers.numbers import number
-from grader.scorers.oddities import marked
+from grader.scorers.oddities import marked, with_families
 from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:
@@ -115,11 +115,12 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
 
 
-class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Compares):
+class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsMetrics, Compares):
     """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
 
     declaration = AnswerBenchmark
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
+    options: ClassVar[frozenset[str]] = frozenset({"k"})
 
     def check_declaration(self, declared: AnswerBenchmark) -> str:
         """Return what is wrong with the rules, readers and letters; empty if nothing is."""
@@ -137,7 +138,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         columns = declared.columns
         own = columns.answer, columns.kind, columns.options, columns.letter
         shared = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
-        return named(*shared, *own, *(column for sets in declared.together.values() for column in sets.columns))
+        return named(*shared, *own)
 
     def carried(self, file: PredictionFile, declared: AnswerBenchmark) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
@@ -155,11 +156,12 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         """Return the names of the metrics."""
         more = ("precision", "recall", "f1", "yes_ratio") if any(t.kind == "yes_no" for t in run.tasks.values()) else ()
         most = max(map(len, run.predictions.values()), default=0)
-        sets = (f"{name}_accuracy" for name in run.benchmark.together)
-        return ("accuracy", *((f"maj@{most}",) if most > 1 else ()), *sets, *more)
+        several = aggregates.several_names(most, run.options.k)
+        return ("accuracy", *((f"maj@{most}",) if most > 1 else ()), *several, *more)
 
     def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> Scored:
         """Read every reply by the protocol's rule and carefully."""
+        aggregates.check_k(run)
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
         whole = run.oddities.whole
@@ -169,7 +171,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
                 for task, number, text in run.replies()
             ]
         notes = _unread_note(run, samples, protocol)
-        samples = marked(samples, run.oddities)
+        samples = with_families(marked(samples, run.oddities), run.tasks, declared.columns)
         return Scored(
             samples=samples,
             notes=notes,
@@ -178,7 +180,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
-        return answer_metrics.metrics(report.samples)
+        return answer_metrics.metrics(report.samples, report.aggregation.k)
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
@@ -197,7 +199,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, KnowsMetrics, Comp
         """Accuracy and the majority's accuracy are means over questions; F1 is not."""
         if name.startswith("maj@"):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
-        return mean_credit if name == "accuracy" else None
+        return mean_credit if name == "accuracy" else aggregates.observe_several(name)
 
 
 def _votes(name: str) -> int:
@@ -225,17 +227,13 @@ def _task(row: Row, declared: AnswerBenchmark, *, has_lists: bool) -> AnswerTask
         kind = "number"
     elif kind == "number" and accepted and not any(map(number, accepted)):
         kind = "expression"
-    try:
-        together = {name: _set_of(qid, row, sets) for name, sets in declared.together.items()}
-    except ValueError as error:
-        raise ValueError(f"{qid}: {error}") from None
     groups = groups_of(row, columns.groups)
     if isinstance(several := groups.get(declared.counted_in), str):
         groups[declared.counted_in] = list(dict.fromkeys(label.strip() for label in several.split(",")))
     text = str(row.get(columns.question or "") or "")
     return AnswerTask(
         id=qid, text=text, options=options, gold=accepted[0] if accepted else None, accepted=tuple(accepted),
-        kind=kind, together=together, groups=groups, row=row, broken=broken, counted_in=declared.counted_in,
+        kind=kind, groups=groups, row=row, broken=broken, counted_in=declared.counted_in,
         tolerance=declared.tolerance,
     )  # fmt: skip
 
@@ -289,17 +287,6 @@ def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark, *, has_lists: boo
     return accepted
 
 
-def _set_of(qid: str, row: Row, together: Together) -> str:
-    """Return the name of the questions with which a row belongs together."""
-    missing = [name for name in together.columns if cell(row.get(name)) is None]
-    if missing:
-        raise ValueError(f"no value in column {missing[0]}")
-    match = re.match(together.id_pattern, qid)
-    if match is None:
-        raise ValueError(f"the id_pattern {quoted(together.id_pattern)} does not match the id")
-    return "/".join([*(str(row[name]) for name in together.columns), *(group or "" for group in match.groups())])
-
-
 def _read(
     task: AnswerTask, text: str | None, whole: str | None, protocol: AnswerProtocol, comparer: Comparer
 ) -> tuple[Reading, Reading]:
@@ -317,7 +304,6 @@ def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) ->
     facts = SampleFacts(
         gold=task.gold or "",
         kind="choice" if task.options else task.kind,
-        together=dict(task.together),
         counted_in=task.counted_in,
     )
     return SampleResult(

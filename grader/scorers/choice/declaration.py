@@ -5,8 +5,6 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping
 
-import msgspec
-
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.files.json_text import quoted
 
@@ -33,13 +31,6 @@ class ChoiceProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=
     """Version name of the official reader."""
 
 
-class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A grouping that is computed from a column."""
-
-    source: str
-    values: dict[str, str]
-
-
 class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A multiple-choice benchmark, with one pass per question or several (circular)."""
 
@@ -57,8 +48,6 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """A template that replaces the built-in prompt of the judge; empty: the built-in prompt."""
     pass_stride: int = 1_000_000
     """Circular: a pass's index is the question's index plus a multiple of this."""
-    derived: dict[str, Derived] = {}
-    """Name of an additional grouping -> how it is computed from a column."""
     baselines: bool = False
     """Report the scores that chance and a constant letter would get."""
 

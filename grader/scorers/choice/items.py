@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.data.tables import BROKEN_SHARE
+from grader.data.tables import BROKEN_SHARE, cell
 from grader.errors import InputError, UsageError
 from grader.files.json_text import as_list, quoted, shown
 from grader.predictions.record import counted
@@ -169,7 +169,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     unit = ""
     if benchmark.is_circular:
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
-    groups = _groups(row, benchmark)
+    groups = groups_of(row, columns.groups)
     if benchmark.options_in_text:
         groups["options"] = str(len(options))
     hint = cell(row.get(columns.hint or ""))
@@ -223,15 +223,6 @@ def _meant(answer: str, options: Mapping[str, str]) -> str:
         some = " or ".join(f"{letters[at]} (counted from {first})" for at, first in places if 0 <= at < len(letters))
         return f"; write the letter of the option: {some}; or set answer_from in the benchmark.toml"
     return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
-
-
-def cell(value: object) -> str | None:
-    """Return a cell's text: numbers as decimals, empty cells as None; "None", "NA" and "nan" are texts."""
-    if value is None or value == "" or value != value:  # noqa: PLR0124 - a NaN is an empty cell
-        return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _base(qid: str, stride: int) -> str:
@@ -303,15 +294,6 @@ def groups_of(row: Row, names: Iterable[str]) -> dict[str, str | list[str]]:
         if isinstance(value, list):
             groups[name] = list(dict.fromkeys(label for each in value if (label := cell(each)) is not None))
         elif (label := cell(value)) is not None:
-            groups[name] = label
-    return groups
-
-
-def _groups(row: Row, benchmark: ChoiceBenchmark) -> dict[str, str | list[str]]:
-    groups = groups_of(row, benchmark.columns.groups)
-    for name, derived in benchmark.derived.items():
-        label = derived.values.get(str(groups.get(derived.source)))
-        if label is not None:
             groups[name] = label
     return groups
 

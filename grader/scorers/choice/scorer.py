@@ -6,11 +6,13 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
+from grader.scorers import aggregates
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, HasUnits, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
@@ -55,7 +57,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
 
     declaration = ChoiceBenchmark
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read",)))
-    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies"})
+    options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
 
     # --- data -----------------------------------------------------------------------------------------------------
@@ -128,19 +130,21 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
     def prompt_values(self, declared: ChoiceBenchmark, task: Item) -> dict[str, Any]:
         """Return the question without the options at its end, and the hint."""
         question = stem(task.text) if declared.options_in_text else task.text
-        hint = choice_items.cell(task.row.get(declared.columns.hint or "")) or ""
+        hint = cell(task.row.get(declared.columns.hint or "")) or ""
         return {**super().prompt_values(declared, task), "question": question, "hint": hint}
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
-        return ("accuracy",)
+        most = max(map(len, run.predictions.values()), default=0)
+        return ("accuracy", *aggregates.several_names(most, run.options.k))
 
     def score(self, run: Run[ChoiceBenchmark, Item]) -> Scored:
         """Read every reply and score; raises a GradeError."""
         if all(item.gold is None for item in run.tasks.values()):
             return _submission(run)
+        aggregates.check_k(run)
         from grader.judge.session import judge_session
         from grader.scorers.choice.judging import ask_judge, judged_note, without_judge
 
@@ -195,13 +199,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
-        return metric_rows(report.samples, "accuracy", each_task)
+        several = aggregates.several_rows(report.samples, report.aggregation.k)
+        return [*metric_rows(report.samples, "accuracy", each_task), *several]
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives a question's value in a metric."""
-        return choice_metrics.observe(name)
+        return choice_metrics.observe(name) or aggregates.observe_several(name)
 
     def summary(self, report: Report) -> Summary:
         """Return how often each letter was predicted, and how often it is gold; a line names what is not chance."""
@@ -214,6 +219,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
 
 class Circular(MultipleChoice, HasUnits):
     """Every question is asked in several passes with rotated options; it is correct only if all of them are."""
+
+    options: ClassVar[frozenset[str]] = MultipleChoice.options - {"k"}
 
     def complete(
         self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from math import comb
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
+from grader.scorers.aggregates import of_several
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import MISSING_RULE, CurveBlock
 from grader.scorers.means import Observation, combine, is_judged, metric, of_judged, without_value
@@ -64,20 +64,8 @@ def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
 
 def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
     """Return pass@k of each judged task with k samples; None if fewer of them are scored."""
-    return [_observation(members, k, reading) for members in tasks if len(members) >= k and is_judged(members, reading)]
-
-
-def _observation(members: list[SampleResult], k: int, reading: ReadingName) -> Observation:
-    outcomes = [member.reading(reading) for member in members]
-    passed = sum(o.points >= 1 for o in outcomes)
-    lost = sum(o.outcome is Outcome.UNSCORED for o in outcomes)
-    scored = len(outcomes) - lost
-    return Observation(
-        value=pass_at_k(scored, passed, k) if scored >= k else None,
-        low=pass_at_k(len(outcomes), passed, k),
-        high=pass_at_k(len(outcomes), passed + lost, k),
-        cluster=members[0].independent_unit,
-    )
+    found = (of_several(members, reading, f"pass@{k}") for members in tasks if is_judged(members, reading))
+    return [one for one in found if one is not None]
 
 
 def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric | None:
@@ -182,19 +170,6 @@ def _parses(reading: Reading) -> bool:
 
 
 # --- pass@k, and its curve over k -------------------------------------------------------------------------------
-
-
-def pass_at_k(samples: int, passed: int, k: int) -> float:
-    """Return the chance, in [0, 1], that at least one of `k` samples drawn from `samples` passes.
-
-    1 - C(n - c, k) / C(n, k) in exact integers (Chen et al., 2021, arXiv 2107.03374, equation 1). Raises ValueError if
-    k exceeds the number of samples: there is no unbiased estimate with fewer than k.
-    """
-    if not 0 <= passed <= samples:
-        raise ValueError(f"{passed} of {samples} samples passed")
-    if not 1 <= k <= samples:
-        raise ValueError(f"pass@{k} needs at least {k} samples, there are {samples}")
-    return 1 - comb(samples - passed, k) / comb(samples, k)
 
 
 MOST_K = 200

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.scorers.execution.metrics import pass_at_k
+from grader.scorers.aggregates import pass_at_k
 
 
 def by_enumeration(samples: int, passed: int, k: int) -> Fraction:

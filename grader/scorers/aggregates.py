@@ -1,0 +1,339 @@
+"""Metrics that every scorer has if its benchmark declares them: means over groups, F1 of two groups, sets of tasks.
+
+With several samples per task, also the chance that one of k is right (pass@k), or that all of k are (pass^k). A task is
+right with its credit; an observation of several tasks (a circular question) is right if all of them are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.results import READINGS, Aggregation, by_group, by_observation, by_round, grouped
+from grader.scorers.interface import in_group
+from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_group, of_judged
+from grader.scorers.oddities import FILTER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from grader.benchmark import Benchmark
+    from grader.results import Metric, Reading, ReadingName, Report, SampleResult
+    from grader.scorers.interface import AnyRun, Observe
+    from grader.scorers.registry import AnyScorer
+    from grader.task import Task
+
+MACRO, F1 = "macro_accuracy", "f1"
+GLOSSARY: Mapping[str, str] = {
+    MACRO: "The mean of the accuracies of groups, which count alike.",
+    F1: "The harmonic mean of two accuracies.",
+    "pass@*": "The estimated chance that at least one of k samples is right, as a mean over tasks.",
+    "pass^*": "The estimated chance that all of k samples are right, as a mean over tasks.",
+}
+SET = "The share of sets whose tasks are all right."
+
+
+def of(declared: Benchmark, k: Sequence[int]) -> Aggregation:
+    """Return what a declaration and `-k` ask for."""
+    return Aggregation(mean_over=declared.levels, f1_of=list(declared.f1_of or ()), k=list(k))
+
+
+def problem(declared: Benchmark) -> str:
+    """Return what is wrong with the groupings that a declaration names; empty if nothing is."""
+    known = [*declared.columns.groups, *declared.derived]
+    asked = [("mean_over", name) for name in declared.levels]
+    asked += [("f1_of", group.partition("=")[0]) for group in declared.f1_of or ()]
+    for field, name in asked:
+        if name not in known:
+            return f"{field}: there is no grouping {name!r}; `groups` and `derived` have {', '.join(known) or 'none'}"
+    return ""
+
+
+def names(run: AnyRun, own: Sequence[str]) -> list[str]:
+    """Return the names of all metrics of a run whose scorer has its own ones."""
+    declared = run.benchmark
+    first = [_main_name(of(declared, ()))] if declared.levels or declared.f1_of else []
+    return [*first, *own, *(f"{name}_accuracy" for name in declared.together)]
+
+
+def metrics(scorer: AnyScorer, report: Report, own: list[Metric] | None = None) -> list[Metric]:
+    """Return the metrics of a report: those that its declaration asks for, and the scorer's `own` ones."""
+    own = scorer.metrics(report) if own is None else own
+    if not report.samples:
+        return own
+    rows = [] if _main_name(report.aggregation) == "" else _main_rows(report)
+    kinds = dict.fromkeys(name for sample in report.samples for name in _sets_of(sample))
+    return [*rows, *own, *(row for name in kinds for row in _set_rows(report.samples, name))]
+
+
+# --- means over groups, F1 of two groups ------------------------------------------------------------------------------
+
+
+def _main_name(aggregation: Aggregation) -> str:
+    return F1 if aggregation.f1_of else MACRO if aggregation.mean_over else ""
+
+
+def _main_rows(report: Report) -> list[Metric]:
+    name, rows = _main_name(report.aggregation), []
+    for group, members in by_group(report.samples).items():
+        for reading in READINGS:
+            found = _main_observations(members, reading, report.aggregation)
+            row = metric(name, reading, group, found) if found else None
+            rows += [row] if row is not None else []
+    return rows
+
+
+def macro_values(name: str, report: Report, reading: ReadingName, group: str | None) -> dict[str, float] | None:
+    """Return a value for each scored observation, so that their mean is the macro accuracy of a group.
+
+    None for another metric. The value of an observation depends only on its own credit and on the sizes of the groups.
+    """
+    if name != MACRO or _main_name(report.aggregation) != MACRO:
+        return None
+    samples = [sample for members in in_group(report, group).values() for sample in members]
+    plain, labels = _plain(samples, reading)
+    credits_ = {unit: one.value for unit, one in plain.items() if one.value is not None}
+    part = _aggregate(credits_, labels, report.aggregation.mean_over, report.aggregation)
+    return (
+        {} if part is None else {unit: len(part.slopes) * slope * credits_[unit] for unit, slope in part.slopes.items()}
+    )
+
+
+def _main_observations(
+    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation
+) -> list[Observation]:
+    """Return one observation per task or unit, whose mean is the metric; none if that is made of one mean only.
+
+    A value is the metric, plus how far the observation moves it, times the number of observations (its influence).
+    """
+    plain, labels = _plain(samples, reading)
+    cases = [
+        {unit: number for unit, one in plain.items() if (number := getattr(one, end)) is not None}
+        for end in ("value", "low", "high")
+    ]
+    values, lows, highs = (_spread(_aggregate(case, labels, aggregation.mean_over, aggregation)) for case in cases)
+    return [
+        Observation(value=values.get(unit), low=lows[unit], high=highs[unit], cluster=one.cluster)
+        for unit, one in plain.items()
+        if unit in lows
+    ]
+
+
+def _plain(
+    samples: list[SampleResult], reading: ReadingName
+) -> tuple[dict[str, Observation], dict[str, frozenset[str]]]:
+    """Return the credits of tasks or units, and their groups as `field=label`."""
+    members = by_observation(of_judged(samples, reading))
+    credits_ = {unit: _observation(of_unit, reading) for unit, of_unit in members.items()}
+    return credits_, {unit: frozenset(of_unit[0].labels()) for unit, of_unit in members.items()}
+
+
+def _observation(members: list[SampleResult], reading: ReadingName) -> Observation:
+    """Return the credit of a task, or of a unit of several tasks: whether all are right, in the mean of the rounds."""
+    if all(member.qid == members[0].qid for member in members):
+        return mean_of(members, reading)
+    rounds = by_round(members).values()
+    return combine([all_right([one.reading(reading) for one in of_round], members[0]) for of_round in rounds])
+
+
+class _Part(NamedTuple):
+    """A value that is made of observations."""
+
+    value: float
+    slopes: dict[str, float]
+    """How much it rises with the credit of an observation. It is the sum of credits times slopes."""
+    pulls: dict[str, float]
+    """How much an observation's distance from its mean moves it."""
+    leaves: int
+    """The number of means that it was made of."""
+
+
+def _aggregate(
+    values: Mapping[str, float], labels: Mapping[str, frozenset[str]], levels: list[str], aggregation: Aggregation
+) -> _Part | None:
+    """Return the mean over the labels of each level; within the last, F1 or the plain mean. None without values."""
+    if levels:
+        within = sorted({label for unit in values for label in labels[unit] if label.startswith(f"{levels[0]}=")})
+        found = (_aggregate(_only(values, labels, label), labels, levels[1:], aggregation) for label in within)
+        parts = [part for part in found if part is not None]
+        return _sum([(part, 1 / len(parts)) for part in parts]) if parts else None
+    if not aggregation.f1_of:
+        return _mean(values)
+    first, second = (_mean(_only(values, labels, label)) for label in aggregation.f1_of)
+    if first is None or second is None:
+        return None
+    total = first.value + second.value
+    slopes = [2 * (other.value / total) ** 2 if total else 0.0 for other in (second, first)]
+    return _sum([(first, slopes[0]), (second, slopes[1])])
+
+
+def _only(values: Mapping[str, float], labels: Mapping[str, frozenset[str]], label: str) -> dict[str, float]:
+    return {unit: value for unit, value in values.items() if label in labels[unit]}
+
+
+def _mean(values: Mapping[str, float]) -> _Part | None:
+    if not values:
+        return None
+    mean = sum(values.values()) / len(values)
+    share = 1 / len(values)
+    pulls = {unit: (value - mean) * share for unit, value in values.items()}
+    return _Part(mean, dict.fromkeys(values, share), pulls, 1)
+
+
+def _sum(parts: list[tuple[_Part, float]]) -> _Part:
+    slopes: dict[str, float] = {}
+    pulls: dict[str, float] = {}
+    for part, weight in parts:
+        for sums, more in ((slopes, part.slopes), (pulls, part.pulls)):
+            for unit, number in more.items():
+                sums[unit] = sums.get(unit, 0.0) + weight * number
+    value = sum(weight * part.value for part, weight in parts)
+    return _Part(value, slopes, pulls, sum(part.leaves for part, _ in parts))
+
+
+def _spread(part: _Part | None) -> dict[str, float]:
+    if part is None or part.leaves < 2:
+        return {}
+    return {unit: part.value + len(part.pulls) * pull for unit, pull in part.pulls.items()}
+
+
+# --- sets of tasks ----------------------------------------------------------------------------------------------------
+
+
+def with_sets(samples: list[SampleResult], tasks: Mapping[str, Task]) -> list[SampleResult]:
+    """Return the samples with the sets of their tasks."""
+    sets = {qid: dict(task.together) for qid, task in tasks.items() if task.together}
+    return [
+        msgspec.structs.replace(sample, together=sets[sample.qid]) if sample.qid in sets else sample
+        for sample in samples
+    ]
+
+
+def _sets_of(sample: SampleResult) -> Mapping[str, str]:
+    return {} if sample.together is msgspec.UNSET else sample.together
+
+
+def _set_rows(samples: list[SampleResult], name: str) -> list[Metric]:
+    return metric_rows(
+        [sample for sample in samples if name in _sets_of(sample)], f"{name}_accuracy", partial(_sets, name=name)
+    )
+
+
+def _sets(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
+    """Return one observation per set: whether all of its tasks are right, in the mean of the rounds."""
+    return [
+        combine(
+            [
+                all_right([one.reading(reading) for one in of_round], members[0])
+                for of_round in by_round(members).values()
+            ]
+        )
+        for members in grouped(samples, lambda sample: _sets_of(sample)[name]).values()
+    ]
+
+
+def all_right(readings: list[Reading], sample: SampleResult) -> Observation:
+    """Return whether all are right; unscored if that is not known. A set with a wrong task is wrong."""
+    scored = [reading.points for reading in readings if reading.is_scored]
+    low, high = float(len(scored) == len(readings) and min(scored) >= 1), float(all(credit >= 1 for credit in scored))
+    return Observation(value=low if low == high else None, low=low, high=high, cluster=sample.independent_unit)
+
+
+# --- several samples --------------------------------------------------------------------------------------------------
+
+
+def pass_at_k(samples: int, passed: int, k: int) -> float:
+    """Return the chance, in [0, 1], that at least one of `k` samples drawn from `samples` passes.
+
+    1 - C(n - c, k) / C(n, k) in exact integers (Chen et al., 2021, arXiv 2107.03374, equation 1). Raises ValueError if
+    k exceeds the number of samples: there is no unbiased estimate with fewer than k.
+    """
+    if not 0 <= passed <= samples:
+        raise ValueError(f"{passed} of {samples} samples passed")
+    if not 1 <= k <= samples:
+        raise ValueError(f"pass@{k} needs at least {k} samples, there are {samples}")
+    return 1 - comb(samples - passed, k) / comb(samples, k)
+
+
+def pass_all_k(samples: int, passed: int, k: int) -> float:
+    """Return the chance, in [0, 1], that all of `k` samples drawn from `samples` pass: pass^k of tau-bench."""
+    return 1 - pass_at_k(samples, samples - passed, k)
+
+
+_OF_K = {"pass@": pass_at_k, "pass^": pass_all_k}
+
+
+def of_several(members: Sequence[SampleResult], reading: ReadingName, name: str) -> Observation | None:
+    """Return a task's `pass@k` or `pass^k`; None if it has fewer samples than k."""
+    chance, k = _OF_K[name[:5]], int(name[5:])
+    outcomes = [member.reading(reading) for member in members]
+    if len(outcomes) < k:
+        return None
+    passed = sum(one.points >= 1 for one in outcomes)
+    lost = sum(not one.is_scored for one in outcomes)
+    scored = len(outcomes) - lost
+    return Observation(
+        value=chance(scored, passed, k) if scored >= k else None,
+        low=chance(len(outcomes), passed, k),
+        high=chance(len(outcomes), passed + lost, k),
+        cluster=members[0].independent_unit,
+    )
+
+
+def several_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
+    """Return pass@k and pass^k of tasks with several samples, for each of the given k, else for all samples."""
+    rows: list[Metric] = []
+    for name in several_names(_most(samples), ks):
+        for group, members in by_group(samples).items():
+            rows += [
+                row
+                for reading in READINGS
+                if (row := of_group(name, reading, group, members, partial(_each, name=name)))
+            ]
+    return rows
+
+
+def _each(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
+    found = (of_several(members, reading, name) for members in by_observation(samples).values())
+    return [one for one in found if one is not None]
+
+
+def _most(samples: Iterable[SampleResult]) -> int:
+    """Return the largest number of samples of a task; 1 if they are the texts of several filters of one sample."""
+    counts = [1]
+    for sample in samples:
+        if not isinstance(sample.groups, msgspec.UnsetType) and FILTER in sample.groups:
+            return 1
+        counts.append(sample.sample + 1)
+    return max(counts)
+
+
+def several_names(most: int, ks: Sequence[int]) -> list[str]:
+    """Return the names of the metrics of several samples; none if each task has one."""
+    if most < 2:
+        return []
+    return [f"{kind}{k}" for k in ks or (most,) for kind in _OF_K if kind == "pass@" or k > 1]
+
+
+def observe_several(name: str) -> Observe | None:
+    """Return the function that gives a task's value in a metric of several samples; None for another metric."""
+    if name[:5] not in _OF_K or not name[5:].isdecimal() or not int(name[5:]):
+        return None
+
+    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        found = of_several(members, reading, name)
+        return None if found is None else found.value
+
+    return value
+
+
+def check_k(run: AnyRun) -> None:
+    """Raise UsageError for a k that a task has too few samples for."""
+    fewest = min((len(texts) for texts in run.predictions.values() if texts), default=0)
+    for k in run.options.k:
+        if k > fewest:
+            raise UsageError(f"-k {k}: pass@{k} needs at least {k} samples of every task, and one has only {fewest}.")

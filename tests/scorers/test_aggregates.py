@@ -1,0 +1,200 @@
+"""The metrics that a declaration asks for, of every scorer: values by hand, their bounds, and what is refused."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.errors import GradeError, UsageError
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import Aggregation, Metric, Report
+from grader.scorers import aggregates
+from grader.scorers.capabilities import Compares
+from grader.scorers.registry import scorer_of
+from tests.made_runs import choice, report, sample, tasks
+
+DECLARED = """
+id = "own"
+name = "Own"
+default_split = "test"
+default_protocol = "p"
+splits.test.data = "rows.jsonl"
+"""
+CHOICE = """
+scoring = "multiple_choice"
+letters = "AB"
+columns = { id = "id", question = "q", answer = "answer", groups = ["area", "place"] }
+protocols.p.reader = "vlmevalkit-2026-06"
+"""
+
+
+def own(
+    folder: Path, declared: str, rows: list[dict[str, Any]], replies: dict[str, list[str]], **options: Any
+) -> Report:
+    """Grade replies to rows of a benchmark of its own."""
+    (folder / "benchmark.toml").write_text(DECLARED + declared)
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = folder / "predictions.json"
+    file.write_text(json.dumps([{"qid": qid, "predictions": texts} for qid, texts in replies.items()]))
+    return grade(file, Options(benchmark=str(folder), **options), Silent()).report
+
+
+def questions(right: dict[str, list[bool]]) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    """Return rows, by `area/place`, and replies of which these are right."""
+    rows, replies = [], {}
+    for name, answers in right.items():
+        area, place = name.split("/")
+        for good in answers:
+            qid = f"q{len(rows)}"
+            rows.append(
+                {"id": qid, "q": "Which?", "A": "red", "B": "blue", "answer": "A", "area": area, "place": place}
+            )
+            replies[qid] = ["A" if good else "B"]
+    return rows, replies
+
+
+def found(made: Report, name: str, group: str | None = None) -> float | None:
+    metric = made.metric(name, "careful", group)
+    return None if metric is None else metric.value
+
+
+@pytest.mark.parametrize(
+    ("levels", "group", "value"),
+    [
+        ('"area"', None, (5 / 8 + 1) / 2),
+        ('["area", "place"]', None, ((1 + 1 / 2) / 2 + 1) / 2),
+        ('["area", "place"]', "area=flat", (1 + 1 / 2) / 2),
+        ('["area", "place"]', "area=deep", None),
+        ('"area"', "area=flat", None),
+    ],
+)
+def test_labels_count_alike_on_each_level(levels: str, group: str | None, value: float | None, tmp_path: Path) -> None:
+    rows, replies = questions({"flat/a": [True] * 2, "flat/b": [True] * 3 + [False] * 3, "deep/c": [True]})
+    made = own(tmp_path, f"mean_over = {levels}\n{CHOICE}", rows, replies)
+    assert found(made, "macro_accuracy", group) == (None if value is None else pytest.approx(100 * value))
+    assert made.metrics[0].name == "macro_accuracy"
+    assert found(made, "accuracy") == pytest.approx(100 * 6 / 9)
+
+
+def test_f1_is_the_harmonic_mean_of_two_groups_and_their_mean_over_labels(tmp_path: Path) -> None:
+    declared = CHOICE.replace("groups", "groups").replace('"place"]', '"place"]') + (
+        'derived.kind = { source = "place", values = { c = "correct" }, otherwise = "erroneous" }\n'
+    )
+    right = {"flat/a": [True, False], "flat/c": [True] * 3 + [False], "deep/b": [False], "deep/c": [True]}
+    rows, replies = questions(right)
+    made = own(tmp_path, f'f1_of = ["kind=erroneous", "kind=correct"]\n{declared}', rows, replies)
+    errors, correct = 1 / 3, 4 / 5
+    assert found(made, "f1") == pytest.approx(100 * 2 * errors * correct / (errors + correct))
+    assert found(made, "f1", "area=flat") == pytest.approx(100 * 2 * 0.5 * 0.75 / 1.25)
+    assert found(made, "f1", "area=deep") == 0
+    assert found(made, "accuracy", "kind=erroneous") == pytest.approx(100 / 3)
+    mean = own(tmp_path, f'mean_over = "area"\nf1_of = ["kind=erroneous", "kind=correct"]\n{declared}', rows, replies)
+    assert found(mean, "f1") == pytest.approx(100 * 0.6 / 2)
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (
+            'mean_over = "subject"\n',
+            "mean_over: there is no grouping 'subject'; `groups` and `derived` have area, place",
+        ),
+        ('f1_of = ["kind=a", "kind=b"]\n', "f1_of: there is no grouping 'kind'"),
+        ('f1_of = ["area=a"]\n', "f1_of"),
+        (
+            "together.pair.rows = 1\n",
+            "name `columns`, an `id_pattern` with groups in parentheses, or `rows` (2 or more)",
+        ),
+        ('together.pair.columns = ["picture"]\n', "q0: no value in column picture"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_an_error(declared: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(GradeError) as caught:
+        own(tmp_path, declared + CHOICE, *questions({"flat/a": [True]}))
+    assert message in str(caught.value)
+
+
+def test_adjacent_rows_are_a_set_also_in_a_part_of_the_data(tmp_path: Path) -> None:
+    rows, replies = questions({"flat/a": [True, True, False, True, True, True]})
+    declared = f"together.pair.rows = 2\n{CHOICE}"
+    assert found(own(tmp_path, declared, rows, replies), "pair_accuracy") == pytest.approx(100 * 2 / 3)
+    part = own(tmp_path, declared, rows, replies, ids=("q1", "q2", "q3"))
+    assert found(part, "pair_accuracy") == 50
+
+
+def test_programs_have_sets_and_means_too() -> None:
+    made = tasks([10, 0, 5], samples=10)
+    labels = {"t0": "a", "t1": "a", "t2": "b"}
+    made = report(
+        [one.__class__(**{name: getattr(one, name) for name in one.__struct_fields__} | {
+            "groups": {"area": labels[one.qid]}, "together": {"family": labels[one.qid]}}) for one in made.samples],
+        scorer="execution", benchmark="humaneval-v", aggregation=Aggregation(mean_over=["area"]),
+    )  # fmt: skip
+    values = {
+        (m.name, m.group): m.value for m in aggregates.metrics(scorer_of(made), made, []) if m.reading == "careful"
+    }
+    assert values["macro_accuracy", None] == pytest.approx(50)
+    assert values["family_accuracy", None] == pytest.approx(25)
+
+
+def of(right: dict[str, list[bool | None]]) -> Report:
+    """A run of questions by area, with the metric; None is unscored."""
+    outcomes = {True: "correct", False: "wrong", None: "unscored"}
+    samples = [
+        sample(f"{area}{number}", outcomes[good], group=f"area={area}")
+        for area, answers in right.items()
+        for number, good in enumerate(answers)
+    ]
+    return report(samples, scorer="multiple_choice", aggregation=Aggregation(mean_over=["area"]))
+
+
+def macro(made: Report) -> Metric:
+    return next(m for m in aggregates.metrics(scorer_of(made), made) if m.reading == "careful")
+
+
+def test_unscored_samples_bound_a_mean_over_groups() -> None:
+    metric = macro(of({"a": [True, None, False], "b": [True]}))
+    assert metric.value == pytest.approx(75)
+    assert metric.bounds == (pytest.approx(100 * (1 / 3 + 1) / 2), pytest.approx(100 * (2 / 3 + 1) / 2))
+
+
+def test_the_interval_is_that_of_a_mean_of_independent_means() -> None:
+    metric = macro(of({"a": [True] * 30 + [False] * 70, "b": [True] * 300 + [False] * 100}))
+    assert metric.value == pytest.approx(52.5)
+    assert metric.stderr == pytest.approx(100 * math.sqrt(0.3 * 0.7 / 100 + 0.75 * 0.25 / 400) / 2, rel=0.02)
+
+
+def test_two_runs_are_compared_in_the_mean_over_groups() -> None:
+    before, after = of({"a": [True] * 9 + [False], "b": [True] * 40}), of({"a": [False] * 10, "b": [True] * 40})
+    values = [Compares.of(scorer_of(one)).observations(one, "macro_accuracy", "careful") for one in (before, after)]
+    means = [sum(v or 0 for v in of_run.values()) / len(of_run) for of_run in values]
+    assert means == [pytest.approx(0.95), pytest.approx(0.5)]
+    assert sum(a != b for a, b in zip(values[0].values(), values[1].values(), strict=True)) == 9
+    assert not Compares.of(scorer_of(choice([True]))).is_compared("macro_accuracy", choice([True]))
+
+
+def test_several_samples_have_any_of_k_and_all_of_k(tmp_path: Path) -> None:
+    declared = """
+scoring = "answer"
+kind = "number"
+columns = { id = "id", answer = "answer" }
+protocols.p.rule = "exact"
+"""
+    rows = [{"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}]
+    replies = {"a": ["1", "1", "1", "0"], "b": ["2", "0", "0", "0"]}
+    made = own(tmp_path, declared, rows, replies)
+    values = {m.name: m.value for m in made.metrics if m.reading == "careful"}
+    assert values == {"accuracy": 50, "maj@4": 50, "pass@4": 100, "pass^4": 0}
+    made = own(tmp_path, declared, rows, replies, k=(1, 2))
+    values = {m.name: m.value for m in made.metrics if m.reading == "careful"}
+    assert values["pass@1"] == 50
+    assert values["pass@2"] == pytest.approx(100 * (1 + 3 / 6) / 2)
+    assert values["pass^2"] == pytest.approx(100 * (3 / 6 + 0) / 2)
+    with pytest.raises(UsageError, match="-k 5: pass@5 needs at least 5 samples of every task, and one has only 4"):
+        own(tmp_path, declared, rows, replies, k=(5,))
+    shutil.rmtree(tmp_path)
