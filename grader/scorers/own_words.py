@@ -33,6 +33,10 @@ _GOES_ON = Pattern(
 )
 
 
+_ROUND, _LOOPS = 200, 3
+"""So many last characters, so many times, are a loop."""
+
+
 class Reply:
     """What a reply says to its question, and the sentences that can answer it."""
 
@@ -64,8 +68,10 @@ class Reply:
 
     @cached_property
     def is_cut(self) -> bool:
-        """Whether the text ends inside a sentence: behind a word or sign that goes on, or whole sentences."""
+        """Whether the text ends in a loop or inside a sentence: behind a word that goes on, or whole sentences."""
         body = self.text.rstrip()
+        if self.loops:
+            return True
         if body.endswith(_FINISHED):
             return False
         last = body.rpartition("\n")[2]
@@ -73,6 +79,12 @@ class Reply:
             return True
         stops = [*islice(BOUNDARY.finditer(last[:-1] + "x"), 2)]
         return bool(stops) and (len(body) > 100 or len(stops) > 1)
+
+    @cached_property
+    def loops(self) -> bool:
+        """Whether the same words come again and again until the text is cut off."""
+        body = self.text.strip()
+        return len(body) > _LOOPS * _ROUND and body.count(body[-_ROUND:]) >= _LOOPS
 
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:

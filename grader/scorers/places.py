@@ -338,7 +338,8 @@ def settle(
     valued = [] if isinstance(valued, Claim) else valued
     end = valued[-1].claim.whole[1] if valued else _end(reply, unread) if unread else 0
     last = valued[-1].claim.start if valued else 0
-    behind = [c for c in found if c.form in _WEAK and (c.start >= end or (c.rank > 0 and c.whole[0] > last))]
+    weak = [] if reply.loops else [claim for claim in found if claim.form in _WEAK]
+    behind = [c for c in weak if c.start >= end or (c.rank > 0 and c.whole[0] > last)]
     behind += _concluding(reply, end) if valued else []
     valued += [Settled(c, v) for c in sorted(behind, key=lambda c: c.whole) if (v := value(c)) is not None]
     if valued:

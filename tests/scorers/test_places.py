@@ -23,7 +23,13 @@ def settled(text: str) -> str | None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("The answer is 42.", "**Answer:** 42\n\nThanks!", "42 is the answer.", "## Answer\n42", "答案是42。"),
+        *(
+            "The answer is 42.",
+            "**Answer:** 42\n\nThanks!",
+            "42 is the answer.",
+            "## Answer\n42",
+            "答案是42。",
+        ),
         *("答え: 42", "정답은: 42", "Правильный ответ — 42.", "الإجابة هي 42.", "उत्तर: 42", "Die Antwort lautet 42."),
         *("\\boxed{42}", "#### 42\n\nI hope that helps!", '{"answer": "42"}', "<answer>42</answer>"),
         *(
@@ -55,6 +61,15 @@ def test_the_claim_that_counts(text: str) -> None:
 )
 def test_what_is_only_supposed_or_denied_is_no_claim(text: str) -> None:
     assert settled(text) is None
+
+
+@pytest.mark.parametrize("form", ["I will say {}.", "So {}."])
+def test_a_reply_that_ends_in_a_loop_settles_nothing_but_what_it_declares(form: str) -> None:
+    round_of_it = (
+        form.format(41) + "\n\nThat is not so, because one of them is no pen. " + form.format(42) + "\n\nBut no. "
+    )
+    assert settled(100 * round_of_it) is None
+    assert settled("The answer is 42. " + 100 * round_of_it) == "42"
 
 
 def test_claims_of_equal_standing_are_several() -> None:
