@@ -67,8 +67,8 @@ def field(row: Row, name: str) -> Any:
     return row
 
 
-def graded(run: Row, own: dict[str, str], folder: Path, place: Path) -> Any:
-    """Grade a run with the normal command; return its report."""
+def prepared(run: Row, own: dict[str, str], folder: Path, place: Path) -> tuple[Path, str, Path | None]:
+    """Write a run's predictions, and its own benchmark and data, to a place; return its file, benchmark and data."""
     file, benchmark = folder / run["file"], run["benchmark"]
     predictions, data = place / f"predictions{file.suffix}", folder / run["data"] if "data" in run else None
     if "reply" in run:
@@ -84,7 +84,13 @@ def graded(run: Row, own: dict[str, str], folder: Path, place: Path) -> Any:
     if benchmark in own:
         (place / benchmark).mkdir()
         (place / benchmark / "benchmark.toml").write_text(f'id = "{benchmark}"\n{own[benchmark]}')
-        benchmark = place / benchmark
+        benchmark = str(place / benchmark)
+    return predictions, benchmark, data
+
+
+def graded(run: Row, own: dict[str, str], folder: Path, place: Path) -> Any:
+    """Grade a run with the normal command; return its report."""
+    predictions, benchmark, data = prepared(run, own, folder, place)
     given = [] if data is None else ["--data", data]
     command = [sys.executable, "-m", "grader", predictions, "-b", benchmark, *given, "-q", *run.get("options", [])]
     done = subprocess.run(list(map(str, command)), check=False)
