@@ -3,7 +3,8 @@
 The patterns are searched in lower-cased text.
 """
 
-# ruff: noqa: RUF001 - foreign words are what this file is about
+# Foreign words are what this file is about, and lists of words read best as words.
+# ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations
 
@@ -77,20 +78,13 @@ UNREAL = (
 UNREAL_BEFORE = Pattern(rf"{UNREAL}$")
 DENIED = Pattern(r"\W*(?:not\b|n't\b|never\b|nicht\b|kein|pas\b|no es\b|non è|não é|не\b|不是|并非|아니|ليس)")
 """The beginning of a content that is denied."""
-DENIED_AFTER = Pattern(
-    r"\W{0,4}\b(?:is|was|are|would be|seems|looks)(?: (?:clearly|also|definitely|certainly|probably|obviously))?"
-    r"(?:n't| not)? ?(?:wrong|incorrect|false|mistaken|impossible|right|correct|the (?:right|correct) answer)\b|"
-    r"\W{0,4}(?:ist falsch|est faux|es incorrect|è sbagliat|неверн|不对|错误|错)"
-)
 DENIED_IN = Pattern(r"[\W_]{0,4}\w{1,12}\W{1,3}is (?:wrong|incorrect|false|not (?:right|correct|the answer))\b")
 """A content that is denied at once: "[No] is incorrect"."""
-_POSITIVE = Pattern(r"(?<!not )(?<!n't )\b(?:right|correct|the (?:right|correct) answer)\b$")
 
 
-def is_denied(content: str, behind: str) -> bool:
-    """Whether the words of a claim, or those right behind it, deny it."""
-    after = DENIED_AFTER.match(behind)
-    return bool(DENIED.match(content) or DENIED_IN.match(content)) or bool(after and not _POSITIVE.search(after[0]))
+def is_denied(content: str) -> bool:
+    """Whether the words of a claim deny it."""
+    return bool(DENIED.match(content) or DENIED_IN.match(content))
 
 
 WITHDRAWS = Pattern(
@@ -273,3 +267,150 @@ CHOSEN = Pattern(
     r"est (?:correcte?|la bonne)|es (?:correct[oa]|la correcta)|è (?:corrett[oa]|giust[oa])|está corret[oa]|верн"
 )
 """Behind an answer: it is chosen."""
+
+# --- what is said about an option -----------------------------------------------------------------------------------
+# `*_BEFORE` end where the words of an option begin; `*_AFTER` are matched where they end.
+
+_FILLERS = (
+    "the|an?|options?|choices?|alternative|statement|letter|answer|number|item|clearly|definitely|certainly|likely|"
+    "probably|most|simply|obviously|indeed|therefore|thus|actually|just|still|only|really|surely|undoubtedly|best|"
+    "correct|right|final|described|given|represented|indicated|by|labell?ed|marked|with|be|to|that|of|for|towards?|"
+    "as|follows|it's|is|absolutely|almost|in|on|at|fact|currently|apparently|either|both|between|"
+    "die|der|das|dem|eindeutig|wahrscheinlich|wohl|buchstabe|antwort|lautet|nur|klar|"
+    "le|la|les|lettre|réponse|donc|clairement|bien|probablement|que|"
+    "es|est|ist|è|é|el|opción|letra|claramente|probablemente|alternativa|inciso|lettera|opzione|chiaramente|"
+    "probabilmente|opção|provavelmente|o|вариант|под|буквой|буква|ответ|вероятно|скорее|всего|opcja|odpowiedź|optie|"
+    f"antwoord|фактически|also|{THEREFORE}"
+)
+_CJK_FILLERS = (
+    "选项|選項|选择|選擇|字母|应该|應該|应|是|为|為|答案|明显|显然|选|選|的|了|選択肢|記号|は|が|선택지|보기|옵션|은|는"
+)
+FILL = rf"(?:[\s\"'*:,>(\[{{}}=/-]|\b(?:{_FILLERS})\b|(?:{_CJK_FILLERS}))*+"
+FILL_START = Pattern(FILL)
+"""Words without a meaning of their own between a form and an option."""
+_FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b|(?:{_CJK_FILLERS}))*+"
+CLAUSE_END = Pattern(
+    r"[\s\"'*)\]}]*(?:$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given|weil|car|parce|"
+    r"porque|perché)\b|因为|です|だ(?!\w)|입니다|이다|이에요|吧|了)"
+)
+_BE = (
+    r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|could be|has to be|to be|remains?|"
+    r"'s)\s+)"
+)
+_ADVERBS = (
+    r"(?:(?:also|clearly|definitely|certainly|therefore|thus|actually|simply|just|obviously|likely|probably|most|"
+    r"really|indeed|both|all|too|completely|then|hence)\s+)*"
+)
+_NO = "no|nope|nah|nein|nicht|non|nee|não|нет|لا|नहीं|いいえ|違|아니|不是|不对|不|否|没有|错"
+_YES = "yes|yep|yeah|correct|right|ja|oui|sí|si|sì|sim|да|верно|نعم|हाँ|हां|はい|そう|네|예|맞|是|对|正确|没错"
+_ASKED = r"[\"'*)\]]*\?[\s\"'*]*"
+_NOT = (
+    r"not|never|neither|none of|nor|weder|noch|ni|né|nem|ani|cannot be|except|excluding|without|rather than|"
+    r"instead of|"
+    r"as opposed to|rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|"
+    r"discard(?:s|ed|ing)?|dismiss(?:es|ed|ing)?|nicht|kein|keine|statt|pas|non|no es|no|nunca|não|em vez de|"
+    r"en lugar de|invece di|не|кроме|nie|niet|inte|ikke|değil"
+)
+DENIED_BEFORE = Pattern(
+    rf"(?:\b(?:{_NOT})\b|n't(?: be)?\b|(?:\bwrong|\bincorrect|\bfalse)(?: answer| option| choice)?s?(?: is| are|:)"
+    rf"|不是|并非|非|不选|排除|而非|除了|错误的是|\[ \]|☐|❌){_FILL_CLOSE}$"
+    r"|(?:\bnot|n't|\bnever|\bcannot)\s+(?:\w+\s+){0,2}?(?:think|believe|say|mean|match|correspond|fit|choose|select|"
+    r"pick|support|agree|go)\b[^.,;!?\n]{0,60}$"
+)
+"""Denies what follows: "not", "rule out", "不是"."""
+DENIED_AFTER = Pattern(
+    rf"(?:[,.]?[\"']\s?)?\s*(?:{_ASKED}(?:{_NO})(?![a-z\u0400-\u04ff])"
+    r"|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))"
+    rf"|{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|"
+    r"discarded|impossible|unlikely|inaccurate|irrelevant|unsupported|too\s+\w+|(?:an?|the)\s+(?:\w+ )?(?:distractor|"
+    r"wrong|incorrect|decoy|trap|mis(?:take|match|conception|reading)\w*|mistake|error))"
+    rf"|(?:is|are|was|were|does|do|did|would|could|ca|has|have|wo|should)n't\b|(?:does|do|did|can|could|would|will|"
+    rf"should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|fails?\b|contradicts?\b"
+    r"|[:([\]),-]*\s*[:(-]+\s*(?:not(?!\s+[(\[]?[b-z]\b|\s+[(\[]a[)\]]|\s+a\s*(?:$|[.,;]))\b|no\b(?!\s+doubt)|"
+    r"incorrect|wrong|false|nope|✗|✘|❌|✕|×|eliminated|ruled out|doesn't|isn't|unlikely|falsch|faux|falso|"
+    r"incorrect[oa]|"
+    r"errad[oa]|sbagliat[oa]|нет|неверно|错|不)"
+    r"|[)\]]?\s*[✗✘❌✕]|[)\].]?\s*\|\s*(?:no|wrong|incorrect|false|nein|non|нет|[✗✘❌✕])\s*(?:\||$)"
+    r"|(?:ist|sind)\s+(?:\w+\s+)?(?:falsch|nicht|inkorrekt)|stimmt nicht|passt nicht|(?:est|sont)\s+(?:fau(?:x|sse)|"
+    r"incorrecte?|pas)|n'est|ne correspond|(?:es|son)\s+(?:incorrect[oa]|fals[oa])|no\s+(?:es|corresponde|puede)|"
+    r"(?:è|sono)\s+(?:sbagliat|errat|fals)|non\s+(?:è|corrisponde)|(?:é|está)\s+(?:errad|incorret|fals)|"
+    r"não\s+(?:é|está|corresponde)|(?:-\s*)?(?:невер|неправильн|не |ошиб)"
+    r"|(?:选项|項|项)?(?:都|的描述|说法|也|明显|则)?(?:是)?(?:错|不|有误|排除|被排除)"
+    r"|(?:は|が|も)?(?:間違|誤り|違|不正解|正しくな|では(?:な|ありません)|じゃな)|(?:은|는|이|가|도)?\s*(?:틀|"
+    r"아니|아닙|아닌|오답))"
+)
+"""Denies what precedes: "is wrong", ": no,", "不对"."""
+DOUBTED_BEFORE = Pattern(
+    rf"{UNREAL}\bwould(?: have been| be)\b{FILL}$"
+    r"|\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{0,80}$"
+    r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|my initial|previously|d'abord|"
+    r"al principio|inicialmente|auf den ersten blick|à première vue|a primera vista|a prima vista|à primeira vista|"
+    r"на первый взгляд)\b[^.;!?\n]{0,100}$"
+    r"|\b(?:zuerst|zunächst|anfangs|primero|au début|prima|primeiro|сначала|вначале)\b"
+    r"[^.;!?\n]{0,50}$"
+    r"|\b(?:one might|some might|some may|people (?:might|may)|many people|you might|might think|may think|tempted|"
+    r"tempting)\b[^.,;!?\n]{0,80}$"
+    r"|\b(?:although|though|while|whereas|despite|obwohl|bien que|aunque|sebbene|embora|хотя)\b[^.,;!?\n]{0,60}$"
+    rf"|\b(?:could|might|may|can|könnte|pourrait|podría|potrebbe|poderia)\s+(?:also\s+|possibly\s+|"
+    rf"well\s+)*(?:be|sein|"
+    rf"être|ser|essere)\b{_FILL_CLOSE}$"
+    r"|\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|looking at|look at|compar(?:e|ing)|"
+    r"evaluat(?:e|ing)|"
+    rf"regarding|start(?:ing)? with|begin(?:ning)? with|examin(?:e|ing)|vielleicht|peut-être|quizás?|forse|"
+    rf"talvez)\b{_FILL_CLOSE}$"
+    r"|\b(?:in contrast(?: to)?|by contrast|conversely|on the other hand)\b[^.;!?\n]{0,40}$"
+    r"|\bthan (?:the )?(?:[\w-]+ ){0,3}$"
+    rf"|\b(?:than|unlike|(?:differs?|different|distinct) from|compared (?:to|with)|next to|near|beside|"
+    rf"behind)\b{_FILL_CLOSE}$"
+    r"|(?:如果|假如|可能是|一开始|起初|最初)[^,。\n]{0,20}$|처음[^,。\n]{0,6}$"
+)
+"""Only considers what follows, or compares with it: "if it were", "at first I thought", "it could be", "than"."""
+BUT = Pattern(r"\b(?:but|however|aber|mais|pero|ma|mas|но)\b")
+"""Words that end a doubt."""
+DOUBTED_AFTER = Pattern(
+    r"\s*,\s*(?:on the other hand|in (?:contrast|comparison)|by contrast|meanwhile|conversely|while|whereas)\b|"
+    rf"\s*,?\s*(?:if|unless)\b|\s+(?:or\s+)?(?:maybe|perhaps)\b|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
+)
+CONNECTED = Pattern(
+    r"[\s,/&;|+*\"']*(?:(?:and|or|nor|und|oder|als auch|et|i|jak i|ainsi que|ou|y|o|e|ed|и|или|oraz|lub|ve|veya|và|"
+    r"hoặc|"
+    r"and/or|as well as|soit|options?)\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or|und|oder|et|ou|и|или)\s*|"
+    r"\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
+)
+"""The text between two options that form one list."""
+RANKED = Pattern(r"\s*[)\]]?\s*(?:-{0,2}[>≥<≻]|→)\s*[(\[]?")
+"""The text between two options of a ranking."""
+NEGATED_QUESTION = Pattern(r"\b(?:not|except|false|incorrect|wrong|untrue)\b|n't\b|不")
+"""A question that asks for what is not so."""
+NONE_FITS = Pattern(
+    r"(?<!\bnot )\bnone of\b|\bneither of\b|"
+    r"\bno (?:option|choice|answer|alternative)s?\b[^.\n]{0,20}\b(?:is|are|fits?|match|"
+    r"correct)|"
+    r"以上都不|都不是|没有正确"
+)
+"""A reply in which no option is right."""
+NONE_OPTION = Pattern(r"^\W*(?:none|neither|nothing|no (?:option|answer|choice))\b|\bnone of\b|以上都不|都不是")
+VERBS = frozenset(
+    "is isn't was are aren't would should must can cannot can't could does doesn't has have seems appears looks "
+    "matches match fits fit describes depicts shows represents corresponds because since and or but nor not it "
+    "though although might may will remains works indicates refers contains states mentions says makes suggests "
+    "gives as for which with best correctly clearly most correct right wrong incorrect only too here rather over "
+    "than if due given based in from instead again to ist wäre weil und oder aber passt stimmt nein ja est et ou "
+    "car parce semble mais es y o porque corresponde parece pero è perché corrisponde é e ou и или верно верный "
+    "правильный oraz lub i ve veya đều và hoặc maybe final answer şıkkı tippen wählen nehmen".split()
+)
+"""What can follow a letter that is an option."""
+NOUN_BEFORE = Pattern(r"(?:the )?(?:options?|choice|point|image|picture|box|region|statement|letter)[\s\"'(*]*$")
+"""The noun of an option before its letter."""
+DENIED_LATER = Pattern(
+    r"(?:(?!\b(?:because|since|as|but|so)\b)[^.;!?\n]){0,140}?\b(?:(?:does|do|did|would|is|are|was|could|"
+    r"can)(?: not|n't)\b|cannot\b|"
+    r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b)"
+)
+"""Denies an option later in its sentence: "the second image shows a table, which does not fit"."""
+VERDICTS = Pattern(
+    r"^[ \t*+>#-]{0,12}(?P<before>[✓✔✅✗✘❌✕] ?)?[(\[]?(?P<letter>[a-z])(?:[).:\]]|(?= [✓✔✅✗✘❌✕]))[^\n]*$", 8
+)
+RIGHT = Pattern(r"[✓✔✅]|\b(?:true|correct|right|yes)\b[.!) *]*$")
+WRONG = Pattern(r"[✗✘❌✕]|\b(?:false|incorrect|wrong|no|not (?:true|correct|right))\b[.!) *]*$")
+"""A line that judges an option."""

@@ -217,7 +217,7 @@ def _declarations(reply: Reply) -> Iterator[Claim]:
         if "would" in form[0]:
             supposed |= wordings.UNREAL_BEFORE.search(low, max(0, form.start() - 160), form.start()) is not None
         if start <= end and not supposed and not asks:
-            denied = wordings.is_denied(low[start:end], "")
+            denied = wordings.is_denied(low[start:end])
             yield Claim("declaration", "declaration", start, end, (form.start(), end), rank, is_denied=denied)
     for form in deque(wordings.DECLARED.finditer(low), _MOST):
         line = max(low.rfind("\n", 0, form.start()) + 1, form.start() - _LONGEST // 4)

@@ -52,7 +52,7 @@ def _graded(predictions: Path, benchmark: str, data: Path | None, options: list[
 
 def _reproduced(folder: Path) -> Iterator[Published]:
     listed = tomllib.loads((HERE / "runs.toml").read_text())
-    for run in (run | part for run in listed["runs"] for part in run.get("parts", [{}])):
+    for run in (one | part for one in listed["runs"] for part in one.get("parts", [{}])):
         if not (folder / run["file"]).is_file() or "HumanEval" in run["name"] or "MBPP" in run["name"]:
             continue
         with tempfile.TemporaryDirectory() as name:

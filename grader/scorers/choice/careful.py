@@ -10,8 +10,7 @@ import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from grader.scorers import place_wordings
-from grader.scorers.choice import wordings as say
+from grader.scorers import place_wordings as say
 from grader.scorers.choice.labels import Label, find_labels
 from grader.scorers.choice.options import EDGE, Options
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
@@ -70,7 +69,7 @@ def _read(reply: Reply, known: Options) -> ChoiceReading:
     choice = Choice(reply, known)
     found = settle(reply, choice.value, choice.same, by_words=True)
     if found is None:
-        refusal = place_wordings.REFUSES.search(reply.low) if reply.refuses else None
+        refusal = say.REFUSES.search(reply.low) if reply.refuses else None
         return (
             no_answer("refusal", refusal.span(), "says that it has no answer")
             if refusal
@@ -207,7 +206,7 @@ class Choice:
         statement = self.options.of_statements(self.low[start:end])
         if statement:
             return Named(frozenset(statement), start, end, "option_text")
-        if place_wordings.REFUSES.search(self.low, start, end) and not self.options.names_refusal:
+        if say.REFUSES.search(self.low, start, end) and not self.options.names_refusal:
             return Named(frozenset(), *claim.whole, "refusal")
         return None
 
@@ -300,7 +299,7 @@ class Choice:
             or len(self.low) > _SHORT
         ):
             return None
-        if place_wordings.RECONSIDERED.search(self.low, found[1]):
+        if say.RECONSIDERED.search(self.low, found[1]):
             return None
         return Named(frozenset(found[0]), start, found[1], "option_text")
 
@@ -348,7 +347,7 @@ class Choice:
         if not self._is_short and (claim.start, claim.end) not in last:
             return None
         found = self._of_sentence(claim)
-        if found is None or place_wordings.CONCLUDES.match(self.low, claim.start):
+        if found is None or say.CONCLUDES.match(self.low, claim.start):
             return found
         if self._is_short:
             last = [span for span in self.reply.sentences if self._share(*span) >= self._share(claim.start, claim.end)]
@@ -479,7 +478,7 @@ class Choice:
             line = say.NOUN_BEFORE.sub("", line)
         if say.DENIED_BEFORE.search(line) or say.DENIED_AFTER.match(self.low, stop):
             return "denied"
-        unreal = self.low.startswith(" would", stop) and place_wordings.UNREAL_BEFORE.search(line)
+        unreal = self.low.startswith(" would", stop) and say.UNREAL_BEFORE.search(line)
         if unreal or say.DOUBTED_BEFORE.search(say.BUT.split(line)[-1]) or say.DOUBTED_AFTER.match(self.low, stop):
             return "doubted"
         return "named"

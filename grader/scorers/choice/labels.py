@@ -8,7 +8,7 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.scorers.choice import wordings as say
+from grader.scorers import place_wordings as say
 from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:

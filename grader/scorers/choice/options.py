@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from grader.scorers.choice.wordings import NONE_OPTION
 from grader.scorers.numbers import number, numbers_in, simplified
 from grader.scorers.patterns import Pattern
-from grader.scorers.place_wordings import REFUSES
+from grader.scorers.place_wordings import NONE_OPTION, REFUSES
 from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
