@@ -21,7 +21,6 @@ from grader.results import (
     Report,
     SampleResult,
     count_unscored,
-    write_facts,
 )
 from grader.scorers import declarations
 from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
@@ -151,7 +150,7 @@ def mr_sample(number: int, row: Row) -> SampleResult:
         careful=read(outcome),
         unit=question,
         groups={"subject": subject},
-        facts=write_facts(facts),
+        facts=facts,
     )
 
 
@@ -161,6 +160,6 @@ def mr_ben(rows: Sequence[Row], weights: Weights = Weights(), *, summarised: boo
 
     listed = [mr_sample(number, row) for number, row in enumerate(rows)]
     made = metrics(listed, weights) if summarised else figures("mr_score", 50, len(rows))
-    kept = write_facts(RunFacts(weights=weights._asdict()))
+    kept = RunFacts(weights=weights._asdict())
     given = {"benchmark": "mr-ben", "scorer": "mr_score", "facts": kept}
     return report(listed, made, **given | fields)

@@ -19,6 +19,7 @@ from grader.results.file import read_report
 from grader.results.outputs import beside, results_path, stem_in
 from grader.scorers.capabilities import HasOptions, HasOwnFile
 from grader.scorers.interface import Earlier
+from grader.scorers.registry import fact_types
 
 if TYPE_CHECKING:
     from grader.data.tables import Rows
@@ -104,7 +105,7 @@ def _earlier_report(stem: Path, setup: Setup) -> Report | None:
     results = results_path(stem)
     if not results.is_file():
         return None
-    report = read_report(results)
+    report = read_report(results, fact_types)
     made = (report.benchmark, report.split, report.protocol)
     if made != (setup.declared.id, setup.split, setup.protocol):
         raise UsageError(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Literal, TypeVar
+from typing import Any, Generic, Literal
 
 import msgspec
+from typing_extensions import TypeVar
 
-from grader.errors import InputError
 from grader.results.provenance import Calls as Calls
 from grader.results.provenance import FirstDifference as FirstDifference
 from grader.results.provenance import IntervalMethod as IntervalMethod
@@ -19,9 +19,11 @@ from grader.results.provenance import Provenance as Provenance
 from grader.results.provenance import SandboxProvenance as SandboxProvenance
 
 SCHEMA = 1
-F = TypeVar("F", bound=msgspec.Struct)
 K = TypeVar("K")
 T = TypeVar("T")
+F = TypeVar("F", bound=msgspec.Struct)
+OfSample = TypeVar("OfSample", default=Any)
+OfRun = TypeVar("OfRun", default=Any)
 ReadingName = Literal["official", "careful"]
 READINGS: tuple[ReadingName, ReadingName] = ("official", "careful")
 
@@ -91,7 +93,16 @@ ALIKE = "alike"
 """The flag of a program that passes with other answers than the expected ones: the tests accept them."""
 
 
-class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scorer keeps about a sample, or about a run, in the results file; a scorer has its own types of it."""
+
+    @property
+    def parts_differ(self) -> bool:
+        """Whether the readings of a sample disagree on a part that a metric counts, and that is not in them."""
+        return False
+
+
+class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True):
     """Both readings of one sample."""
 
     qid: str
@@ -119,8 +130,8 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Code with a list of tests, if the program fails: whether each test is right."""
     reward: float | msgspec.UnsetType | None = msgspec.UNSET
     """Only of a `Pool`'s result: what it is worth in training, from 0 to 1; null without a verdict."""
-    facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
-    """The scorer's own record."""
+    facts: OfSample | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
+    """The scorer's own record, a `Facts`; of a `Pool`'s result it is plain data."""
 
     def reading(self, name: ReadingName) -> Reading:
         """Return the named reading."""
@@ -137,8 +148,7 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
         official, careful = (
             (reading.outcome, reading.answer, reading.credit) for reading in (self.official, self.careful)
         )
-        parts = read_facts(self.facts, _Parts, f"sample {self.qid} #{self.sample}")
-        return official != careful or parts.official != parts.careful
+        return official != careful or facts_as(Facts, self.facts).parts_differ
 
     def other_call(self, reading: Reading) -> FirstDifference | None:
         """Return the first call that explains why a reading gives no credit, if its detail does not name it already.
@@ -165,11 +175,6 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
         return labels_of(self.groups if isinstance(self.groups, Mapping) else {})
 
 
-class _Parts(msgspec.Struct):
-    official: object = None
-    careful: object = None
-
-
 def labels_of(groups: Mapping[str, str | list[str]]) -> Iterator[str]:
     """Yield the groups of a task or a sample, as `field=value`."""
     for field, values in groups.items():
@@ -177,17 +182,9 @@ def labels_of(groups: Mapping[str, str | list[str]]) -> Iterator[str]:
             yield f"{field}={value}"
 
 
-def write_facts(facts: msgspec.Struct) -> msgspec.Raw:
-    """Encode a scorer's own record for a sample or a report."""
-    return msgspec.Raw(msgspec.json.encode(facts))
-
-
-def read_facts(facts: msgspec.Raw | msgspec.UnsetType, kind: type[F], where: str) -> F:
-    """Return a scorer's own record; raises InputError, which names `where` it is, if it is invalid."""
-    try:
-        return msgspec.json.decode(b"{}" if facts is msgspec.UNSET else facts, type=kind)
-    except msgspec.ValidationError as error:
-        raise InputError([f"{where}: {error}; grade the predictions again"]) from error
+def facts_as(kind: type[F], facts: object) -> F:
+    """Return the facts of a sample or a run as their type; without facts, the defaults of this type."""
+    return facts if isinstance(facts, kind) else kind()
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
@@ -276,7 +273,7 @@ class Aggregation(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of samples of pass@k and pass^k; empty: all samples of a task."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True):
     """All results of one grading run."""
 
     schema: int = SCHEMA
@@ -294,7 +291,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     part: Part | None = None
     """The graded part; None for the whole benchmark."""
     metrics: list[Metric]
-    samples: list[SampleResult]
+    samples: list[SampleResult[OfSample]]
     """One for each prediction."""
     unscored: int = 0
     """Samples that are unscored in at least one reading."""
@@ -302,8 +299,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Provenance = Provenance()
     judge: int | msgspec.UnsetType = msgspec.UNSET
     """Code: the version of the careful rules."""
-    facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """The scorer's own record of the run."""
+    facts: OfRun | msgspec.UnsetType = msgspec.UNSET
+    """The scorer's own record of the run, a `Facts`."""
     aggregation: Aggregation = Aggregation()
     baselines: dict[str, dict[str, float]] = {}
     """Group (`all`: every task) -> baseline -> score."""

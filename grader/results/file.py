@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.errors import InputError
 from grader.files.given import read_given
-from grader.results import READINGS, SCHEMA, Outcome, Report, SampleResult, count_unscored
+from grader.results import READINGS, SCHEMA, Facts, Outcome, Report, SampleResult, count_unscored
+from grader.results.provenance import Provenance
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FactTypes = Callable[[str], tuple[type[Facts], type[Facts]]]
+"""Return the types of facts of the scorer with this name: of a sample, and of a run. Raises UsageError."""
 _FULL = (Outcome.PASSED, Outcome.CORRECT)
 """The outcomes with full credit; others have none, or a part."""
 
@@ -23,46 +27,58 @@ def encode_report(report: Report) -> bytes:
     return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
 
 
-def decode_report(data: bytes) -> Report:
-    """Parse a results file. Raises `msgspec.ValidationError` with a `$.path` if it is invalid."""
-    # Without white space, the scorers' raw facts are equal in new reports and in reports read from a file.
-    return msgspec.json.decode(msgspec.json.format(data, indent=-1), type=Report)
+class _Head(msgspec.Struct):
+    """What is read of a results file before its samples."""
+
+    schema: int
+    scorer: str = ""
+    provenance: Any = None
 
 
-def read_report(path: Path) -> Report:
-    """Read a results file. Raises InputError if it is invalid, or inconsistent."""
-    data = b""
+def read_report(path: Path, types: FactTypes) -> Report:
+    """Read a results file, with the facts that its scorer keeps. Raises InputError if it is invalid or inconsistent.
+
+    Raises UsageError if the scorer is not installed.
+    """
+    head, data = _opened(path)
+    of_sample, of_run = types(head.scorer) if head.scorer else (Facts, Facts)
     try:
-        data = read_given(path)
-        report = decode_report(data)
-    except OSError as error:
-        raise InputError([f"{path}: {error.strerror or error}"]) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        if _schema(data) not in (None, SCHEMA):
-            raise _another_schema(path, _schema(data)) from error
-        hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
-        raise InputError([f"{path}: not a results file ({error}){hint}"]) from error
-    if report.schema != SCHEMA:
-        raise _another_schema(path, report.schema)
-    problems = _contradictions(report)
+        report: Report = msgspec.json.decode(data, type=Report[of_sample, of_run])  # type: ignore[valid-type]
+    except msgspec.DecodeError as error:
+        raise _not_results(path, error) from error
+    problems = _contradictions(report) + _without_facts(report, of_sample)
     if problems:
         shown = [f"{path}: {problem}" for problem in problems[:20]]
         raise InputError([*shown, "Grading never writes this: the file was changed. Grade the predictions again."])
     return report
 
 
-def _schema(data: bytes) -> int | None:
-    class Head(msgspec.Struct):
-        schema: int
-
+def read_provenance(path: Path) -> Provenance:
+    """Read only the provenance of a results file. Raises InputError if it is none."""
+    head, _ = _opened(path)
     try:
-        return msgspec.json.decode(data, type=Head).schema
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+        return msgspec.convert(head.provenance or {}, Provenance)
+    except msgspec.ValidationError as error:
+        raise _not_results(path, error) from error
 
 
-def _another_schema(path: Path, schema: int | None) -> InputError:
-    return InputError([f"{path}: $.schema: {schema}; this version of grade reads schema {SCHEMA}"])
+def _opened(path: Path) -> tuple[_Head, bytes]:
+    """Return the head and the bytes of a results file; raises InputError if it is none, or has another schema."""
+    try:
+        data = read_given(path)
+        head = msgspec.json.decode(data, type=_Head)
+    except OSError as error:
+        raise InputError([f"{path}: {error.strerror or error}"]) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _not_results(path, error) from error
+    if head.schema != SCHEMA:
+        raise InputError([f"{path}: $.schema: {head.schema}; this version of grade reads schema {SCHEMA}"])
+    return head, data
+
+
+def _not_results(path: Path, error: Exception) -> InputError:
+    hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
+    return InputError([f"{path}: not a results file ({error}){hint}"])
 
 
 def _contradictions(report: Report) -> list[str]:
@@ -81,6 +97,14 @@ def _contradictions(report: Report) -> list[str]:
     elif report.unscored_by_reading != counts:
         problems.append(f"$.unscored_by_reading: official {counts.official} and careful {counts.careful} are unscored")
     return problems
+
+
+def _without_facts(report: Report, kind: type[Facts]) -> list[str]:
+    """Return the samples without the facts that their metrics are computed from."""
+    if not any(field.required for field in msgspec.structs.fields(kind)):
+        return []
+    bare = (at for at, sample in enumerate(report.samples) if sample.facts is msgspec.UNSET)
+    return [f"$.samples[{at}].extra: missing" for at in bare]
 
 
 def _credit_problems(at: int, sample: SampleResult) -> list[str]:

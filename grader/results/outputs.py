@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
 from grader.files.given import real
-from grader.results.file import read_report
+from grader.results.file import read_provenance
 from grader.results.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _check_name(path: Path) -> None:
 def _check_replaced(path: Path, source: str, *, judged: bool) -> None:
     """Raise UsageError if the earlier results are of another prediction file, or are judged and the new ones not."""
     try:
-        earlier = read_report(path).provenance if path.is_file() else Provenance()
+        earlier = read_provenance(path) if path.is_file() else Provenance()
     except InputError:
         return  # the file is not a results file, so no results would be lost
     if earlier.predictions not in ("", source):

@@ -9,7 +9,7 @@ from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.results import file as results_file
 from grader.scorers import aggregates
-from grader.scorers.registry import scorer_of
+from grader.scorers.registry import fact_types, scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ CAUSE = (
 
 def read_report(path: Path) -> Report:
     """Read a results file. Raises InputError if it is invalid, or if its samples do not give its metrics."""
-    report = results_file.read_report(path)
+    report = results_file.read_report(path, fact_types)
     problems = [f"{path}: {problem}" for problem in _differences(report)]
     if problems:
         raise InputError([*shown(problems), CAUSE.format(report.provenance.grade or "unknown")])

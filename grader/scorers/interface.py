@@ -22,6 +22,7 @@ from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.outcomes import Oddities
 from grader.results import (
+    Facts,
     IntervalMethod,
     JudgeProvenance,
     Metric,
@@ -78,8 +79,8 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     samples: list[SampleResult]
     metrics: list[Metric] | None = None
     """None: those that `Scorer.metrics` returns."""
-    facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """Data of the run that the scorer stores in the results; see `results.write_facts`."""
+    facts: Facts | msgspec.UnsetType = msgspec.UNSET
+    """What the scorer keeps about the run, of the type `Scorer.run_facts`."""
     notes: list[str] | None = None
     """None for an earlier run that is scored again: it keeps its notes."""
     intervals: IntervalMethod | None = None
@@ -158,6 +159,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str = ""
     """Why the readings differ, in a word."""
+    gold: str = ""
+    """The gold answer, if there is one."""
     facts: list[tuple[str, str]] = []
     """(Name, value); a long value is shown as text."""
     official: list[tuple[str, str | bool | None]] = []
@@ -208,6 +211,10 @@ class Scorer(ABC, Generic[B, T]):
 
     declaration: type[B]
     """The type of a benchmark.toml with this scorer."""
+    sample_facts: ClassVar[type[Facts]] = Facts
+    """The type of what it keeps about a sample (`SampleResult.facts`)."""
+    run_facts: ClassVar[type[Facts]] = Facts
+    """The type of what it keeps about a run (`Scored.facts`)."""
     words: ClassVar[Words] = Words()
 
     def check_declaration(self, declared: B) -> str:

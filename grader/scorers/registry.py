@@ -12,7 +12,7 @@ from grader.errors import UsageError
 from grader.scorers.interface import Scorer
 
 if TYPE_CHECKING:
-    from grader.results import Report
+    from grader.results import Facts, Report
 
 GROUP = "grade.scorers"
 """Entry points of this group name the scorers of other packages."""
@@ -46,6 +46,12 @@ def scorer(name: str) -> AnyScorer:
         f"scoring = {name!r}: unknown scorer; the scorers are {', '.join(names())}.{hint} A scorer of your own is "
         "found when its package is installed beside grade (docs/own-scorer.md)."
     )
+
+
+def fact_types(name: str) -> tuple[type[Facts], type[Facts]]:
+    """Return what the scorer with this name keeps about a sample, and about a run; raises UsageError."""
+    kind = scorer(name)
+    return kind.sample_facts, kind.run_facts
 
 
 def scorer_of(report: Report) -> AnyScorer:

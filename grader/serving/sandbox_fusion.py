@@ -179,8 +179,7 @@ def _answer(status: str, *, message: str = "", run_result: dict[str, Any] | None
 
 
 def _printed(result: SampleResult) -> list[_Printed]:
-    assert isinstance(result.facts, msgspec.Raw)
-    return msgspec.json.decode(result.facts, type=_Facts).printed
+    return msgspec.convert(result.facts, _Facts, from_attributes=True).printed
 
 
 def _row(inputs: list[str], outputs: list[str]) -> msgspec.Raw:

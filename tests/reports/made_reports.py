@@ -16,7 +16,6 @@ from grader.results import (
     SampleResult,
     SandboxProvenance,
     UnscoredCounts,
-    write_facts,
 )
 from grader.scorers.choice.scorer import MultipleChoice
 from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
@@ -100,11 +99,9 @@ def hostile_report(text: str) -> Report:
     """A report with this text wherever a report holds text that others wrote."""
     official = Reading(outcome=Outcome.WRONG, credit=0, answer=text, detail=text, rule=text)
     careful = Reading(outcome=Outcome.UNSCORED, credit=None, answer=text, detail=text, rule=f"{text}!")
-    kept = text.encode(errors="replace").decode()  # JSON, which scorers keep their facts as, has no half characters
+    kept = text.encode(errors="replace").decode()  # JSON has no half characters
     said = ReadingFacts(correctness=kept, step=None, reason=None)
-    facts = write_facts(
-        SampleFacts(gold=kept, gold_step=kept, official=said, careful=said, judge=kept, difference=kept)
-    )
+    facts = SampleFacts(gold=kept, gold_step=kept, official=said, careful=said, judge=kept, difference=kept)
     metrics = [
         Metric(name=text, reading=reading, group=group, value=50.0, ci95=(40.0, 60.0), n=2, bounds=(0.0, 100.0))
         for reading in ("official", "careful")
@@ -128,7 +125,7 @@ def hostile_report(text: str) -> Report:
             sandbox=SandboxProvenance(backend=text, image=text),
             judge=JudgeProvenance(source=text, model=text),
         ),
-        facts=write_facts(RunFacts(difference_kinds={kept: 1}, counts={kept: {kept: {kept: 1}}})),
+        facts=RunFacts(difference_kinds={kept: 1}, counts={kept: {kept: {kept: 1}}}),
         baselines={text: {text: 1.0}},
         abbreviations={text: text},
         notes=[text, f"A note on {text}."],

@@ -13,8 +13,8 @@ from grader.predictions.select import fingerprint
 from grader.reports import material
 from grader.reports.questions import Gap, gather
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult
-from grader.results.file import decode_report
 from grader.scorers import declarations
+from grader.scorers.earlier import read_report
 from grader.scorers.interface import Program
 
 PIXEL = base64.b64decode(
@@ -23,7 +23,7 @@ PIXEL = base64.b64decode(
 
 
 def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:
-    report = decode_report(results.read_bytes())
+    report = read_report(results)
     files = material.beside(results, report)
     return report, material.load(report, files.predictions, data, files.own)
 
@@ -61,7 +61,7 @@ def test_the_data_that_was_graded_is_found_beside_the_results(graded, tmp_path: 
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (shutil.copytree if data.is_dir() else shutil.copy)(data, tmp_path / data.name)
     results = tmp_path / "predictions_results.json"
-    report = decode_report(results.read_bytes())
+    report = read_report(results)
     files = material.beside(results, report)
     found = material.load(report, files.predictions, None, files.own, folders=files.folders)
     assert set(found.tasks) == {sample.qid for sample in report.samples}
@@ -73,7 +73,7 @@ def test_data_beside_the_results_that_is_not_what_was_graded_is_not_shown(graded
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / data.name).write_text(data.read_text().replace('"label": "B"', '"label": "A"'))
     results = tmp_path / "predictions_results.json"
-    report = decode_report(results.read_bytes())
+    report = read_report(results)
     gaps: list[Gap] = []
     shown = gather(report, _nowhere("vstar"), None, None, gaps, folders=[tmp_path])
     assert not shown.tasks
@@ -92,7 +92,7 @@ def _nowhere(name: str) -> Benchmark:
 
 def test_a_name_in_the_results_leads_to_no_data_elsewhere(graded, tmp_path: Path) -> None:
     folder, data = graded("vstar")
-    report = decode_report((folder / "predictions_results.json").read_bytes())
+    report = read_report(folder / "predictions_results.json")
     for name in ("..", f"../{data.name}", str(data)):
         shutil.copy(data, tmp_path / data.name)
         (tmp_path / "inner").mkdir(exist_ok=True)
@@ -111,7 +111,7 @@ def test_each_thing_that_is_missing_is_named(graded, tmp_path: Path) -> None:
 
 def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
     folder, data = graded("vstar")
-    report = decode_report((folder / "predictions_results.json").read_bytes())
+    report = read_report(folder / "predictions_results.json")
     strange = msgspec.structs.replace(report, benchmark="elsewhere")
     found = material.load(strange, folder / "predictions.json", data, None)
     assert len(found.predictions) == 10

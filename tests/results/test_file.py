@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 from grader.errors import InputError
-from grader.results import UnscoredCounts
-from grader.results.file import encode_report, read_report
-from tests.made_runs import SAMPLES, choice, of_sample, report, sample
+from grader.results import Report, UnscoredCounts
+from grader.results import file as results_file
+from grader.results.file import encode_report
+from grader.scorers.registry import fact_types
+from tests.made_runs import SAMPLES, choice, mr_ben, of_sample, report, sample
+
+
+def read_report(path: Path) -> Report:
+    return results_file.read_report(path, fact_types)
 
 
 @pytest.mark.parametrize("benchmark", SAMPLES)
@@ -64,6 +70,37 @@ def test_a_file_that_was_changed_by_hand_is_refused(
     assert str(caught.value).startswith(f"{path}: $.")
     assert message in str(caught.value)
     assert caught.value.problems[-1].endswith("Grade the predictions again.")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda extra: extra.update(gold=1),
+            r"not a results file \(Expected `str`.*at `\$\.samples\[0\]\.extra\.gold`",
+        ),
+        (lambda extra: extra.pop("gold"), r"missing required field `gold` - at `\$\.samples\[0\]\.extra`"),
+        (lambda extra: extra.clear(), "missing required field `gold`"),
+    ],
+)
+def test_what_a_scorer_keeps_about_a_sample_is_checked_when_the_file_is_read(
+    change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
+) -> None:
+    made = json.loads(encode_report(mr_ben([("s", "q", True, True, True, True)])))
+    change(made["samples"][0]["extra"])
+    path = tmp_path / "x_results.json"
+    path.write_text(json.dumps(made))
+    with pytest.raises(InputError, match=message):
+        read_report(path)
+
+
+def test_a_sample_without_what_its_metrics_are_made_of_is_refused(tmp_path: Path) -> None:
+    made = json.loads(encode_report(mr_ben([("s", "q", True, True, True, True)])))
+    del made["samples"][0]["extra"]
+    path = tmp_path / "x_results.json"
+    path.write_text(json.dumps(made))
+    with pytest.raises(InputError, match=r"\$\.samples\[0\]\.extra: missing"):
+        read_report(path)
 
 
 # --- unscored, by reading -----------------------------------------------------------------------------------------

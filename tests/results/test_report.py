@@ -3,16 +3,12 @@
 import msgspec
 import pytest
 
-from grader.errors import InputError
 from grader.results import (
     Metric,
     change,
     is_same,
     observations,
-    read_facts,
-    write_facts,
 )
-from grader.scorers.choice.facts import SampleFacts
 from tests.made_runs import figures
 
 
@@ -27,12 +23,6 @@ def metric(value: float | None) -> Metric:
 def test_values_are_the_same_but_for_rounding(official: float | None, careful: float | None, same: bool) -> None:
     assert is_same(metric(official), metric(careful)) is same
     assert not is_same(metric(official), None)
-
-
-def test_a_scorers_facts_are_read_back_and_damaged_ones_are_named() -> None:
-    assert read_facts(write_facts(SampleFacts(gold="A")), SampleFacts, "sample q #0") == SampleFacts(gold="A")
-    with pytest.raises(InputError, match=r"^sample q #0: .* at `\$.gold`; grade the predictions again$"):
-        read_facts(write_facts(SampleFacts(gold="A")).__class__(b'{"gold": 1}'), SampleFacts, "sample q #0")
 
 
 def test_values_over_other_samples_have_no_difference_and_two_numbers_of_observations() -> None:

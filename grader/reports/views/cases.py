@@ -22,7 +22,7 @@ import msgspec
 from grader.reports.document import Case, Suite
 from grader.reports.text import clean
 from grader.reports.views import gates as gate_views
-from grader.results import Outcome, SampleResult, by_observation, by_round, other_than, read_facts
+from grader.results import Outcome, SampleResult, by_observation, by_round, other_than
 from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
@@ -64,20 +64,20 @@ def suites(report: Report, gates: Sequence[GateResult], reading: ReadingName) ->
     """Yield the gates, and a suite for each group of the first category field."""
     if gates:
         yield gate_views.suite(gates, report.benchmark)
-    for label, items in _suites(report, reading).items():
+    scorer = scorer_of(report)
+    for label, items in _suites(report, reading, scorer).items():
         place = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
         yield Suite(
             name=label or report.benchmark,
             properties=list(_properties(report, label, reading)),
-            cases=[_case(item, place, reading) for item in items],
+            cases=[_case(item, place, reading, scorer) for item in items],
         )
 
 
-def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[_Item]]:
+def _suites(report: Report, reading: ReadingName, scorer: AnyScorer) -> dict[str | None, list[_Item]]:
     """Return the cases by `field=label` of the first category field, in the report's order."""
     field = next((next(iter(s.groups)) for s in report.samples if isinstance(s.groups, dict) and s.groups), None)
     clusters = by_observation(report.samples)
-    scorer = scorer_of(report)
     suites: dict[str | None, list[_Item]] = {}
     for name, members in clusters.items():
         rounds, others = (_rounds(members, name_, scorer) for name_ in (reading, other_than(reading)))
@@ -120,11 +120,11 @@ def _properties(report: Report, label: str | None, reading: ReadingName) -> Iter
             yield f"{metric.name} ({metric.reading}){group}", repr(float(metric.value))
 
 
-def _case(item: _Item, place: str, reading: ReadingName) -> Case:
+def _case(item: _Item, place: str, reading: ReadingName, scorer: AnyScorer) -> Case:
     seconds = round(sum(sample.seconds for sample in item.samples), 3)
     remarks = _remarks(item, reading)
     if item.verdict == "failed":
-        remarks = [_message(item, reading), _details(item, reading), *_gold(item), *remarks]
+        remarks = [_message(item, reading), _details(item, reading), *_gold(item, scorer), *remarks]
     if item.verdict != "unscored":
         return Case(name=item.name, place=place, seconds=seconds, state="passed", remarks=remarks)
     return Case(
@@ -139,14 +139,8 @@ def _case(item: _Item, place: str, reading: ReadingName) -> Case:
     )
 
 
-class _Gold(msgspec.Struct):
-    """The part of a scorer's own record of a sample that is the gold answer."""
-
-    gold: str | None = None
-
-
-def _gold(item: _Item) -> list[str]:
-    found = [read_facts(sample.facts, _Gold, f"sample {sample.qid}").gold for sample in item.samples]
+def _gold(item: _Item, scorer: AnyScorer) -> list[str]:
+    found = (scorer.marks(sample).gold for sample in item.samples)
     answers = ", ".join(dict.fromkeys(clean(answer)[:MOST_CHARACTERS] for answer in found if answer))
     return [f"gold answer: {answers}"] if answers else []
 

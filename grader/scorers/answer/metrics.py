@@ -10,13 +10,14 @@ import msgspec
 
 from grader.results import (
     READINGS,
+    Facts,
     Metric,
     ReadingName,
     SampleResult,
     by_group,
     by_observation,
     by_task,
-    read_facts,
+    facts_as,
 )
 from grader.scorers.aggregates import several_rows
 from grader.scorers.answer.careful import is_same
@@ -33,7 +34,7 @@ ByTask = Callable[[list[SampleResult], ReadingName], list[Observation]]
 """Return one observation per task."""
 
 
-class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
+class SampleFacts(Facts, frozen=True, kw_only=True):
     """What the metrics need of a sample's question."""
 
     gold: str
@@ -43,13 +44,14 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The grouping in each of whose groups the question counts once, in the overall metrics too; empty: none."""
 
 
-def _facts(sample: SampleResult) -> SampleFacts:
-    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid}")
+def facts_of(sample: SampleResult) -> SampleFacts:
+    """Return the scorer's own data of a sample."""
+    return facts_as(SampleFacts, sample.facts)
 
 
 def metrics(samples: list[SampleResult], ks: Sequence[int] = ()) -> list[Metric]:
     """Return all metrics; `ks`: those of `-k`."""
-    facts = {sample.qid: _facts(sample) for sample in samples}
+    facts = {sample.qid: facts_of(sample) for sample in samples}
     rows = _counted_rows(samples, "accuracy", each_task)
     most = max((sample.sample for sample in samples), default=0) + 1
     has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
@@ -82,7 +84,7 @@ def counted(
 
 def _times(sample: SampleResult, group: str | None) -> int:
     """Return how often a question counts: in each group of its `counted_in` once, so that it counts more in others."""
-    column = _facts(sample).counted_in
+    column = facts_of(sample).counted_in
     labels = sample.groups.get(column) if column and isinstance(sample.groups, Mapping) else None
     return len(labels) if isinstance(labels, list) and not (group or "").startswith(f"{column}=") else 1
 
@@ -106,7 +108,7 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
     read = [answer for member in members if (answer := member.reading(reading)).is_scored]
     if not read:
         return Observation(value=None, low=0, high=1)
-    kind = _facts(members[0]).kind
+    kind = facts_of(members[0]).kind
     answers: list[list[Reading]] = []
     for answer in read:
         mine = next((some for some in answers if _is_equal(answer.answer, some[0].answer, kind)), None)

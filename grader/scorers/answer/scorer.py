@@ -13,7 +13,7 @@ import msgspec
 from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import as_list, quoted
-from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.results import Facts, Outcome, Reading, SampleResult
 from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
@@ -35,6 +35,7 @@ from grader.scorers.choice.items import (
     verdict,
 )
 from grader.scorers.interface import (
+    Marks,
     Observe,
     Run,
     Scored,
@@ -109,7 +110,7 @@ GLOSSARY = {
 }
 
 
-class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+class RunFacts(Facts, frozen=True, kw_only=True):
     """The kind of a run's answers, of rows that do not have their own."""
 
     kind: Kind
@@ -119,6 +120,8 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
     """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
 
     declaration = AnswerBenchmark
+    sample_facts = SampleFacts
+    run_facts = RunFacts
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
     options: ClassVar[frozenset[str]] = frozenset({"k"})
 
@@ -175,7 +178,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
         return Scored(
             samples=samples,
             notes=notes,
-            facts=write_facts(RunFacts(kind=declared.kind)),
+            facts=RunFacts(kind=declared.kind),
         )
 
     def metrics(self, report: Report) -> list[Metric]:
@@ -200,6 +203,10 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
         if name.startswith("maj@"):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
         return mean_credit if name == "accuracy" else aggregates.observe_several(name)
+
+    def marks(self, sample: SampleResult) -> Marks:
+        """Return the gold answer."""
+        return Marks(gold=answer_metrics.facts_of(sample).gold)
 
 
 def _votes(name: str) -> int:
@@ -312,7 +319,7 @@ def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) ->
         official=official,
         careful=careful,
         groups=task.groups or msgspec.UNSET,
-        facts=write_facts(facts),
+        facts=facts,
     )
 
 

@@ -13,7 +13,7 @@ from grader.data.tables import BROKEN_SHARE, cell
 from grader.errors import InputError, UsageError
 from grader.files.json_text import as_list, quoted, shown
 from grader.predictions.record import counted
-from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.reading import ChoiceReading, no_answer
 from grader.scorers.interface import missing_reading
@@ -426,7 +426,7 @@ def sample(item: Item, number: int, official: Reading, careful: Reading) -> Samp
         careful=careful,
         unit=item.unit or msgspec.UNSET,
         groups=item.groups or msgspec.UNSET,
-        facts=write_facts(SampleFacts(gold=item.gold)),
+        facts=SampleFacts(gold=item.gold),
     )
 
 

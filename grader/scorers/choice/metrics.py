@@ -14,9 +14,8 @@ from grader.results import (
     SampleResult,
     by_observation,
     by_round,
+    facts_as,
     grouped,
-    read_facts,
-    write_facts,
 )
 from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
 from grader.scorers.interface import MISSING_RULE, mean_credit
@@ -80,12 +79,12 @@ def _as_outcome(question: Observation) -> Outcome:
 
 def _with_outcome(sample: SampleResult, outcome: UnitOutcome) -> SampleResult:
     facts = SampleFacts(gold=facts_of(sample).gold, question=outcome)
-    return msgspec.structs.replace(sample, facts=write_facts(facts))
+    return msgspec.structs.replace(sample, facts=facts)
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
-    """Return the scorer's own data of a sample; raises InputError."""
-    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
+    """Return the scorer's own data of a sample."""
+    return facts_as(SampleFacts, sample.facts)
 
 
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:

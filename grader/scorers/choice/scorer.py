@@ -11,7 +11,7 @@ from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
-from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
+from grader.results import Metric, Outcome, SampleResult, facts_as
 from grader.scorers import aggregates
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, HasUnits, KnowsMetrics
 from grader.scorers.carried import carried_rows
@@ -19,12 +19,12 @@ from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
-from grader.scorers.choice.facts import LetterCounts, RunFacts
+from grader.scorers.choice.facts import LetterCounts, RunFacts, SampleFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import write_submission
-from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, Words, in_group, named
+from grader.scorers.interface import BASELINES, Marks, Scored, Scorer, Summary, TableBlock, Words, in_group, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
 from grader.scorers.unread import unread_note
@@ -56,6 +56,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
     """Questions with options, read by the rules of an official version and as a careful person would."""
 
     declaration = ChoiceBenchmark
+    sample_facts = SampleFacts
+    run_facts = RunFacts
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read",)))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
@@ -176,7 +178,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
             )
         return Scored(
             samples=samples,
-            facts=write_facts(RunFacts(position_bias=choice_metrics.position_bias(samples))),
+            facts=RunFacts(position_bias=choice_metrics.position_bias(samples)),
             notes=[*notes, *session.notes],
             baselines=chance,
             judge=session.provenance,
@@ -210,11 +212,15 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
 
     def summary(self, report: Report) -> Summary:
         """Return how often each letter was predicted, and how often it is gold; a line names what is not chance."""
-        facts = read_facts(report.facts, RunFacts, "the results file")
+        facts = facts_as(RunFacts, report.facts)
         careful, official = facts.position_bias.careful, facts.position_bias.official
         if not careful:
             return Summary()
         return Summary(lines=_position_lines(careful), tables=[_position_table(official, careful)])
+
+    def marks(self, sample: SampleResult) -> Marks:
+        """Return the gold letter."""
+        return Marks(gold=choice_metrics.facts_of(sample).gold or "")
 
 
 class Circular(MultipleChoice, HasUnits):

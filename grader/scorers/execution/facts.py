@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from grader.results import SampleResult, read_facts
+from grader.results import Facts, SampleResult, facts_as
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,7 +17,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """Why it did not."""
 
 
-class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SampleFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Where the tests failed (for people only: the program itself reports the lines), and the base inputs."""
 
     failed_test: str | None = None
@@ -31,5 +31,5 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
-    """Return the scorer's own data of a sample; raises InputError."""
-    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
+    """Return the scorer's own data of a sample."""
+    return facts_as(SampleFacts, sample.facts)

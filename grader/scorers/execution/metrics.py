@@ -48,7 +48,7 @@ def metrics(samples: list[SampleResult], ks: Iterable[int], *, has_linter: bool)
 
 def of_base(samples: Iterable[SampleResult]) -> list[SampleResult]:
     """Return samples as they would be with their base inputs only; none if the tasks do not tell these apart."""
-    pairs = [(sample, None if sample.facts is msgspec.UNSET else facts_of(sample).base) for sample in samples]
+    pairs = [(sample, facts_of(sample).base) for sample in samples]
     if not any(base for _, base in pairs):
         return []
     return [sample if base is None else _with_credit(sample, base) for sample, base in pairs]

@@ -11,7 +11,7 @@ from grader.errors import UsageError
 from grader.executors.local import open_executor
 from grader.files.json_text import quoted
 from grader.options import Options
-from grader.results import Outcome, SampleResult, SandboxProvenance, write_facts
+from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Evidence, Executed, Lint, Run
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
@@ -290,7 +290,7 @@ def result_of(sample: Sample, protocol: ExecutionProtocol, *, is_official: bool 
         careful=NO_PROGRAM if attempt.program.is_missing else found.careful,
         groups=attempt.task.groups or msgspec.UNSET,
         calls=found.calls,
-        facts=msgspec.UNSET if found.base is None else write_facts(SampleFacts(base=found.base)),
+        facts=msgspec.UNSET if found.base is None else SampleFacts(base=found.base),
     )
 
 

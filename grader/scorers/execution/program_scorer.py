@@ -13,7 +13,7 @@ import msgspec
 
 from grader.executors.local import open_local
 from grader.observer import Silent
-from grader.results import SampleResult, write_facts
+from grader.results import SampleResult
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.queue import MOST_SUPERVISORS
 from grader.scorers.asking import NOT_ASKED, LaneSize
@@ -171,7 +171,7 @@ class ProgramScorer:
         result = msgspec.structs.replace(result, tests=_tests_of(sample, request))
         if request.printed and sample.readings is not None:
             outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
-            result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=outputs)))
+            result = msgspec.structs.replace(result, facts=SampleFacts(printed=outputs))
         return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
 
     def _marked(self, results: list[SampleResult], requests: Sequence[Asked]) -> list[SampleResult]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import ALIKE, Calls, Outcome, Reading, SampleResult, write_facts
+from grader.results import ALIKE, Calls, Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution.candidate import Verdict
 from grader.scorers.execution.facts import SampleFacts
@@ -209,7 +209,7 @@ def sample_result(
         flags=[ALIKE] if is_alike else msgspec.UNSET,
         calls=calls,
         tests=tests_of(verdicts) or msgspec.UNSET,
-        facts=msgspec.UNSET if failed is None else write_facts(failed),
+        facts=msgspec.UNSET if failed is None else failed,
     )
 
 

@@ -15,7 +15,7 @@ from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
 from grader.scorers.execution.extraction import defined, parse
-from grader.scorers.execution.facts import facts_of
+from grader.scorers.execution.facts import SampleFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.reading import not_judged
@@ -58,6 +58,7 @@ class Execution(
 
     words = Words(glossary=GLOSSARY)
     declaration = ExecutionBenchmark
+    sample_facts = SampleFacts
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
     modes: ClassVar[Mapping[str, str]] = prompts.MODES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from grader.results import ReadingName, SampleResult, read_facts
+from grader.results import Facts, ReadingName, SampleResult, facts_as
 from grader.scorers.mr_ben.figures import RowFacts, Weights
 
 CORRECT = "correct"
@@ -23,7 +23,7 @@ class ReadingFacts(msgspec.Struct, frozen=True, kw_only=True):
     """No response, because the model's server failed; the other fields mean nothing."""
 
 
-class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SampleFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The data from which MR-Score is computed, and details for people."""
 
     gold: str
@@ -34,6 +34,11 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The judge's reply, cut at 4,000 characters."""
     difference: str | None = None
     """Why the readings differ, in a word."""
+
+    @property
+    def parts_differ(self) -> bool:
+        """Whether the readings disagree on the verdict, the step or the reason."""
+        return self.official != self.careful
 
     def row(self, reading: ReadingName) -> RowFacts:
         """Return the data from which MR-Score is computed."""
@@ -49,7 +54,7 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         )
 
 
-class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+class RunFacts(Facts, frozen=True, kw_only=True):
     """The scorer's own data of a run."""
 
     weights: dict[str, float] = msgspec.field(default_factory=lambda: Weights()._asdict())
@@ -61,5 +66,5 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
-    """Return the scorer's own data of a sample; raises InputError."""
-    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
+    """Return the scorer's own data of a sample."""
+    return facts_as(SampleFacts, sample.facts)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
 from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
@@ -100,10 +100,10 @@ def without_failures(samples: list[SampleResult], oddities: Oddities) -> list[Sa
     ]
 
 
-def _lost_facts(sample: SampleResult) -> msgspec.Raw:
+def _lost_facts(sample: SampleResult) -> SampleFacts:
     facts = facts_of(sample)
     careful = ReadingFacts(correctness=None, step=None, reason=None, lost=True)
-    return write_facts(msgspec.structs.replace(facts, careful=careful, difference=None))
+    return msgspec.structs.replace(facts, careful=careful, difference=None)
 
 
 def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
@@ -126,7 +126,7 @@ def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
         careful=_reading(reply, reply.careful, careful, why),
         unit=reply.task.unit,
         groups=reply.task.groups,
-        facts=write_facts(facts),
+        facts=facts,
     )
 
 
@@ -196,7 +196,7 @@ def _absent(task: MrBenTask) -> SampleResult:
         careful=reading,
         unit=task.unit,
         groups=task.groups,
-        facts=write_facts(facts),
+        facts=facts,
     )
 
 

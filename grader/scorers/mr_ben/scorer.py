@@ -10,12 +10,12 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.predictions.record import counted
-from grader.results import read_facts, write_facts
+from grader.results import facts_as
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, KnowsMetrics
 from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
-from grader.scorers.mr_ben.facts import RunFacts, facts_of
+from grader.scorers.mr_ben.facts import RunFacts, SampleFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.tasks import (
@@ -52,6 +52,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
     words = Words(glossary=GLOSSARY, outcomes=OUTCOME_NAMES, unread=frozenset(("no verdict",)))
     signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
     declaration = MrBenBenchmark
+    sample_facts = SampleFacts
+    run_facts = RunFacts
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
@@ -111,7 +113,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
         )
         return Scored(
             samples=samples,
-            facts=write_facts(facts),
+            facts=facts,
             notes=[
                 *([NO_JUDGE] if session.judge is None and needed else []),
                 *session.notes,
@@ -135,7 +137,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
         kept = [note for note in report.notes if not note.startswith(OWN_WEIGHTS)]
         return Scored(
             samples=report.samples,
-            facts=write_facts(facts),
+            facts=facts,
             notes=[*kept, *weight_notes(weights)],
             intervals=figures.METHOD,
         )
@@ -188,6 +190,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
         shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
         return Marks(
             kind=facts.difference or "",
+            gold=facts.gold,
             facts=[(name, value) for name, value in shown if value],
             official=_found(facts.official, facts.gold),
             careful=_found(facts.careful, facts.gold),
@@ -195,7 +198,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
 
 
 def _facts_of(report: Report) -> RunFacts:
-    return read_facts(report.facts, RunFacts, "the results file")
+    return facts_as(RunFacts, report.facts)
 
 
 def _weights_of(report: Report) -> Weights:

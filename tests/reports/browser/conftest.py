@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from grader.reports import material
 from grader.results import Report
-from grader.results.file import decode_report
+from grader.scorers.earlier import read_report
 from tests.conftest import Once, chromium
 from tests.reports.shown import as_page
 
@@ -145,7 +145,7 @@ def graded_page(graded: Callable[[str], tuple[Path, Path]], once: Once) -> Calla
 
     def run(benchmark: str) -> tuple[Path, Report]:
         results = graded(benchmark)[0] / "predictions_results.json"
-        report = decode_report(results.read_bytes())
+        report = read_report(results)
 
         def fill(folder: Path) -> None:
             files = material.beside(results, report)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from grader.reports.material import Material
 from grader.reports.questions import Gap
-from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance, write_facts
+from grader.results import Facts, Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.choice import facts as choice
 from grader.scorers.execution import facts as execution
 from grader.scorers.interface import Program
@@ -46,26 +46,24 @@ HOSTILE = {
 SCORERS = ["execution", "multiple_choice", "mr_score"]
 
 
-def _run_facts(scorer: str, texts: Sequence[str]) -> msgspec.Raw | msgspec.UnsetType:
+def _run_facts(scorer: str, texts: Sequence[str]) -> Facts | msgspec.UnsetType:
     """What the scorer keeps of a run, with these texts wherever it keeps some."""
     if scorer == "multiple_choice":
         letters = {text: choice.LetterCounts(chosen=1, right=1, accuracy=1.0) for text in texts}
-        return write_facts(choice.RunFacts(position_bias=choice.PositionBias(official=letters, careful=letters)))
+        return choice.RunFacts(position_bias=choice.PositionBias(official=letters, careful=letters))
     if scorer == "mr_score":
         counts = {text: {text: {text: 1}} for text in texts}
-        return write_facts(mr_ben.RunFacts(difference_kinds=dict.fromkeys(texts, 1), counts=counts))
+        return mr_ben.RunFacts(difference_kinds=dict.fromkeys(texts, 1), counts=counts)
     return msgspec.UNSET
 
 
-def _sample_facts(scorer: str, text: str) -> msgspec.Raw:
+def _sample_facts(scorer: str, text: str) -> Facts:
     if scorer == "multiple_choice":
-        return write_facts(choice.SampleFacts(gold=text))
+        return choice.SampleFacts(gold=text)
     if scorer == "mr_score":
         said = mr_ben.ReadingFacts(correctness=text, step=True, reason=None)
-        return write_facts(
-            mr_ben.SampleFacts(gold=text, gold_step=text, official=said, careful=said, judge=text, difference=text)
-        )
-    return write_facts(execution.SampleFacts(failed_test=text, failed_line=1))
+        return mr_ben.SampleFacts(gold=text, gold_step=text, official=said, careful=said, judge=text, difference=text)
+    return execution.SampleFacts(failed_test=text, failed_line=1)
 
 
 def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:

@@ -8,9 +8,9 @@ from typing import Any
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import READINGS, Report, read_facts
-from grader.results.file import decode_report
+from grader.results import READINGS, Report, facts_as
 from grader.scorers.choice.facts import RunFacts
+from grader.scorers.earlier import read_report
 
 
 def table(path: Path, rows: list[dict[str, str]]) -> Path:
@@ -49,14 +49,14 @@ def predictions(folder: Path, texts: dict[str, str | list[str]]) -> Path:
 def run(path: Path, data: Path, benchmark: str = "mmbench", **options: Any) -> Report:
     """Grade, write, and return the report as it was written."""
     graded = grade(path, Options(benchmark=benchmark, data=data, **options), Silent())
-    report = decode_report(graded.write()[-1].read_bytes())
+    report = read_report(graded.write()[-1])
     assert report == graded.report
     return report
 
 
 def facts_of_run(report: Report) -> RunFacts:
     """What the scorer keeps of a run."""
-    return read_facts(report.facts, RunFacts, "the results file")
+    return facts_as(RunFacts, report.facts)
 
 
 def figures(report: Report, reading: str) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.results import Outcome, Reading, SampleResult, by_observation, write_facts
+from grader.results import Outcome, Reading, SampleResult, by_observation
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.careful import read_choice
@@ -32,7 +32,7 @@ def sample(qid: str, official: str, careful: str | None = None, *, unit: str = "
         careful=reading(careful or official),
         unit=unit or msgspec.UNSET,
         groups=dict(groups) or msgspec.UNSET,
-        facts=write_facts(SampleFacts(gold="A")),
+        facts=SampleFacts(gold="A"),
     )
 
 
@@ -100,7 +100,7 @@ def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questio
 def test_position_bias_leaves_out_the_unscored() -> None:
     def made(gold: str, word: str, answer: str | None) -> SampleResult:
         read = reading(word, answer)
-        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=write_facts(SampleFacts(gold=gold)))
+        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=SampleFacts(gold=gold))
 
     samples = [made("A", "correct", "A"), made("B", "wrong", "A"), made("B", "unscored", None), made("A", "wrong", "C")]
     assert cm.position_bias(samples).careful == {

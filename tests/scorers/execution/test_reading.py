@@ -15,6 +15,7 @@ from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
+from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
 from tests.scorers.execution.made import make
 
@@ -234,8 +235,7 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
 
 def _failing(lines: str) -> object:
     run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
-    facts = read(Executed(lint=Lint(), run=run)).facts
-    return msgspec.json.decode(facts) if isinstance(facts, msgspec.Raw) else facts
+    return read(Executed(lint=Lint(), run=run)).facts
 
 
 def _line_of_the_assertion() -> int:
@@ -245,7 +245,7 @@ def _line_of_the_assertion() -> int:
 
 def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
     number = _line_of_the_assertion()
-    told = {"failed_test": "assert solution(1) == 1", "failed_line": number}
+    told = SampleFacts(failed_test="assert solution(1) == 1", failed_line=number)
     assert _failing(f"{number}") == told
     assert _failing(f"{number},2,2") == told
     assert _failing(f"{number},2,{number + 1}") == told

@@ -7,8 +7,8 @@ from typing import Any
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import Metric, Report, read_facts
-from grader.results.file import decode_report
+from grader.results import Metric, Report, facts_as
+from grader.scorers.earlier import read_report
 from grader.scorers.mr_ben.facts import RunFacts
 from tests.conftest import ROOT
 
@@ -63,7 +63,7 @@ def replies(place: Path, texts: dict[str, str]) -> Path:
 def run(path: Path, data: Path | None, *, benchmark: str = "mr-ben", **options: Any) -> Report:
     """Grade, write, and return the report as it was written."""
     graded = grade(path, Options(benchmark=benchmark, data=data, **options), Silent())
-    report = decode_report(graded.write()[-1].read_bytes())
+    report = read_report(graded.write()[-1])
     assert report == graded.report
     return report
 
@@ -93,7 +93,7 @@ RIGHT = {
 
 def facts_of_run(report: Report) -> RunFacts:
     """What the scorer keeps of a run."""
-    return read_facts(report.facts, RunFacts, "the results file")
+    return facts_as(RunFacts, report.facts)
 
 
 def full_response(correctness: str, step: str, reason: str = "The sign is wrong.") -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.benchmark import Benchmark, Columns, Settings
-from grader.results import Metric, Outcome, Reading, SampleResult, read_facts, write_facts
+from grader.results import Facts, Metric, Outcome, Reading, SampleResult, facts_as
 from grader.scorers.interface import Marks, Run, Scored, Scorer, Summary, TableBlock, missing_reading
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked
@@ -53,7 +53,7 @@ class NumericTask(Task, frozen=True, kw_only=True):
     target: float
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class NumericFacts(Facts, frozen=True, kw_only=True):
     """What is kept of a sample."""
 
     target: float
@@ -65,6 +65,7 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
     """Reads a number and compares it with the right one."""
 
     declaration = NumericBenchmark
+    sample_facts = NumericFacts
 
     def tasks(self, declared: NumericBenchmark, split: str, rows: Rows) -> dict[str, NumericTask]:
         """Turn rows into tasks."""
@@ -121,7 +122,7 @@ def _sample(task: NumericTask, number: int, text: str | None, tolerance: float) 
         official=first,
         careful=last,
         groups=task.groups or msgspec.UNSET,
-        facts=write_facts(Facts(target=task.target, off=off)),
+        facts=NumericFacts(target=task.target, off=off),
     )
 
 
@@ -134,5 +135,5 @@ def _reading(task: NumericTask, found: re.Match[str] | None, tolerance: float) -
     )
 
 
-def _facts(sample: SampleResult) -> Facts:
-    return read_facts(sample.facts, Facts, f"sample {sample.qid} #{sample.sample}")
+def _facts(sample: SampleResult) -> NumericFacts:
+    return facts_as(NumericFacts, sample.facts)
