@@ -24,7 +24,7 @@ import grader.scorers
 from grader.predictions.reasoning import hide_reasoning
 from grader.predictions.server_failures import read_failure
 from grader.scorers.answer.careful import read_answer
-from grader.scorers.answer.declaration import KINDS
+from grader.scorers.answer.declaration import KINDS, Kind
 from grader.scorers.answer.official import RULES
 from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
@@ -90,10 +90,13 @@ def vlmevalkit(text: str) -> None:
         read_vlmevalkit(text, COLOURS, version)
 
 
-def answer(text: str) -> None:
-    for kind in KINDS:
+def answer(kind: Kind) -> Callable[[str], None]:
+    def read(text: str) -> None:
         read_answer(text, "Which one?", kind)
-    list(numbers_in(simplified(text[:100_000])))
+        if kind == "number":
+            list(numbers_in(simplified(text[:100_000])))
+
+    return read
 
 
 def answer_official(text: str) -> None:
@@ -106,6 +109,7 @@ def prediction(text: str) -> None:
     hide_reasoning(text)
 
 
+ANSWER_MODULES = {"number": ("numbers", "answer.amounts"), "yes_no": ("yes_no",)}
 READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "execution": (
         execution,
@@ -119,7 +123,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     ),
     "places": (lambda text: claims(own_words(text, "what is it")), ("places", "own_words", "place_wordings")),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),
-    "answer": (answer, ("numbers", "yes_no", "answer.amounts", "answer.texts")),
+    **{f"answer, {kind}": (answer(kind), ANSWER_MODULES.get(kind, ("answer.texts",))) for kind in KINDS},
     "answer, official": (answer_official, ("answer.official",)),
     "prediction": (prediction, ()),
     "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.judge_decision", "mr_ben.official")),
