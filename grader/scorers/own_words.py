@@ -40,9 +40,9 @@ _ROUND, _LOOPS = 200, 3
 class Reply:
     """What a reply says to its question, and the sentences that can answer it."""
 
-    def __init__(self, text: str, problem: str = "", question: str = "", *, heeds_refusals: bool = True) -> None:
-        self.heeds_refusals = heeds_refusals
-        """Whether a refusal is no answer: no option is one."""
+    def __init__(self, text: str, problem: str = "", question: str = "", options: tuple[str, ...] = ()) -> None:
+        self.options = options
+        """The options' texts in lower case."""
         self.text = text
         """As long as the raw reply; what is no part of the answer is blank."""
         self.problem = problem
@@ -65,6 +65,11 @@ class Reply:
     def shown_low(self) -> str:
         """The text without markup, in lower case."""
         return self.shown.lower()
+
+    @cached_property
+    def heeds_refusals(self) -> bool:
+        """Whether a refusal is no answer: no option is one."""
+        return not any(wordings.REFUSES.search(text) or wordings.NONE_OPTION.search(text) for text in self.options)
 
     @cached_property
     def is_cut(self) -> bool:

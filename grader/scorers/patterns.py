@@ -16,7 +16,8 @@ class _Pattern:
         return re.compile(self.pattern, self.flags)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._compiled, name)
+        found = self.__dict__[name] = getattr(self._compiled, name)
+        return found
 
 
 if TYPE_CHECKING:

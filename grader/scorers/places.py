@@ -355,8 +355,13 @@ def _end(reply: Reply, unread: Claim) -> int:
     return unread.start if "\n" in reply.text[unread.whole[0] : unread.start] else unread.whole[1]
 
 
+_NO_ANSWER = " \t\n.!*_`\"')}]$"
+
+
 def _concluding(reply: Reply, after: int) -> list[Claim]:
     """Return the sentences behind a place that conclude."""
+    if not reply.text[after:].strip(_NO_ANSWER):
+        return []
     behind = [span for span in reply.sentences if after <= span[0] and span[1] - span[0] <= _LONGEST]
     spans = [span for span in behind[-_MOST:] if wordings.CONCLUDES.match(reply.low, span[0])]
     return [Claim("sentence", "conclusion", *span, span) for span in spans]

@@ -59,7 +59,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
         return _reading(whole, known)
     reply = own_words(text, question)
     reply.question = "\n".join((question, *known.texts.values()))
-    reply.heeds_refusals = not known.names_refusal
+    reply.options = tuple(known.low.values())
     if reply.problem:
         return no_answer(reply.problem, None, "the reply has nothing outside of its reasoning" if text.strip() else "")
     return _read(reply, known)
@@ -157,7 +157,7 @@ class Choice:
         content = self.reply.text[span]
         whole = _whole(without_markup(content), span.start, self.options)
         if whole is None and content.strip():
-            inner = _read(Reply(content, question=self.reply.question), self.options)
+            inner = _read(Reply(content, "", self.reply.question, self.reply.options), self.options)
             start, end = inner.span or (0, max(1, len(content)))
             problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
             if inner.letter is None and problem is None:
@@ -206,7 +206,7 @@ class Choice:
         statement = self.options.of_statements(self.low[start:end])
         if statement:
             return Named(frozenset(statement), start, end, "option_text")
-        if say.REFUSES.search(self.low, start, end) and not self.options.names_refusal:
+        if say.REFUSES.search(self.low, start, end) and self.reply.heeds_refusals:
             return Named(frozenset(), *claim.whole, "refusal")
         return None
 
@@ -528,8 +528,11 @@ def _whole(text: str, at: int, options: Options) -> Named | None:
     if start >= end:
         return None
     said, span = text[start:end], (at + start, at + end)
+    is_letter = len(said) == 1 and said.isascii() and said.isalpha()
+    if is_letter and said.upper() in options:
+        return Named(frozenset(said.upper()), *span, "bare_letter")
     same, letters = options.same(text), _letters_of(said, options)
-    is_letter = len(said) == 1 and said.isascii() and said.isalpha() and (said.upper() in options or not same)
+    is_letter = is_letter and not same
     if is_letter or (len(letters) == 1 and not said.isdecimal()):
         return Named(letters or frozenset(said.upper()), *span, "bare_letter")
     if same:

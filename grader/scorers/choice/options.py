@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from grader.scorers.numbers import number, numbers_in, simplified
 from grader.scorers.patterns import Pattern
-from grader.scorers.place_wordings import NONE_OPTION, REFUSES
 from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
@@ -74,8 +73,11 @@ class Options:
     @cached_property
     def nouns(self) -> tuple[str, ...]:
         """Words of four letters or more that all options share, such as "image": "image B" names an option."""
-        shared = set.intersection(*(set(_NOUN.findall(text)) for text in self.low.values())) if self.low else set()
-        return tuple(sorted(shared)) if len(self.low) > 1 else ()
+        texts = [*self.low.values()]
+        shared = set(_NOUN.findall(texts[0])) if len(texts) > 1 else set[str]()
+        for text in texts[1:] if shared else ():
+            shared &= set(_NOUN.findall(text))
+        return tuple(sorted(shared))
 
     @cached_property
     def have_numbers(self) -> bool:
@@ -92,11 +94,6 @@ class Options:
         """Letter -> another option whose whole text is that letter (option A says "B")."""
         letters = {t.strip("()[]. ").upper(): k for k, t in self.texts.items() if len(t) < 6}
         return {letter: k for letter, k in letters.items() if len(letter) == 1 and letter != k}
-
-    @cached_property
-    def names_refusal(self) -> bool:
-        """Whether an option is itself a refusal: "It cannot be determined", "None of the above"."""
-        return any(REFUSES.search(text) or NONE_OPTION.search(text) for text in self.low.values())
 
     # --- options that combine others ---
 
