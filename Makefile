@@ -111,11 +111,11 @@ picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chro
 views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
 	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden -m ""
 
-bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; MMLU_PRO=published outputs, of which a page of 12,020 items is made; EVALPLUS=Python in whose environment EvalPlus is installed)
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; MMLU_PRO=published outputs, of which a page of 12,020 items is made, and which are read; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
 	for what in quick behind wrapper stream flat; do $(BIN)/python tests/bench/rewards.py $$what || exit 1; done
-	$(if $(MMLU_PRO),$(BIN)/python tests/bench/page.py $(MMLU_PRO))
+	$(if $(MMLU_PRO),$(BIN)/python tests/bench/page.py $(MMLU_PRO) && $(BIN)/python tests/bench/reading.py $(MMLU_PRO))
 
 reproduce: $(VENV)/.dev sandbox ## Grade the published runs in DATA=folder, and compare with docs/reproduced.md (WRITE=1 writes it; ONLY=words of a run)
 	$(BIN)/python -m tests.reproduce $(DATA) $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)")

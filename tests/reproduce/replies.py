@@ -16,7 +16,7 @@ from grader.options import Options
 from tests.reproduce.__main__ import HERE, prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grader.scorers.answer.declaration import Kind
 
@@ -40,13 +40,17 @@ def replies(folder: Path) -> Iterator[Published]:
             yield one
 
 
-def _graded(predictions: Path, benchmark: str, data: Path | None, options: list[str]) -> Iterator[Published]:
+def replies_in(
+    predictions: Path, benchmark: str, data: Path | None = None, options: Sequence[str] = ()
+) -> Iterator[Published]:
+    """Yield the replies of a prediction file. `options`: of the command, name and value in turn."""
     given = dict(zip((name.removeprefix("--") for name in options[::2]), options[1::2], strict=True))
     setup = choose(Options(benchmark=benchmark, data=data, missing="skip", **given))  # type: ignore[arg-type]
     run = read(str(predictions), setup, Silent()).run
     for qid, task in run.tasks.items():
         if not task.broken and (task.options or hasattr(task, "kind")):
-            kind, accepted = getattr(task, "kind", "text"), getattr(task, "accepted", ())
+            kind: Kind = getattr(task, "kind", "text")
+            accepted = getattr(task, "accepted", ())
             yield from (Published(t, task.text, dict(task.options), kind, accepted) for t in run.predictions[qid] if t)
 
 
@@ -57,7 +61,7 @@ def _reproduced(folder: Path) -> Iterator[Published]:
             continue
         with tempfile.TemporaryDirectory() as name:
             predictions, benchmark, data = prepared(run, listed["benchmarks"], folder, Path(name))
-            yield from _graded(predictions, benchmark, data, run.get("options", []))
+            yield from replies_in(predictions, benchmark, data, run.get("options", []))
 
 
 def _labelled_runs(folder: Path) -> Iterator[Published]:
@@ -70,7 +74,7 @@ def _labelled_runs(folder: Path) -> Iterator[Published]:
                 (place / (path.stem if is_zipped else path.name)).write_bytes(
                     gzip.decompress(content) if is_zipped else content
                 )
-            yield from _graded(place / "predictions.json", name, None, [])
+            yield from replies_in(place / "predictions.json", name)
 
 
 def _labelled_choices(folder: Path) -> Iterator[Published]:
