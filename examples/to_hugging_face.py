@@ -28,8 +28,8 @@ def main(results: str, folder: str, dataset: str, task: str = "") -> None:
         sys.exit(f"{results} has no official value.")
     notes = [metric.name, "official reading", f"protocol {report.protocol}", f"split {report.split}", f"n = {metric.n}"]
     notes += [f"{lost} unscored"] if (lost := report.unscored_by_reading.official) else []
-    # Notes with a dagger say why official values may differ from those of the published scorer.
-    notes += [note for note in report.notes if note.startswith("\N{DAGGER}")]
+    # These say why official values may differ from those of the published scorer.
+    notes += report.official_notes()
     entry = EvalResultEntry(
         dataset_id=dataset,
         task_id=task or TASKS.get(report.benchmark, report.benchmark),

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from grader.predictions.read import read_predictions
-from grader.results import Outcome, Part, Report
+from grader.results import Note, Outcome, Part, Report
 from grader.results.file import encode_report
 from tests.conftest import ROOT
 from tests.made_runs import BENCHMARKS, of_sample
@@ -76,13 +76,13 @@ def test_every_eval_ever_accepts_results_and_samples(benchmark: str, tmp_path: P
 def test_hugging_face_reads_the_official_value_back(tmp_path: Path) -> None:
     from huggingface_hub import parse_eval_result_entries
 
-    report = msgspec.structs.replace(of_sample("vstar"), notes=["\N{DAGGER} No judge."])
+    report = msgspec.structs.replace(of_sample("vstar"), notes=[Note("No judge.", "official")])
     done = run("to_hugging_face", report, tmp_path, str(tmp_path), "org/data")
     assert done.returncode == 0, done.stderr
     (entry,) = parse_eval_result_entries(yaml.safe_load((tmp_path / ".eval_results" / "vstar.yaml").read_text()))
     official = report.metric("accuracy", "official")
     assert (entry.dataset_id, entry.task_id, entry.value) == ("org/data", "vstar", official.value)
-    assert (entry.notes or "").endswith("n = 10, \N{DAGGER} No judge.")
+    assert (entry.notes or "").endswith("n = 10, No judge.")
     part = msgspec.structs.replace(report, part=Part(n=1, of=2, ids_hash="x"))
     refused = run("to_hugging_face", part, tmp_path, str(tmp_path), "org/data")
     assert (refused.returncode, "of a part of the benchmark" in refused.stderr) == (1, True)

@@ -14,7 +14,7 @@ from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
 from grader.scorers.capabilities import Compares
-from grader.scorers.interface import in_group, mean_credit, official_notes
+from grader.scorers.interface import in_group, mean_credit
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
@@ -236,7 +236,7 @@ def named(report: Report, results: str, name: str = "") -> RunName:
         predictions=report.provenance.predictions,
         model=report.model or "",
         name=name,
-        official_notes=official_notes(report),
+        official_notes=report.official_notes(),
     )
 
 

@@ -16,7 +16,7 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.record import counted
 from grader.predictions.select import fingerprint
 from grader.resources import version
-from grader.results import Provenance, Report, count_unscored
+from grader.results import Note, Provenance, Report, count_unscored
 from grader.results.file import encode_report
 from grader.results.outputs import results_path
 from grader.scorers import aggregates
@@ -88,8 +88,8 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
         abbreviations=run.benchmark.abbreviations,
     )
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
-    notes += [*_unread(scored.samples, setup.scorer, has_judge=provenance.judge is not None), *(scored.notes or [])]
-    return completed(report, scored, setup, notes)
+    notes += [*_unread(scored.samples, setup.scorer, has_judge=provenance.judge is not None)]
+    return completed(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
 
 
 def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) -> list[str]:
@@ -105,7 +105,7 @@ def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) 
     ]
 
 
-def completed(report: Report, scored: Scored, setup: Setup, notes: list[str]) -> Report:
+def completed(report: Report, scored: Scored, setup: Setup, notes: list[Note]) -> Report:
     """Return a report with what a scorer returned: its samples, and the metrics of these samples."""
     declared = setup.declared
     unscored, by_reading = count_unscored(scored.samples)

@@ -16,13 +16,12 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from grader.results import in_percent
-from grader.scorers.interface import OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.reports.questions import Gap
-    from grader.results import Metric, ReadingName
+    from grader.results import Metric, Note, ReadingName
     from grader.scorers.interface import CurveBlock
 
 NOTHING = "–"
@@ -271,6 +270,10 @@ def page_of(results: str, folder: Path | None) -> str:
     return quote(os.path.relpath(page, folder))
 
 
+OFFICIAL_MARK = "\N{DAGGER}"
+"""The mark of official values, and of the notes on them."""
+
+
 def value(metric: Metric | None, official_notes: Sequence[str] = ()) -> str:
     """Return a value with one decimal, a star if unscored samples are excluded from it, and the mark of a note on it.
 
@@ -294,12 +297,13 @@ def notes_below(runs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
     for name, notes in every.items():
         for note in notes:
             names.setdefault(note, []).append(name)
-    return [
-        note
-        if len(of) == len(every)
-        else f"{OFFICIAL_MARK} {', '.join(of)}: {note.removeprefix(OFFICIAL_MARK).strip()}"
-        for note, of in names.items()
-    ]
+    about = {note: "" if len(of) == len(every) else f"{', '.join(of)}: " for note, of in names.items()}
+    return [f"{OFFICIAL_MARK} {names}{note}" for note, names in about.items()]
+
+
+def noted(note: Note) -> str:
+    """Return a note as text; one on the official values has their mark."""
+    return f"{OFFICIAL_MARK} {note.text}" if note.kind == "official" and note.text.strip() else note.text
 
 
 def interval(metric: Metric | None) -> str:

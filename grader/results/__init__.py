@@ -262,6 +262,14 @@ class UnscoredCounts(msgspec.Struct, frozen=True, kw_only=True):
     careful: int = 0
 
 
+class Note(msgspec.Struct, frozen=True):
+    """A sentence that a reader of the report must know."""
+
+    text: str
+    kind: str = "general"
+    """`official`: about the official values; reports put it beside them. Others than `general` are a scorer's own."""
+
+
 class Aggregation(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics that a declaration and `-k` ask for, of every scorer."""
 
@@ -306,7 +314,7 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
     """Group (`all`: every task) -> baseline -> score."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
-    notes: list[str] = []
+    notes: list[Note] = []
 
     def __str__(self) -> str:
         """Return the overall metrics, one on a line."""
@@ -341,6 +349,10 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
     def overall(self) -> dict[str, Pair]:
         """Return name -> the metric of the whole benchmark in the official and in the careful reading."""
         return {name: pair for (name, group), pair in self.pairs().items() if group is None}
+
+    def official_notes(self) -> list[str]:
+        """Return the notes on the official values."""
+        return [note.text for note in self.notes if note.kind == "official"]
 
     def differences(self) -> list[SampleResult]:
         """Return the samples on which the readings disagree."""

@@ -26,6 +26,7 @@ from grader.results import (
     IntervalMethod,
     JudgeProvenance,
     Metric,
+    Note,
     Outcome,
     Reading,
     ReadingName,
@@ -81,7 +82,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     """None: those that `Scorer.metrics` returns."""
     facts: Facts | msgspec.UnsetType = msgspec.UNSET
     """What the scorer keeps about the run, of the type `Scorer.run_facts`."""
-    notes: list[str] | None = None
+    notes: list[Note] | None = None
     """None for an earlier run that is scored again: it keeps its notes."""
     intervals: IntervalMethod | None = None
     """How the intervals were computed, if not by `statistics.intervals`."""
@@ -264,21 +265,6 @@ def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float 
     """Return the mean credit of the scored samples; None if none is scored."""
     credits_ = [r.points for s in members if (r := s.reading(reading)).is_scored]
     return sum(credits_) / len(credits_) if credits_ else None
-
-
-BASELINES = "Baselines: "
-"""Beginning of a note on what answers without thought would get."""
-JUDGED = "A judge decided "
-"""Beginning of a note on what each reading has from a judge."""
-WHY_DIFFERENT = "Why the readings differ: "
-"""Beginning of a note that counts the kinds of differences."""
-OFFICIAL_MARK = "\N{DAGGER}"
-"""Beginning of a note on the official values; reports put it beside them, too."""
-
-
-def official_notes(report: Report) -> list[str]:
-    """Return the notes on the official values of a report."""
-    return [note for note in report.notes if note.startswith(OFFICIAL_MARK)]
 
 
 MISSING_RULE = "missing"

@@ -11,6 +11,7 @@ from grader.errors import InputError
 from grader.grading import check, grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.results import Note
 from grader.scorers import declarations
 
 MMBENCH = declarations.load("mmbench")
@@ -96,7 +97,7 @@ def test_a_letter_without_an_option_column_is_noted_by_grade_and_check(tmp_path:
     note = "The data has no option column 'C', which the benchmark's letters (ABCD) name."
     options = Options(benchmark=own(tmp_path, GAP, "ABCD"))
     path = predictions(tmp_path, "1")
-    assert note in grade(path, options, Silent()).report.notes
+    assert Note(note) in grade(path, options, Silent()).report.notes
     assert note in check(path, options)
 
 

@@ -169,7 +169,7 @@ def test_a_file_is_its_own_data_if_it_is_named_as_data(tmp_path: Path) -> None:
     file = tmp_path / "samples.jsonl"
     report = grader.grade(file, benchmark="gsm8k", data=file)
     assert report.metric("accuracy").value == 100  # type: ignore[union-attr]
-    assert any("its own data" in note for note in report.notes)
+    assert any("its own data" in note.text for note in report.notes)
 
 
 def test_a_log_without_its_options_is_not_its_own_data_and_not_offered_as_such(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_log_without_its_options_is_not_its_own_data_and_not_offered_as_such(t
 
 
 def test_a_few_rows_that_differ_are_named(tmp_path: Path) -> None:
-    (note,) = [note for note in log(tmp_path, changed=2).notes if "differ" in note]
+    (note,) = [note.text for note in log(tmp_path, changed=2).notes if "differ" in note.text]
     assert note == (
         '2 of 10 tasks that samples.jsonl describes differ from the data: "0" (the question), "1" (the question). '
         "They are graded by the data."

@@ -9,6 +9,7 @@ from grader.decisions.gate import GateResult
 from grader.results import (
     JudgeProvenance,
     Metric,
+    Note,
     Outcome,
     Provenance,
     Reading,
@@ -128,7 +129,7 @@ def hostile_report(text: str) -> Report:
         facts=RunFacts(difference_kinds={kept: 1}, counts={kept: {kept: {kept: 1}}}),
         baselines={text: {text: 1.0}},
         abbreviations={text: text},
-        notes=[text, f"A note on {text}."],
+        notes=[Note(text), Note(f"A note on {text}.")],
     )
 
 
@@ -136,7 +137,7 @@ class ManyFacts(MultipleChoice):
     """A scorer that keeps a hundred facts of a run, each of them the report's first note."""
 
     def made_with(self, report: Report) -> dict[str, Any]:
-        return {f"{n}{report.notes[0]}": report.notes[0] for n in range(100)}
+        return {f"{n}{report.notes[0].text}": report.notes[0].text for n in range(100)}
 
 
 def hostile_gates(text: str) -> list[GateResult]:

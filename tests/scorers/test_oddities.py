@@ -66,7 +66,7 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     assert low <= careful.number <= high
     assert low < high
     note = "1 prediction is not an answer but the error text of a failing server (rate limit 1)"
-    assert any(note in n for n in report.notes)
+    assert any(note in n.text for n in report.notes)
 
 
 def test_an_empty_prediction_with_an_error_beside_it_is_a_failure_and_one_without_is_none(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> No
     assert [sample.flags for sample in report.samples[:2]] == [["truncated"], ["truncated"]]
     assert [sample.flags for sample in report.samples[2:]] == [sample.flags for sample in before.samples[2:]]
     number = sum(sample.flags == ["truncated"] for sample in report.samples)
-    assert any(note.startswith(f"{number} answers were cut off before the end") for note in report.notes)
+    assert any(note.text.startswith(f"{number} answers were cut off before the end") for note in report.notes)
 
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mr-ben"])
@@ -114,7 +114,7 @@ def test_predictions_without_text_are_counted_in_a_note(tmp_path: Path, benchmar
     """Not those that a failing server left: they have a note of their own."""
     failed = {"predictions": [""], "error": RATE_LIMIT}
     report = _run(tmp_path, benchmark, {0: {"predictions": [""]}, 1: {"predictions": [" \n"]}, 2: failed})
-    assert [note.partition(":")[0] for note in report.notes if "without any text" in note] == [
+    assert [note.text.partition(":")[0] for note in report.notes if "without any text" in note.text] == [
         "2 predictions without any text"
     ]
 
@@ -209,7 +209,7 @@ def test_a_broken_row_stops_only_itself(tmp_path: Path, odd: dict[str, Any], off
     (row,) = [sample for sample in report.samples if sample.qid == "2"]
     assert (row.official.outcome, row.careful.outcome, row.careful.rule) == (official, "not_judged", "broken_row")
     assert all(sample.careful.outcome == "correct" for sample in report.samples if sample is not row)
-    (note,) = [note for note in report.notes if "broken" in note]
+    (note,) = [note.text for note in report.notes if "broken" in note.text]
     assert note.startswith(f'1 row of the data is broken: "2" ({reason}). The careful reading leaves')
 
 
@@ -242,7 +242,7 @@ def test_a_gold_option_that_pandas_lost_is_restored(tmp_path: Path) -> None:
     for odd in ({"A": None}, {"answer": "C", "C": None}):
         report = broken_rows(tmp_path, odd)
         assert not report.unscored
-        assert "The gold option of 1 row has no text in the data (2): pandas reads" in report.notes[0]
+        assert "The gold option of 1 row has no text in the data (2): pandas reads" in report.notes[0].text
 
 
 TOML = """

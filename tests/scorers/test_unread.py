@@ -19,7 +19,7 @@ def graded(folder: Path, benchmark: str | Path, row: dict[str, Any], texts: list
 
 
 def notes(report: Report) -> list[str]:
-    return [note for note in report.notes if "The official rule" in note]
+    return [note.text for note in report.notes if "The official rule" in note.text]
 
 
 BBH = ROOT / "examples" / "benchmarks" / "bbh"

@@ -15,6 +15,7 @@ from grader.reports import provenance
 from grader.reports.document import (
     FILES,
     NOTHING,
+    OFFICIAL_MARK,
     PAGES,
     TEXTS,
     Cell,
@@ -24,6 +25,7 @@ from grader.reports.document import (
     Section,
     Table,
     interval,
+    noted,
     place,
     signed,
     value,
@@ -46,7 +48,6 @@ from grader.results import (
 )
 from grader.scorers import aggregates, declarations
 from grader.scorers.capabilities import HasUnits
-from grader.scorers.interface import OFFICIAL_MARK, official_notes
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ def document(
         pairs=report.pairs(),
         different=report.differences(),
         excluded_from=excluded_from(report),
-        official_notes=official_notes(report),
+        official_notes=report.official_notes(),
         between_readings=readings.in_words(report),
-        notes=report.notes,
+        notes=[noted(note) for note in report.notes],
         made=provenance.made_with(report),
         why_unscored=why_unscored(report),
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.decisions import readings
 from grader.decisions.comparison import item_values
-from grader.reports.document import Items
+from grader.reports.document import Items, noted
 from grader.reports.provenance import made_with
 from grader.reports.questions import Gap
 from grader.reports.web import images
@@ -130,7 +130,7 @@ def _run(run: Run) -> dict[str, object]:
         "model": report.model or "",
         "file": report.provenance.predictions,
         "made": dict(_flat(made_with(report))),
-        "notes": [*readings.in_words(report), *report.notes],
+        "notes": [*readings.in_words(report), *map(noted, report.notes)],
         "unscored": report.unscored,
         "whyUnscored": why_unscored(report),
         "excludedFrom": excluded_from(report),

@@ -13,7 +13,7 @@ import msgspec
 from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import as_list, quoted
-from grader.results import Facts, Outcome, Reading, SampleResult
+from grader.results import Facts, Note, Outcome, Reading, SampleResult
 from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
@@ -173,7 +173,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
                 _sample(task, number, _read(task, text, whole.get((task.id, number), text), protocol, comparer))
                 for task, number, text in run.replies()
             ]
-        notes = _unread_note(run, samples, protocol)
+        notes = list(map(Note, _unread_note(run, samples, protocol)))
         samples = with_families(marked(samples, run.oddities), run.tasks, declared.columns)
         return Scored(
             samples=samples,

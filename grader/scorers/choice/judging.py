@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.predictions.record import counted
-from grader.results import READINGS
+from grader.results import READINGS, Note
 from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
 from grader.scorers.choice.reading import read_as
-from grader.scorers.interface import JUDGED, OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +63,7 @@ def ask_judge(
         _apply(asked[key], answer, version)
 
 
-def judged_note(samples: list[SampleResult]) -> list[str]:
+def judged_note(samples: list[SampleResult]) -> list[Note]:
     """Return a note on how many samples each reading has from the judge, and how many of these are correct."""
     scored = {name: [r for sample in samples if (r := sample.reading(name)).is_scored] for name in READINGS}
     judged = {name: [reading for reading in readings if reading.rule == "judge"] for name, readings in scored.items()}
@@ -72,19 +71,20 @@ def judged_note(samples: list[SampleResult]) -> list[str]:
         f"{len(found):,} of {counted(len(samples), 'sample')} ({sum(each.points for each in found)} correct)"
         for found in judged.values()
     )
-    return [f"{JUDGED}{official} of the official reading, and {careful} of the careful one."]
+    return [Note(f"A judge decided {official} of the official reading, and {careful} of the careful one.")]
 
 
-def without_judge(replies: list[Reply], version: str) -> list[str]:
+def without_judge(replies: list[Reply], version: str) -> list[Note]:
     """Return a note on the replies that VLMEvalKit would give to a judge, for a run without one."""
     number = sum(_is_open(reply, "official", version) for reply in replies)
     if not number:
         return []
-    return [
-        f"{OFFICIAL_MARK} No judge: VLMEvalKit asks one about replies that its rules cannot read. For this "
+    text = (
+        "No judge: VLMEvalKit asks one about replies that its rules cannot read. For this "
         f"reason, {number:,} of {counted(len(replies), 'reply', 'replies')} got no official credit. Give "
         "`--judge-model` (and `--judge-base-url`), or recorded replies with `--judge-replies`."
-    ]
+    )
+    return [Note(text, "official")]
 
 
 def _is_open(reply: Reply, name: str, version: str) -> bool:

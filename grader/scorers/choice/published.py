@@ -21,8 +21,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.predictions.record import counted
+from grader.results import Note
 from grader.scorers.choice.reading import ChoiceReading, no_answer, read_as
-from grader.scorers.interface import OFFICIAL_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -250,22 +250,23 @@ def _multilingual() -> list[re.Pattern[str]]:
     return patterns
 
 
-def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, str]], version: str) -> str:
-    """Return what the source's random letters are expected to add to the official accuracy; empty if nothing.
+def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, str]], version: str) -> list[Note]:
+    """Return a note on what the source's random letters are expected to add to the official accuracy, or none.
 
     `options` has the options of each question id.
     """
     guess = READERS[version].guess if version in READERS else None
     unread = [s for s in samples if s.official.rule == _UNREAD.rule] if guess else []
     if guess is None or not unread:
-        return ""
+        return []
     rest = sum(s.official.points for s in samples)
     expected = (rest + sum(guess(options[s.qid]) for s in unread)) / len(samples)
-    return (
-        f"{OFFICIAL_MARK} The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws "
+    text = (
+        f"The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws "
         f"one at random. None is drawn here: the official accuracy is {100 * rest / len(samples):.2f}, and "
         f"{100 * expected:.2f} is expected with random letters."
     )
+    return [Note(text, "official")]
 
 
 def _any_option(options: Mapping[str, str]) -> float:

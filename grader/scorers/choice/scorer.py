@@ -11,7 +11,7 @@ from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.record import counted
-from grader.results import Metric, Outcome, SampleResult, facts_as
+from grader.results import Metric, Note, Outcome, SampleResult, facts_as
 from grader.scorers import aggregates
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, HasUnits, KnowsMetrics
 from grader.scorers.carried import carried_rows
@@ -24,7 +24,7 @@ from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import write_submission
-from grader.scorers.interface import BASELINES, Marks, Scored, Scorer, Summary, TableBlock, Words, in_group, named
+from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words, in_group, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
 from grader.scorers.unread import unread_note
@@ -150,7 +150,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         from grader.judge.session import judge_session
         from grader.scorers.choice.judging import ask_judge, judged_note, without_judge
 
-        declared, items, notes = run.benchmark, list(run.tasks.values()), self._notes_on(run)
+        declared, items, notes = run.benchmark, list(run.tasks.values()), list(map(Note, self._notes_on(run)))
         version = declared.protocols[run.protocol].reader
         replies = choice_items.read_replies(items, run.predictions, version, run.observer, run.oddities.whole)
         for reply in replies:
@@ -159,27 +159,22 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         wording, recorded = declared.judge_prompt, run.file.judge_replies
         with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
-        notes += _unread_note(replies, version)
+        notes += map(Note, _unread_note(replies, version))
         if session.judge is None:
             notes += without_judge(replies, version)
         samples = self._finished(
             with_families(marked(_samples(replies, absent, run.predictions), run.oddities), run.tasks, declared.columns)
         )
         notes += judged_note(samples) if session.judge is not None else []
-        drawn = guess_note(samples, {item.id: item.options for item in items}, version)
-        notes += [drawn] if drawn else []
+        notes += guess_note(samples, {item.id: item.options for item in items}, version)
         chance = choice_metrics.baselines(items) if declared.baselines else {}
         if chance:
-            notes.append(
-                BASELINES
-                + "random letters would get {chance:.1f}, always the first letter {always_first_letter:.1f}.".format(
-                    **chance["all"]
-                )
-            )
+            chances = "random letters would get {chance:.1f}, always the first letter {always_first_letter:.1f}"
+            notes.append(Note(f"Baselines: {chances.format(**chance['all'])}."))
         return Scored(
             samples=samples,
             facts=RunFacts(position_bias=choice_metrics.position_bias(samples)),
-            notes=[*notes, *session.notes],
+            notes=[*notes, *map(Note, session.notes)],
             baselines=chance,
             judge=session.provenance,
         )
@@ -358,8 +353,8 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         ]
         return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
 
-    notes = [f"The data of {run.split} has no answers, so there are no scores, only a submission file."]
-    return Scored(samples=[], metrics=[], notes=notes, write_own=write)
+    text = f"The data of {run.split} has no answers, so there are no scores, only a submission file."
+    return Scored(samples=[], metrics=[], notes=[Note(text)], write_own=write)
 
 
 def stem(question: str) -> str:

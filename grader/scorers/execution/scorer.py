@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import counted, fenced
-from grader.results import Calls, Outcome, Reading, SampleResult
+from grader.results import Calls, Note, Outcome, Reading, SampleResult
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPrompts, KnowsMetrics, RunsPrograms
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
@@ -21,7 +21,6 @@ from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.reading import not_judged
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
 from grader.scorers.interface import (
-    OFFICIAL_MARK,
     Marks,
     OwnFile,
     Scored,
@@ -161,7 +160,7 @@ class Execution(
         return Scored(
             samples=samples,
             metrics=metrics,
-            notes=[*_python_notes(made.sandbox), *made.notes, *_judged_tasks(samples, ks)],
+            notes=[*_python_notes(made.sandbox), *map(Note, [*made.notes, *_judged_tasks(samples, ks)])],
             sandbox=made.sandbox,
             program_judge=JUDGE,
             write_own=write_executed,
@@ -195,7 +194,7 @@ class Execution(
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
         version = earlier.benchmark.protocols[earlier.protocol]
         ks = phases.wanted_k(earlier.options.k, counts, version)
-        notes = [FROM_EXECUTED] if report is None else None
+        notes = [Note(FROM_EXECUTED)] if report is None else None
         metrics = pass_metrics.metrics(samples, ks, has_linter=version.lint)
         return Scored(samples=samples, metrics=metrics, notes=notes)
 
@@ -271,7 +270,7 @@ def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
         yield "right calls", f"{calls.same} of {calls.n} (same answer as the reference solution){alike}"
 
 
-def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
+def _python_notes(sandbox: SandboxProvenance | None) -> list[Note]:
     """Return a note if programs ran on another Python than the official one; the official column is then marked."""
     if sandbox is None or not sandbox.has_another_python:
         return []
@@ -285,10 +284,11 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
         advice = (
             f"under Docker, run `grade image build --python {official}`; under bubblewrap, install Python {official}"
         )
-    return [
-        f"{OFFICIAL_MARK} Programs ran on Python {sandbox.python}; the official environment of this protocol has "
+    text = (
+        f"Programs ran on Python {sandbox.python}; the official environment of this protocol has "
         f"{official}, so a few official verdicts may differ. To use {official}: {advice}."
-    ]
+    )
+    return [Note(text, "official")]
 
 
 def _whole_texts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, list[str]]:

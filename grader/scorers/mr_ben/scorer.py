@@ -10,16 +10,16 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.predictions.record import counted
-from grader.results import facts_as
+from grader.results import Note, facts_as
 from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, KnowsMetrics
-from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, Summary, Words
+from grader.scorers.interface import Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben.facts import RunFacts, SampleFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.tasks import (
-    OWN_WEIGHTS,
+    WEIGHTS,
     MrBenBenchmark,
     MrBenTask,
     tasks_from,
@@ -115,8 +115,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
             samples=samples,
             facts=facts,
             notes=[
-                *([NO_JUDGE] if session.judge is None and needed else []),
-                *session.notes,
+                *([Note(NO_JUDGE)] if session.judge is None and needed else []),
+                *map(Note, session.notes),
                 *_kind_notes(kinds),
                 *weight_notes(weights),
             ],
@@ -134,7 +134,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
             difference_kinds=_facts_of(report).difference_kinds,
             counts=mr_score.tally(report.samples),
         )
-        kept = [note for note in report.notes if not note.startswith(OWN_WEIGHTS)]
+        kept = [note for note in report.notes if note.kind != WEIGHTS]
         return Scored(
             samples=report.samples,
             facts=facts,
@@ -216,7 +216,7 @@ def _found(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool 
     return [("answer", facts.correctness), ("step", step), ("reason", reason)]
 
 
-def _kind_notes(kinds: Counter[str]) -> list[str]:
+def _kind_notes(kinds: Counter[str]) -> list[Note]:
     if not kinds:
         return []
-    return [WHY_DIFFERENT + ", ".join(f"{kind} ({n})" for kind, n in kinds.most_common()) + "."]
+    return [Note(f"Why the readings differ: {', '.join(f'{kind} ({n})' for kind, n in kinds.most_common())}.")]

@@ -18,6 +18,7 @@ from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import shown
 from grader.predictions.layouts import row_qids
+from grader.results import Note
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.official import Parser
 from grader.scorers.mr_ben.reading import GoldRow
@@ -72,10 +73,11 @@ class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields
     """A template that replaces the built-in prompt of the judge; empty: the built-in prompt."""
 
 
-OWN_WEIGHTS = "MR-Score has weights of your own"
+WEIGHTS = "weights"
+"""The kind of a note on the weights of MR-Score."""
 
 
-def weight_notes(weights: Weights) -> Iterator[str]:
+def weight_notes(weights: Weights) -> Iterator[Note]:
     """Yield a note that MR-Score is not the published one, if the declaration has other weights."""
     if weights == PUBLISHED:
         return
@@ -84,7 +86,8 @@ def weight_notes(weights: Weights) -> Iterator[str]:
     )
     total = math.fsum(weights)
     scale = "" if math.isclose(total, 1) else f" They add up to {total:g}, so its highest value is {100 * total:g}."
-    yield f"{OWN_WEIGHTS} in both readings: {words} (the published ones are {usual}).{scale}"
+    text = f"MR-Score has weights of your own in both readings: {words} (the published ones are {usual}).{scale}"
+    yield Note(text, WEIGHTS)
 
 
 def weights_of(declared: MrBenBenchmark) -> Weights:

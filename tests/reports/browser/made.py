@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from grader.reports.material import Material
-from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
+from grader.results import Metric, Note, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.interface import Program
 from grader.task import Block, Task
 from tests.reports.browser import big
@@ -55,7 +55,7 @@ def execution(path: Path) -> Path:
     report = Report(
         benchmark="humaneval-v", scorer="execution", split="test", protocol="v2", metrics=figures, samples=samples,
         unscored=1, provenance=Provenance(sandbox=SandboxProvenance(backend="docker", identity="sha256:1")),
-        notes=["One task has no diagram."],
+        notes=[Note("One task has no diagram.")],
     )  # fmt: skip
     _, noise = big.made(4, 1, 300)
     material = Material(

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from grader.reports.material import Material
 from grader.reports.questions import Gap
-from grader.results import Facts, Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
+from grader.results import Facts, Metric, Note, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.choice import facts as choice
 from grader.scorers.execution import facts as execution
 from grader.scorers.interface import Program
@@ -78,7 +78,7 @@ def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:
     report = Report(
         benchmark=every, scorer=scorer, split=every, protocol=every, metrics=metrics, model=every,
         samples=[_sample(text, scorer) for text in texts], facts=_run_facts(scorer, texts),
-        unscored=1, notes=list(texts),
+        unscored=1, notes=list(map(Note, texts)),
         baselines={text: {text: 1.0} for text in texts}, abbreviations={text: text for text in texts},
         provenance=Provenance(predictions=every, data=every, sandbox=SandboxProvenance(backend=every, image=every)),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from grader.reports.formats import html
 from grader.reports.material import Material
 from grader.reports.views import leaderboard as of_leaderboard
 from grader.reports.web.items import Run
-from grader.results import Provenance, Report
+from grader.results import Note, Provenance, Report
 from grader.scorers.means import each_task, metric_rows
 from grader.task import Task
 from tests.decisions.test_leaderboard import board, questions
@@ -88,7 +88,7 @@ def test_values_are_rounded_as_in_other_formats_and_official_ones_with_a_note_ar
     page: Callable[..., Page],
 ) -> None:
     right, lost = ["correct"] * 13 + ["wrong"] * 3, ["unscored"] + ["correct"] * 12 + ["wrong"] * 3
-    noted = run(right, notes=["\N{DAGGER} Run with `python`."])
+    noted = run(right, notes=[Note("Run with `python`.", "official")])
     opened = page(side("old", noted), side("new", run(lost)))
     rows = [row.split() for row in opened.locator(".figures").first.locator("tbody tr").all_inner_texts()]
     assert [(row[:4], row[-2:]) for row in rows] == [(["accuracy", "80.0", "80.0", "0.0"], ["15", "0.0\N{DAGGER}"])]

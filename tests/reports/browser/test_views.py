@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 from grader.reports import material
 from grader.reports.material import Material
-from grader.results import Outcome, Reading, Report, SampleResult
+from grader.results import Note, Outcome, Reading, Report, SampleResult
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
 from tests.reports.browser.conftest import Watched, settled
@@ -241,7 +241,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     advice = "To use 3.10, run `grade image build --python 3.10`."
     report = Report(
         benchmark="mmbench", scorer="circular", split="test-en", protocol="vlmevalkit-2026-06", metrics=[],
-        samples=[], notes=[note, advice]
+        samples=[], notes=[Note(note), Note(advice)]
     )  # fmt: skip
     path = tmp_path / "report.html"
     path.write_bytes(as_page(report, material.load(report, None, None, None)))

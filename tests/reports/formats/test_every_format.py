@@ -21,7 +21,7 @@ from grader.reports.formats import FORMATS, format_of, html, markdown, terminal
 from grader.reports.formats.csv import guarded
 from grader.reports.views import comparison as of_comparison
 from grader.reports.views import leaderboard as of_leaderboard
-from grader.results import JudgeProvenance, Provenance
+from grader.results import JudgeProvenance, Note, Provenance
 from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
 from tests.decisions.test_leaderboard import board, questions
@@ -124,7 +124,7 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
 
 
 def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() -> None:
-    noted, plain = questions(150, notes=["\N{DAGGER} Another Python."]), questions(100)
+    noted, plain = questions(150, notes=[Note("Another Python.", "official")]), questions(100)
     runs = [(named(noted, "a_results.json"), noted), (named(plain, "b_results.json"), plain)]
     documents = {
         ("a", "75.0"): of_leaderboard.document(leaderboard(runs)),

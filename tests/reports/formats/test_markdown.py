@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from grader.reports.formats.markdown_text import code, prose
 from grader.reports.text import clean
 from grader.reports.views import run
-from grader.results import Metric, Provenance, Report, SandboxProvenance
+from grader.results import Metric, Note, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
 from tests.reports import made_reports as made
 from tests.reports.shown import as_markdown
@@ -102,7 +102,7 @@ def small_report() -> Report:
         provenance=Provenance(grade="1.0", sandbox=SandboxProvenance(backend="docker", image="i", workers=2)),
         baselines={"all": {"chance": 37.5}},
         abbreviations={"c": "C"},
-        notes=["Baselines: chance 37.5, by no_answer 40.0."],
+        notes=[Note("Baselines: chance 37.5, by no_answer 40.0.")],
     )
 
 
@@ -215,7 +215,7 @@ def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(
                  for n in range(5_060)],
         metrics=[Metric(name=f"{n}{text}", reading=reading, group=group, value=1.0, n=1, bounds=(0.0, 1.0))
                  for n in range(300) for reading in ("official", "careful") for group in (None, f"f={text}")],
-        notes=[text] * 100,
+        notes=[Note(text)] * 100,
         provenance=Provenance(),
         baselines={},
     )  # fmt: skip

@@ -5,14 +5,14 @@ import pytest
 from grader.reports.document import Column, Table, cells
 from grader.reports.formats.terminal import drawn
 from grader.reports.text import cut, wrapped
-from grader.results import Metric, Report
+from grader.results import Metric, Note, Report
 from tests.made_runs import figures, report, tasks
 from tests.reports.made_reports import read, sample
 from tests.reports.shown import on_terminal
 
 
 def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
-    said = on_terminal(report([], split="test-en", notes=["test-en has no public answers."]))
+    said = on_terminal(report([], split="test-en", notes=[Note("test-en has no public answers.")]))
     assert "agree" not in said
     assert "test-en has no public answers." in said
 

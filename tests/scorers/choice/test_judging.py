@@ -44,7 +44,7 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
     assert report.provenance.judge == JudgeProvenance(
         source="endpoint", model="m", endpoint=server.url, questions=3, calls=3, prompt_tokens=33, completion_tokens=6
     )
-    assert report.notes == [
+    assert [note.text for note in report.notes] == [
         "Not read by rule: 2 of 8 replies (25.0%). They are prose, and count as not answered in the careful reading.",
         "A judge decided 3 of 8 samples (3 correct) of the official reading, and 2 of 8 samples (2 correct) of the "
         "careful one.",
@@ -66,13 +66,13 @@ def test_a_run_without_a_judge_says_what_is_missing_in_its_official_value(tmp_pa
     rows = [row(1, "red|blue", "A"), row(2, "red|blue", "B")]
     data, path = table(tmp_path / "q.tsv", rows), predictions(tmp_path, {"1": "like a tomato", "2": "B"})
     without = run(path, data)
-    (note,) = [note for note in without.notes if note.startswith("† No judge")]
+    (note,) = [note.text for note in without.notes if note.kind == "official"]
     assert "For this reason, 1 of 2 replies got no official credit." in note
     assert "official †" in on_terminal(without)
     assert "| official † |" in as_file("x.md", without).decode()
     with ModelServer.playing(say("A")) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
-    assert not [note for note in report.notes if note.startswith("† No judge")]
+    assert not [note for note in report.notes if note.kind == "official"]
 
 
 def test_a_chinese_question_is_asked_about_in_chinese(tmp_path: Path) -> None:
@@ -105,7 +105,9 @@ def test_a_judge_that_cannot_be_read_is_asked_three_times_and_then_the_pass_is_u
     assert [a.temperature for a in server.asked] == [0.0, 0.5, 1.0]
     assert report.unscored == 1
     nothing = "0 of 4 samples (0 correct) of the"
-    assert f"A judge decided {nothing} official reading, and {nothing} careful one." in report.notes
+    assert f"A judge decided {nothing} official reading, and {nothing} careful one." in [
+        note.text for note in report.notes
+    ]
     lost = report.samples[0]
     assert (lost.official.outcome, lost.careful.outcome) == ("unscored", "unscored")
     assert lost.official.detail.startswith("the rules read no letter, and the judge gave none (no readable reply in 3 ")

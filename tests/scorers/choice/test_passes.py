@@ -23,7 +23,9 @@ def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tm
     golds = {s.qid: facts_of(s).gold for s in report.samples}
     assert golds == {r["index"]: r["answer"] for r in (*whole, *fixed)}
     assert overall(report, "circular_accuracy") == (100, 100)
-    assert report.notes == ["The data has first passes only; the other passes were made by rotating their options."]
+    assert [note.text for note in report.notes] == [
+        "The data has first passes only; the other passes were made by rotating their options."
+    ]
     with pytest.raises(InputError, match=r'1 of 8 questions without a prediction: "1000002"'):
         run(predictions(tmp_path, {q: t for q, t in texts.items() if q != "1000002"}), first)
 
@@ -48,7 +50,7 @@ def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Pa
     # The official scorer goes by the passes that are there.
     assert overall(report, "circular_accuracy") == (100, 50)
     assert overall(report, "vanilla_accuracy_all_passes") == (100, 75)
-    assert report.notes == ["1 of 4 questions have no prediction and count as wrong."]
+    assert [note.text for note in report.notes] == ["1 of 4 questions have no prediction and count as wrong."]
     assert [s.qid for s in report.samples] == ["1", "1000001", "2", "1000002"]
     assert report.samples[1].careful.detail == "there is no prediction"
     again = grade(path, Options(benchmark="mmbench", data=data, score_only=True), Silent()).report
@@ -72,7 +74,7 @@ def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path
     stays = [row(4, "red|blue|both", "A"), row(1000004, "blue|red|both", "B")]
     rows = lacking + twice + mixed + stays
     report = run(predictions(tmp_path, {r["index"]: r["answer"] for r in rows}), table(tmp_path / "q.tsv", rows))
-    assert report.notes == [
+    assert [note.text for note in report.notes] == [
         "Questions with fewer passes in the data than their options require (scored on the passes present): 1 (1).",
         "Questions with two passes in the data with the same order of options: 1 (2).",
         "Questions with passes in the data that do not have the same options: 1 (3).",

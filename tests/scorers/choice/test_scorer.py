@@ -44,7 +44,7 @@ def test_the_vstar_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> N
         "category=direct_attributes", "category=relative_position", "options=2", "options=4",
     }  # fmt: skip
     assert report.baselines["all"] == expected["baselines"]
-    assert report.notes == [
+    assert [note.text for note in report.notes] == [
         "1 answer was cut off before the end (token limit, or reasoning that is never closed). Without an answer in "
         "it, such an output counts as wrong. Raise the token limit.",
         "Baselines: random letters would get 37.5, always the first letter 40.0.",
@@ -59,7 +59,7 @@ def test_the_mmbench_sample_gives_the_figures_worked_out_by_hand(sample: Any) ->
     report = run(path, folder / "questions.tsv", judge_replies=folder / "judge_replies.json")
     check_expected(report, expected["with_judge"])
     assert report.unscored == 0
-    assert report.notes == [
+    assert [note.text for note in report.notes] == [
         "A judge decided 7 of 20 samples (7 correct) of the official reading, and 1 of 20 samples (1 correct) of the "
         "careful one."
     ]
@@ -122,7 +122,9 @@ def test_several_predictions_a_pass_are_several_rounds(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
     report = run(predictions(tmp_path, {"1": ["A", "A"], "1000001": ["B", "A"]}), data)
     assert overall(report, "circular_accuracy") == (50, 50)
-    assert "Questions with several predictions per pass: 1; each round of passes is one trial." in report.notes
+    assert "Questions with several predictions per pass: 1; each round of passes is one trial." in [
+        note.text for note in report.notes
+    ]
 
 
 def test_a_letter_that_is_no_option_is_wrong_and_a_refusal_is_no_answer(tmp_path: Path) -> None:
@@ -161,7 +163,9 @@ def test_without_answers_the_product_is_the_submission_table_in_the_official_lay
     assert sheet["J2"].data_type == "s"
     report = graded.report
     assert (report.metrics, report.samples) == ([], [])
-    assert report.notes == ["The data of test-en has no answers, so there are no scores, only a submission file."]
+    assert [note.text for note in report.notes] == [
+        "The data of test-en has no answers, so there are no scores, only a submission file."
+    ]
     with pytest.raises(UsageError, match="nothing to score again"):
         grade(path, Options(benchmark="mmbench", data=data, split="test-en", score_only=True), Silent())
 
@@ -258,7 +262,7 @@ def test_one_question_with_more_options_than_letters_stops_only_itself(tmp_path:
     path = predictions(tmp_path, {"w1": "F", **{f"v{n}": "B" for n in range(20)}})
     report = grade(path, Options(benchmark=reference), Silent()).report
     assert overall(report, "accuracy") == (pytest.approx(2000 / 21), 100)
-    assert any('"w1" (6 options, but letters = "ABCD" has only 4' in note for note in report.notes)
+    assert any('"w1" (6 options, but letters = "ABCD" has only 4' in note.text for note in report.notes)
 
 
 def test_a_question_with_one_option_is_noted_and_graded(tmp_path: Path) -> None:
@@ -266,7 +270,7 @@ def test_a_question_with_one_option_is_noted_and_graded(tmp_path: Path) -> None:
     report = run(predictions(tmp_path, {"1": "A", "2": "A"}), data)
     assert answers(report, "careful") == answers(report, "official") == {"1": "A", "2": "A"}
     assert overall(report, "circular_accuracy") == (50, 50)
-    assert "1 question with only one option: 2." in report.notes
+    assert "1 question with only one option: 2." in [note.text for note in report.notes]
 
 
 def test_circular_questions_may_be_told_by_a_column(tmp_path: Path) -> None:

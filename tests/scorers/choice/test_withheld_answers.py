@@ -31,14 +31,16 @@ def test_a_test_split_with_answers_is_scored_and_says_whose_answers_these_are(tm
     report = _grade(tmp_path, ["A", "A", "B", "B"])
     found = report.metric("circular_accuracy", "careful")
     assert (found.value, found.n) == (50.0, 2)
-    assert any("test-en is scored with the answers that this copy of its data has" in note for note in report.notes)
+    assert any(
+        "test-en is scored with the answers that this copy of its data has" in note.text for note in report.notes
+    )
 
 
 @pytest.mark.parametrize("withheld", ["", "nan", "None", "N/A"])
 def test_an_answer_column_without_answers_makes_a_submission(tmp_path: Path, withheld: str) -> None:
     report = _grade(tmp_path, [withheld] * 4)
     assert (report.metrics, report.samples) == ([], [])
-    assert any("submission" in note for note in report.notes)
+    assert any("submission" in note.text for note in report.notes)
 
 
 def test_answers_of_some_rows_alone_are_refused(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: py
     monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
     here = ".".join(platform.python_version_tuple()[:2])
     (note,) = _python_notes(SandboxProvenance(backend="docker", python="3.1.2", official_python=here))
-    assert note.endswith(f"To use {here}: `--sandbox bubblewrap`, which finds it on this machine.")
+    assert note.text.endswith(f"To use {here}: `--sandbox bubblewrap`, which finds it on this machine.")
     (note,) = _python_notes(SandboxProvenance(backend="docker", python="3.1.2", official_python="3.0"))
-    assert "grade image build --python 3.0" in note
+    assert "grade image build --python 3.0" in note.text
     monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: None)
     (note,) = _python_notes(SandboxProvenance(backend="docker", python="3.1.2", official_python=here))
-    assert f"grade image build --python {here}" in note
+    assert f"grade image build --python {here}" in note.text
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None
     for reading in READINGS:
         got = figures(report, reading)
         assert (got["recall"], got["parse_success_rate"], got["acc_reason"]) == (0, 75, 50)
-    assert report.notes == ["1 of 4 rows have no prediction and count as wrong."]
+    assert [note.text for note in report.notes] == ["1 of 4 rows have no prediction and count as wrong."]
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
     assert again == report
 
@@ -79,11 +79,11 @@ def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp
     path = predictions(tmp_path, RIGHT)
     if judged == "none":
         report = run(path, data)
-        assert report.notes[0].startswith("No judge: rows whose error reason had to be judged are unscored.")
+        assert report.notes[0].text.startswith("No judge: rows whose error reason had to be judged are unscored.")
     else:
         with ModelServer.playing(fail(429, code="insufficient_quota")) as server:
             report = run(path, data, judge_model="m", judge_base_url=server.url)
-        assert ", 1 question without a reply; " in report.notes[0]
+        assert ", 1 question without a reply; " in report.notes[0].text
     for reading in READINGS:
         assert report.samples[1].reading(reading).outcome == "unscored"
         assert metric(report, "acc_reason", reading).bounds == (0, 50)

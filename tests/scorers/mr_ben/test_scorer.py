@@ -54,7 +54,7 @@ def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
     }  # fmt: skip
     assert MrScore().summary(report).lines == ["n counts questions: 12 questions with 25 graded solutions."]
     listed = ", ".join(f"{kind} ({n})" for kind, n in kinds.items())
-    assert report.notes[-1] == f"Why the readings differ: {listed}."
+    assert report.notes[-1].text == f"Why the readings differ: {listed}."
 
 
 def test_a_subject_of_which_nothing_is_scored_has_no_metrics_and_is_in_no_mean(tmp_path: Path) -> None:

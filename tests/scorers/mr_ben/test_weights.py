@@ -58,12 +58,12 @@ def test_an_earlier_run_is_scored_again_with_the_weights_of_now(tmp_path: Path) 
     again = grade(path, Options(benchmark=own, data=data, score_only=True), Silent()).report
     assert facts_of_run(again).weights == {"mcc": 0.2, "step": 0.3, "reason": 0}
     assert again.provenance.settings == {"reason": 0}
-    (said,) = [note for note in again.notes if "weights" in note]
+    (said,) = [note.text for note in again.notes if note.kind == "weights"]
     assert said.endswith(
         "(the published ones are mcc 0.2, step 0.3, reason 0.5). They add up to 0.5, so its highest value is 50."
     )
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
-    assert not [note for note in again.notes if "weights" in note]
+    assert not [note.text for note in again.notes if note.kind == "weights"]
 
 
 @pytest.mark.parametrize(
