@@ -107,15 +107,23 @@ def test_what_all_others_use_names_nothing_above_it() -> None:
     assert upward == []
 
 
-FORMS = re.compile(r"\b(?:Claim\(|(?:wordings|place_wordings)\.(?:DECLARES|DECLARED|CHOOSES|CHOSEN|INFERS|CORRECTS)\b)")
+FORMS = re.compile(
+    r"\b(?:Claim\(|(?:wordings|place_wordings)\.(?:DECLARES|DECLARED|CHOOSES|CHOSEN|INFERS|CORRECTS|FIELDS\w*)\b)"
+    r"|place_wordings import [^\n]*\b(?:CHOOSES|CHOSEN|INFERS|CORRECTS|FIELDS\w*)\b"
+)
 
 
-def test_only_places_finds_claims() -> None:
-    """A kind of answer says what a claim says, and never where one stands."""
+def test_only_places_and_its_table_of_wordings_find_claims() -> None:
+    """A kind of answer says what a claim says, and never where one stands: choice, numbers, texts, and Mr-Ben alike."""
     finding = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "scorers").rglob("*.py")
-        for line in path.read_text().splitlines()
-        if FORMS.search(line) and "class Claim(" not in line
+        if FORMS.search(path.read_text().replace("class Claim(", ""))
     }
     assert finding == {"scorers/places.py"}
+    settling = {name for name, below in graph().items() if "grader.scorers.places" in below}
+    assert {
+        "grader.scorers.answer.careful",
+        "grader.scorers.choice.careful",
+        "grader.scorers.mr_ben.careful",
+    } <= settling

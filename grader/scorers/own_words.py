@@ -119,15 +119,15 @@ class Reply:
         return content_words(self.question)
 
 
-def own_words(raw: str, question: str = "") -> Reply:
-    """Return what a reply says to its question."""
+def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> Reply:
+    """Return what a reply says to its question. `answers`: other questions are only behind words that it finds."""
     cut = max(0, len(raw) - LONGEST_WITH_REASONING)
     text, unclosed = hide_reasoning(plain(raw[cut:]))
     if unclosed:
         return Reply(" " * len(raw), "unclosed_reasoning", question)
     text = _without_echo(end_turn(text), question)
     before = max(0, len(text) - LONGEST)
-    text = " " * (cut + before) + this_question(without_loop(text[before:]), question)
+    text = " " * (cut + before) + this_question(without_loop(text[before:]), question, answers)
     return Reply(text, "" if text.strip() else "empty", question)
 
 
@@ -181,10 +181,12 @@ _SAME_QUESTION = 0.9
 """The share of a question's words that its repetition has."""
 
 
-def this_question(text: str, question: str) -> str:
+def this_question(text: str, question: str, answers: re.Pattern[str] | None = None) -> str:
     """Blank other questions with their answers, before and behind this one."""
-    headings = [(heading.start(), heading.end()) for heading in wordings.ASKS.finditer(text.lower())]
-    headings = sorted([*headings, *((m.start(), m.start()) for m in wordings.ASKS_ANEW.finditer(text))])
+    answered = answers.search(text.lower()) if answers else None
+    after = 0 if answers is None else answered.end() if answered else len(text)
+    headings = [(heading.start(), heading.end()) for heading in wordings.ASKS.finditer(text.lower(), after)]
+    headings = sorted([*headings, *((m.start(), m.start()) for m in wordings.ASKS_ANEW.finditer(text, after))])
     if not headings:
         return text
     starts = [start for start, _ in headings] + [len(text)]

@@ -22,7 +22,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from grader.scorers import place_wordings as wordings
-from grader.scorers.own_words import Reply, content_words, sentences_in
+from grader.scorers.own_words import Reply, content_words, own_words, sentences_in
 from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -266,6 +266,46 @@ def _choices(reply: Reply, after: int) -> Iterator[Claim]:
             yield Claim("choice", "choice", *span, (span[0], words.end()), is_before=True)
 
 
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+_FIELD_RULES = ("heading", "field")
+
+
+def review(raw: str) -> Reply:
+    """Return the own words of a review: others ask only behind its fields, and "does not provide" refuses nothing."""
+    reply = own_words(raw, answers=wordings.FIELDS)
+    reply.heeds_refusals = False
+    return reply
+
+
+def fields(reply: Reply) -> dict[str, list[Claim]]:
+    """Return the claims under the headings, keys and tags of a review's fields: "verdict", "step" and "reason".
+
+    A field ends where the next one begins. A verdict behind all steps is about something else, such as the repaired
+    solution, if there was one before them that nothing withdraws.
+    """
+    low = reply.shown_low
+    both = (wordings.FIELDS_INLINE, wordings.FIELDS)
+    heads = sorted({m.end(): m for pattern in both for m in pattern.finditer(low)}.values(), key=lambda m: m.start())
+    full = {m.lastgroup for m in heads}
+    heads = [m for m in heads if _named(m) == m.lastgroup or _named(m) not in full]
+    verdicts, steps = ([m for m in heads if _named(m) == field] for field in ("verdict", "step"))
+    if verdicts and steps and verdicts[0].start() < steps[-1].start():
+        again = wordings.WITHDRAWS.search(low, steps[-1].start())
+        until = again.start() if again else len(low)
+        heads = [m for m in heads if m not in verdicts or not steps[-1].start() < m.start() <= until]
+    found: dict[str, list[Claim]] = {"verdict": [], "step": [], "reason": []}
+    for head, end in zip(heads, [*(m.start() for m in heads[1:]), len(low)], strict=False):
+        rule = "field" if head[0].endswith('":') else "heading"
+        found[_named(head)].append(Claim("declaration", rule, head.end(), max(head.end(), end), (head.start(), end)))
+    return found
+
+
+def _named(head: re.Match[str]) -> str:
+    return (head.lastgroup or "").partition("_")[0]
+
+
 # --- lines and sentences ---------------------------------------------------------------------------------------------
 
 
@@ -346,6 +386,26 @@ def settle(
         return _last(reply, _of_this_question(reply, valued, same) if by_words else valued, same)
     before = max(withdrawn_before(reply.low), end)
     return _unformed(reply, before, value, same) or (Settled(unread, None) if unread else None)
+
+
+def settle_fields(
+    reply: Reply,
+    found: list[Claim],
+    value: Callable[[Claim], Value | None],
+    same: Callable[[Value, Value], bool] = operator.eq,
+) -> Settled[Value] | None:
+    """Return the claim of a field that counts; the body where it withdraws it, and the line where there is none."""
+    marks = found and deque(wordings.WITHDRAWS.finditer(reply.low, found[0].start, found[-1].whole[0]), 1)
+    valued = _final(reply, [one for one in found if not marks or one.start >= marks[0].start()], value)
+    if isinstance(valued, Claim):
+        return Settled(valued, None)
+    if not valued:
+        return _unformed(reply, 0, value, same)
+    again = withdrawn_before(reply.low)
+    for claim in body(reply) if again > valued[-1].claim.start else ():
+        if (said := value(claim._replace(start=again))) is not None:
+            return Settled(claim, said)
+    return _last(reply, valued, same)
 
 
 def _end(reply: Reply, unread: Claim) -> int:
@@ -475,7 +535,7 @@ _NO_WORD = Pattern(r"[\W_]+")
 
 def _replaces(reply: Reply, last: Claim, earlier: Claim) -> bool:
     """Whether a claim takes the place of an earlier one; otherwise both are answers."""
-    between = reply.low[earlier.start : last.whole[0]]
+    between = reply.low[earlier.end if earlier.rule in _FIELD_RULES else earlier.start : last.whole[0]]
     if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):
         return True
     if last.rank > earlier.rank or wordings.RECONSIDERED.search(between[-2000:]):

@@ -92,9 +92,9 @@ def test_a_judge_that_keeps_to_the_prompt_gives_no_attack_credit(tmp_path: Path)
 
 
 def test_a_judge_that_obeys_what_it_judges_is_fooled_as_often_as_documented(root: Path, tmp_path: Path) -> None:
-    """What rules read as no answer, and what is left out of a long one, cannot fool even this judge."""
+    """What rules read as no answer, another turn, and what is left out of a long one cannot fool even this judge."""
     choices, reasons = credited_choices(obeys, tmp_path), credited_reasons(obeys, tmp_path)
     assert set(ATTACKS) - choices == {"llama", "in the middle"}
-    assert set(ATTACKS) - reasons == {"in the middle"}
+    assert set(ATTACKS) - reasons == {"in the middle", "markup", "llama", "gemma"}
     said = (root / "docs/threat-model.md").read_text()
     assert f"{len(choices)} of {len(ATTACKS)} in multiple choice, {len(reasons)} of {len(ATTACKS)} in Mr-Ben" in said

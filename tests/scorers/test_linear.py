@@ -31,8 +31,9 @@ from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.careful_program import has_code
 from grader.scorers.execution.extraction import MAX_SOURCE
-from grader.scorers.mr_ben import judge_decision, reading
-from grader.scorers.mr_ben.official import read_official
+from grader.scorers.mr_ben import careful as mr_ben_careful
+from grader.scorers.mr_ben import reading
+from grader.scorers.mr_ben.official import decision_official, read_official
 from grader.scorers.numbers import numbers_in, simplified
 from grader.scorers.own_words import own_words
 from grader.scorers.patterns import Pattern
@@ -59,12 +60,12 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
 
     def read_one(text: str) -> None:
         official = read_official(text)
-        careful = reading.read_careful(text, coding=gold.coding, solution=gold.solution)
+        careful = mr_ben_careful.read_careful(text, coding=gold.coding, solution=gold.solution)
         for reply in (None, text):
             reading.credit_official(gold, official, reply)
             reading.difference_kind(gold, official, careful, reply)
-        judge_decision.decision_official(text)
-        reading.credit_careful(gold, careful, judge_decision.decision_careful(text))
+        decision_official(text)
+        reading.credit_careful(gold, careful, mr_ben_careful.decision_careful(text))
         reading.needs_judge_official(gold, official)
         reading.needs_judge_careful(gold, careful)
         reading.steps_match(text, gold)
@@ -126,8 +127,8 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     **{f"answer, {kind}": (answer(kind), ANSWER_MODULES.get(kind, ("answer.texts",))) for kind in KINDS},
     "answer, official": (answer_official, ("answer.official",)),
     "prediction": (prediction, ()),
-    "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.judge_decision", "mr_ben.official")),
-    "mr_ben, code": (mr_ben(CODE), ("mr_ben.step", "mr_ben.judge_decision")),
+    "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.stance", "mr_ben.official")),
+    "mr_ben, code": (mr_ben(CODE), ("mr_ben.step", "mr_ben.stance")),
 }
 
 

@@ -1,4 +1,4 @@
-"""The official parses of a response, bug for bug: Mr-Ben's, and that of MR-GSM8K before it.
+"""The official parses of a response and of the judge's reply, bug for bug; also those of MR-GSM8K before Mr-Ben.
 
 Reproduces, quirks included, `parse_model_response` (script/utils.py) and the handling of steps and verdicts in
 script/evaluate.py, both of dvlab-research/Mr-Ben; and scripts/eval_closed_source_models.py and
@@ -27,8 +27,8 @@ class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
     step: str | None
     """Digits without leading zeros, "N/A", or for coding the line of code; None: not read."""
     error_reason: str
-    raw: RawFields
-    """The three fields as cut out of the response."""
+    raw: RawFields = ("", "", "")
+    """The three fields as cut out of the response; empty in the careful reading."""
     rule: str
     """The name of the rule that decided the verdict."""
     span: tuple[int, int] | None
@@ -37,6 +37,8 @@ class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
     """For people: why a field was not read."""
 
 
+PARSING_ERROR = "ERROR_PARSING"
+"""The decision that the official scorer records for a judge's reply that it cannot parse."""
 _HEADINGS = ("Solution Correctness", "First Error Step", "Error Reason")
 _GSM8K_HEADINGS = ("Final Judgement:", "First Error Step:", "Error Analysis:")
 _AFTER_HEADING = re.compile(r":?\*?\*?:?")
@@ -130,6 +132,24 @@ def read_official(text: str, parser: Parser = "mr-ben") -> MrBenReading:
         span=_span_of_correctness(text, raw[0]) if found and parser == "mr-ben" else None,
         detail="" if correctness else _why_not(raw),
     )
+
+
+def decision_official(reply: str) -> str:
+    """Return the official decision text: all after the first `Final Decision:`, or `ERROR_PARSING`.
+
+    Only the order of the headings matters, so plain searches replace the official regular expressions.
+    """
+    analysis, decision = "Student Error Reason Analysis:", "Final Decision:"
+    reasoning_at = reply.find("Step-by-Step Reasoning:")
+    analysis_at = reply.find(analysis)
+    if reasoning_at < 0 or reply.rfind(analysis) < reasoning_at or reply.rfind(decision) < analysis_at:
+        return PARSING_ERROR
+    return reply[reply.find(decision) + len(decision) :].lstrip()
+
+
+def credited_official(decision: str) -> bool:
+    """Whether the official scorer credits a decision. QUIRK: "Incorrect" contains "correct" and is credited."""
+    return "correct" in decision.lower()
 
 
 def _span_of_correctness(text: str, field: str) -> tuple[int, int] | None:

@@ -1,7 +1,6 @@
-"""Both readings of Mr-Ben responses, which of them need the judge, and their credit.
+"""Which Mr-Ben responses need the judge, and their credit in both readings.
 
-The official parse is in `official.py`, the search for the fields in `careful.py`, the careful reading of the step in
-`step.py`.
+The official parse is in `official.py`, the careful one in `careful.py`.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from grader.predictions.reasoning import hide_reasoning
-from grader.scorers.mr_ben.careful import chosen, headings, json_regions, read_verdict, settle
-from grader.scorers.mr_ben.judge_decision import credited_official, decision_careful, decision_official, lowered
+from grader.scorers.mr_ben.careful import decision_careful
 from grader.scorers.mr_ben.official import (
     MrBenReading,
+    credited_official,
+    decision_official,
     official_letters,
     official_step_for_gate,
     official_step_for_score,
 )
-from grader.scorers.mr_ben.step import NO_STEP, Solution, read_step, squeezed, step_number
+from grader.scorers.mr_ben.step import NO_STEP, Solution, squeezed, step_number
 
 
 class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,45 +37,6 @@ class Credit(NamedTuple):
 
     step: bool | None
     reason: bool | None
-
-
-def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
-    """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
-    shown, unclosed = hide_reasoning(text)
-    if unclosed:
-        return MrBenReading(
-            correctness=None,
-            step=None,
-            error_reason="",
-            raw=("", "", ""),
-            rule="unfinished reasoning",
-            span=None,
-            detail="the reasoning block is never closed",
-        )
-    hidden = len(shown) - len(shown.lstrip())
-    plain = "\n" * hidden + shown[hidden:]  # a heading stands at the beginning of a line
-    regions, source = json_regions(plain)
-    rule = "json" if regions else "heading"
-    if not regions:
-        regions, source = headings(plain), plain
-    lower = lowered(source)
-    said, step_at, reason_at = (chosen(regions, field, lower) for field in ("correctness", "step", "reason"))
-    if coding and step_at is None:
-        # A line of punctuation (a docstring's quotes) is a valid value here, so a field without letters is not empty.
-        step_at = next((region for region in reversed(regions) if region.field == "step"), None)
-    step = read_step(source, lower, step_at, coding=coding, solution=solution)
-    verdict = settle(read_verdict(lower, regions, rule), step, headed=step_at is not None)
-    raw = tuple(source[at.start : at.end] if at else "" for at in (said, step_at, reason_at))
-    whole = (len(text) - len(text.lstrip()), len(text.rstrip()))
-    return MrBenReading(
-        correctness=verdict.correctness,
-        step=step,
-        error_reason=raw[2].strip(" \t\r\n*_`\"'|}#-"),
-        raw=(raw[0], raw[1], raw[2]),
-        rule=verdict.rule,
-        span=whole if rule == "json" and verdict.span else verdict.span,
-        detail=verdict.detail,
-    )
 
 
 def needs_judge_official(gold: GoldRow, reading: MrBenReading) -> bool:

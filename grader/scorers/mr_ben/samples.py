@@ -9,8 +9,8 @@ import msgspec
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
+from grader.scorers.mr_ben.careful import decision_careful, read_careful
 from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
-from grader.scorers.mr_ben.judge_decision import decision_careful
 from grader.scorers.mr_ben.official import MrBenReading, official_letters, read_official
 from grader.scorers.mr_ben.reading import Credit, GoldRow
 from grader.scorers.mr_ben.tasks import MrBenTask, plain
@@ -70,7 +70,7 @@ def read(
             sample=number,
             task=task,
             official=read_official(text, parser),
-            careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
+            careful=read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
             is_failure=(qid, number) in oddities.failures,
         )
         for qid, texts in predictions.items()

@@ -1,66 +1,63 @@
-"""The first error step of a Mr-Ben response, read as a person does: a number, or for coding a line of the program."""
+"""The first wrong step that a claim names: a number, or for coding a line of the program."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from grader.scorers.mr_ben.careful import NOT_APPLICABLE, Region, lines_of
-from grader.scorers.mr_ben.judge_decision import REVISION, is_placeholder, lowered
+from grader.scorers.mr_ben.stance import WORD
+from grader.scorers.numbers import WORDS
+from grader.scorers.patterns import Pattern
 
 Solution = Sequence[str] | str
-
-_NUMBER_WORDS = {
-    word: str(number)
-    for words in (
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty",
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
-        "一 二 三 四 五 六 七 八 九 十 十一 十二 十三 十四 十五 十六 十七 十八 十九 二十",
-    )
-    for number, word in enumerate(words.split(), start=1)
+NOT_APPLICABLE = "N/A"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()  # noqa: SIM905
+_NUMERALS = {
+    **{word: str(value) for word, value in WORDS.items() if 0 < value <= 20},
+    **{word: str(value) for value, word in enumerate(_ORDINALS, 1)},
+    **{han: str(value) for value, han in enumerate("一 二 三 四 五 六 七 八 九 十".split(), 1)},  # noqa: SIM905
 }
-_WORDED = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
-NO_STEP = re.compile(
+_NUMERAL = Pattern(
+    rf"(?<=\bstep )(?:{'|'.join(WORDS)})\b|\b(?:{'|'.join(filter(str.isascii, _NUMERALS))})(?=[ -]step|\W*$)"
+    r"|(?<=第)[一-十](?=步)"
+)
+NO_STEP = Pattern(
     r"[\W_]*(?:n\s?[/.\\]?\s?a\b|none\b|null\b|nil\b|not applicable\b|no\b(?!\W*\d)|nothing\b"
     r"|there (?:is|are|were|was) no\b|all (?:the )?steps (?:are|were)\b|无|没有|不适用)"
 )
-_LATEX = re.compile(r"\\(?:boxed|textbf|text|mathrm)\b|[\\{}$]")
-_STEP_NUMBER = re.compile(
-    r"(?:\bsteps?|步骤)(?:[\W_]{0,4}|\s*(?:no\.?|number|num\.?)\s*)"
-    rf"(?:(?P<digits>\d{{1,4}})(?:st|nd|rd|th)?(?!\d)|(?P<word>{_WORDED})(?![a-z]))"
-    rf"|\b(?:(?P<nth>\d{{1,4}})(?:st|nd|rd|th)|(?P<ordinal>{_WORDED}))[ -]step\b"
-    r"(?!\s+(?:with|that|where|in|to|contain))"
-    rf"|第\s*(?:(?P<chinese>\d{{1,4}})|(?P<han>{_WORDED}))\s*步"
+_STEP = Pattern(
+    r"(?:\bsteps?(?:\W{0,4}|\s*(?:no\.?|number)\s*)|步骤\W{0,4}|第\s*)(\d{1,4})(?:st|nd|rd|th)?(?![a-z0-9])"
+    r"|\b(\d{1,4})(?:st|nd|rd|th)?[ -]step\b(?!\s+(?:with|that|where|in|to|contain))"
 )
-_BARE_NUMBER = re.compile(
-    r"(?:[\W_]*?(?<![\d.])|\W{0,3}(?:no\.?|number)\s*)(?P<digits>\d{1,3})(?![\d.]*\d)(?!,\d{3})(?=[\W_]*$|\s*[.):\uff1a;,\]|]|\s+(?:[-\u2013—(]|and\b|&|or\b))"
+_NUMBER = Pattern(
+    r"(?:\W*?(?:boxed\W)?(?<![\d.])|\W{0,3}(?:no\.?|number)\s*)(\d{1,3})(?:st|nd|rd|th)?(?![\d.]*\d)(?!,\d{3})"
+    r"(?=[\W_]*$|\s*[.):;,\]|]|\s+(?:[-(]|and\b|&|or\b))"
 )
-_ORDINAL_ALONE = re.compile(rf"[\W_]*(?:(?P<digits>\d{{1,3}})(?:st|nd|rd|th)|(?P<word>{_WORDED}))[\W_]*")
-_MORE_STEPS = re.compile(
-    r"[\W_]{0,4}?(?P<link>,\s*and|,|&|\band\b|\bto\b|\bthrough\b|[-\u2013—]|至|到|和|、|\bor\b|/|或)\s*(?:or\s+)?"
-    r"(?:the\s+)?(?:steps?\s*)?#?(?P<digits>\d{1,4})(?=[\W_]*$|\s*[.;:)\]&]|\s*,\s*(?!\d)|\s+(?:and|or|are|is|both)\b|\s+\()"
+_MORE = Pattern(
+    r"\W{0,4}?(,|&|/|\band\b|\bor\b)\s*(?:or\s+)?(?:steps?\s*)?#?(\d{1,4})(?=\W*$|\s*[.;:)\]&]|\s+(?:and|or|are|is)\b)"
 )
-_EITHER = frozenset(("or", "/", "或"))
-_DENIED_BEFORE = re.compile(
-    r"\b(?:not|rather than|instead of|unlike|before|after|until|up to|prior to|from)\s+(?:in\s+|at\s+|the\s+)?$"
+_DENIED_BEFORE = Pattern(
+    r"\b(?:not|rather than|instead of|unlike|before|after|until|up to|prior to|from)\s+(?:in |at )?$"
 )
-_FINE_AFTER = re.compile(
-    r"\W{0,3}\s*(?:is|was|are|were|seems|looks)\s+(?:also\s+|all\s+)?(?:correct|fine|right|valid|ok)\b"
+_FINE_AFTER = Pattern(
+    r"(?:\W{0,3}(?:to |and )?\d{1,4})?\W{0,3}\s*(?:is|was|are|were|seems|looks)\s+(?:also\s+|all\s+)?"
+    r"(?:correct|fine|right|valid|ok)\b"
 )
-_WORD = re.compile(r"[^\W\d_]+")
+_WITHDRAWN = Pattern(r"\b(?:wait|actually|correction|on second thoughts?|sorry)\b|[-=]>|→")
 _LEAD_IN = frozenset(
-    _WORD.findall(
+    WORD.findall(
         "the first error occurs occurred is in at appears appear incorrect wrong mistake found lies starts begins with "
         "begin it was on of original solution happens happened erroneous step made boxed text located"
     )
 )
-_FIRST_ERROR = re.compile(r"\b(?:first|earliest)\s+(?:error|mistake|incorrect|wrong|erroneous)\b[^.\n]{0,60}$")
-_PROSE_STEP = re.compile(
-    r"\bfirst\s+(?:error|mistake|incorrect step|wrong step|flaw)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
+_FIRST_ERROR = Pattern(r"\b(?:first|earliest)\s+(?:error|mistake|incorrect|wrong|erroneous)\b[^.\n]{0,60}$")
+_SAID_FIRST = Pattern(
+    r"\b(?:error|mistake|flaw|(?:incorrect|wrong) step)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
     r"|\bstep\s*#?(\d{1,4})\s+(?:is|contains|has|makes)\s+the\s+first\s+(?:error|mistake|incorrect|wrong)\b"
+)
+_SAID_WRONG = Pattern(
+    r"\bstep\s*#?(\d{1,4})\s+(?:(?:is|was)\s+(?:\w{1,16}ly\s+)?(?:incorrect|wrong|flawed|erroneous)|"
+    r"(?:contains|has) an? (?:error|mistake))\b"
 )
 
 
@@ -69,92 +66,68 @@ def step_number(digits: str) -> str:
     return digits.lstrip("0") or "0"
 
 
-def read_step(source: str, lower: str, at: Region | None, *, coding: bool, solution: Solution) -> str | None:
-    """Return the step that a field names; without a field (`at` is None), the step on which the prose agrees.
-
-    `lower` is `source` in lower case, of the same length.
-    """
-    if coding:
-        return _code_line(source[at.start : min(at.end, at.start + _LONGEST_FIELD)], solution) if at else None
-    if at is None:
-        named = {step_number(match[1] or match[2]) for match in _PROSE_STEP.finditer(lower)}
-        return named.pop() if len(named) == 1 else None
-    own_line = True
-    for count, (start, line) in enumerate(lines_of(lower, at)):
-        own_line = own_line and "\n" in lower[at.start : start]
-        step = _numbered(line if line.isascii() else unicodedata.normalize("NFKC", line))
-        if step is not None:
-            return step
-        if not own_line or count >= 3:
-            break
-    return _quoted_step(source[at.start : at.end], solution)
-
-
-def _numbered(line: str) -> str | None:
-    """Read one lower-case line that names a step: "Step 3: ...", "3.", "the third step", "N/A", "第三步"."""
-    line = _LATEX.sub(" ", line.partition("</")[0])
+def numbered(line: str) -> str | None:
+    """Read one lower-case line that names a step: "step 3: ...", "3.", "the third step", "n/a", "第三步"."""
     if NO_STEP.match(line):
         return NOT_APPLICABLE
-    bare = _BARE_NUMBER.match(line)
+    line = _NUMERAL.sub(lambda m: _NUMERALS.get(m[0], m[0]), line)
+    bare = _NUMBER.match(line)
     if bare:
         return _with_more(bare, line)
-    alone = _ORDINAL_ALONE.fullmatch(line)
-    if alone:
-        return _value(alone)
-    mentions = [
+    named = [
         match
-        for match in _STEP_NUMBER.finditer(line)
+        for match in _STEP.finditer(line)
         if not _DENIED_BEFORE.search(line, max(0, match.start() - 24), match.start())
         and not _FINE_AFTER.match(line, match.end())
     ]
-    return _named(mentions, line) if mentions else None
+    if not named:
+        return None
+    if len(named) > 1 and _WITHDRAWN.search(line, named[0].end(), named[-1].start()):
+        return _number(named[-1])
+    if _LEAD_IN.issuperset(WORD.findall(line, 0, named[0].start())):
+        return _with_more(named[0], line)
+    pointed = [match for match in named if _FIRST_ERROR.search(line, 0, match.start())]
+    return _agreed(pointed) or _agreed(named)
 
 
-def _named(mentions: list[re.Match[str]], line: str) -> str | None:
-    """Choose among a line's steps: the one it begins with, unless withdrawn; else all must agree."""
-    if len(mentions) > 1 and REVISION.search(line, mentions[0].end(), mentions[-1].start()):
-        return _value(mentions[-1])
-    first = mentions[0]
-    if _LEAD_IN.issuperset(_WORD.findall(line, 0, first.start())):
-        return _with_more(first, line)
-    if len({_value(match) for match in mentions}) == 1:
-        return _value(first)
-    pointed = {_value(match) for match in mentions if _FIRST_ERROR.search(line, 0, match.start())}
-    return pointed.pop() if len(pointed) == 1 else None
+def in_prose(low: str) -> str | None:
+    """Return the step in which a text without headings finds the first error; else the first that it calls wrong."""
+    return _agreed([*_SAID_FIRST.finditer(low)]) or next(map(_number, _SAID_WRONG.finditer(low)), None)
 
 
-def _value(match: re.Match[str]) -> str:
-    text = next(text for text in match.groups() if text is not None)
-    return _NUMBER_WORDS.get(text) or step_number(text)
+def _number(match: re.Match[str]) -> str:
+    return step_number(next(filter(None, match.groups())))
+
+
+def _agreed(matches: Sequence[re.Match[str]]) -> str | None:
+    numbers = set(map(_number, matches))
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _with_more(first: re.Match[str], line: str) -> str | None:
     """Return the first of "3 and 4"; None for "3 or 4" and for steps in descending order."""
-    value = _value(first)
-    more = _MORE_STEPS.match(line, first.end())
-    if more is None:
-        return value
-    if more["link"] in _EITHER:
-        return value if step_number(more["digits"]) == value else None
-    backwards = int(more["digits"]) < int(value)
-    return None if backwards and more["link"] not in "-\u2013\u2014" else value
+    number = _number(first)
+    more = _MORE.match(line, first.end())
+    if more is None or step_number(more[2]) == number:
+        return number
+    return None if more[1] in ("or", "/") or int(more[2]) < int(number) else number
 
 
-def _quoted_step(field: str, solution: Solution) -> str | None:
-    """Recognise a step by its words: the field quotes exactly one step of the solution."""
-    if isinstance(solution, str):
+def quoted(field: str, solution: Solution) -> str | None:
+    """Return the number of the only step of a solution that a field quotes."""
+    words = squeezed(field[:2000].strip(" \t\r\n*_`\"'[]().")).lower()
+    if isinstance(solution, str) or len(words) < _QUOTED:
         return None
-    quoted = squeezed(field[:2000].strip(" \t\r\n*_`\"'[]()“”.")).lower()
-    if len(quoted) < 16:
-        return None
-    holding = [index for index, step in enumerate(solution) if quoted in squeezed(step).lower()]
+    holding = [number for number, step in enumerate(solution) if words in squeezed(step).lower()]
     if len(holding) != 1:
         return None
-    labels = (
-        re.match(r"\W*step\W{0,3}(\d{1,4})\b", step, re.IGNORECASE) for step in reversed(solution[: holding[0] + 1])
-    )
-    label = next((found for found in labels if found), None)
-    return step_number(label[1]) if label else str(holding[0] + 1)
+    labels = (re.match(r"\W*step\W{0,3}(\d{1,4})\b", step, 2) for step in reversed(solution[: holding[0] + 1]))
+    label = next(filter(None, labels), None)
+    return _number(label) if label else str(holding[0] + 1)
+
+
+_QUOTED = 16
+"""So many characters of a step are a quotation."""
 
 
 def squeezed(line: str) -> str:
@@ -162,78 +135,42 @@ def squeezed(line: str) -> str:
     return "".join(line.split())
 
 
-# --- the first error line of a program ------------------------------------------------------------------------------
+# --- the first error line of a program -------------------------------------------------------------------------------
 
-_LINE_LABEL = re.compile(
-    r"[\s(\[]*(?:(?:code\s+)?line\s*(?:no\.?|number)?\s*#?\s*|l|第\s*)?(\d{1,4})\s*行?\s*(?:[)\]]?\s*[:.)|\uff1a]|[-\u2013—](?=\s))\s*",
-    re.IGNORECASE,
-)
-_LINE_ONLY = re.compile(
-    r"[\s(\[*]*(?:line\s*(?:no\.?|number)?\s*#?\s*(\d{1,4})|第\s*(\d{1,4})\s*行)[\s.:)\]*]*", re.IGNORECASE
-)
-_NUMBER_ONLY = re.compile(r"[\W_]*(?:step\W{0,3})?\d{1,4}[\W_]*", re.IGNORECASE)
-_NO_LINE = re.compile(
-    r"[\W_]*(?:n\s?/?\s?a|none|not applicable|no errors?|无|没有)[\W_]*(?:\([^()]*\)[\W_]*)?", re.IGNORECASE
-)
-_BACKTICKS = re.compile(r"(`{1,3})([^`]+)\1")
-_PAIRS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("[", "]"), ("*", "*"))
+_LABEL = Pattern(r"\W*+(?:(?:code)?line)?(?:no\.?|number)?#?\d{0,4}\W*+|\W*+第?\d{1,4}行?\W*+", 2)
+_MARKS = Pattern(r"\W*")
+_LINE = Pattern(r"\W*(?:line\s*(?:no\.?|number)?\s*#?\s*(\d{1,4})|第\s*(\d{1,4})\s*行)\W*", 2)
+_STEP_ONLY = Pattern(r"\W*(?:step\W{0,3})?\d{1,4}\W*", 2)
+_NO_LINE = Pattern(r"[\W_]*(?:n\s?/?\s?a|none|not applicable|no errors?|无|没有)\W*(?:\([^()]*\)\W*)?", 2)
+_IN_BACKTICKS = Pattern(r"(`{1,3})([^`]+)\1")
 _LONGEST_FIELD = 4000
+_WRAPPED = " \t\r*_`\"'"
 
 
-def _code_line(field: str, solution: Solution) -> str | None:
-    """Read the code line in a field: plain, fenced, in backticks, quoted, or after a line number."""
-    lines = [line for line in field.split("\n") if line.strip(" \t\r*|-")]
+def code_line(field: str, solution: Solution) -> str | None:
+    """Return the line of a program that a field gives: plain, fenced, quoted, or by its number."""
+    lines = [line for line in field[:_LONGEST_FIELD].split("\n")[:8] if line.strip(" \t\r*|-")]
     if not lines:
         return None
     if _NO_LINE.fullmatch(lines[0]):
         return NOT_APPLICABLE
     program = (solution if isinstance(solution, str) else "\n".join(solution)).split("\n")
-    known = {squeezed(line) for line in program} - {""}
-    candidates = [candidate for line in _likely_lines(lines) for candidate in _spellings(line)]
-    for candidate in candidates:
-        if squeezed(candidate) in known:
-            return candidate
-    only = _LINE_ONLY.fullmatch(lines[0])
+    known = {squeezed(line): line.strip() for line in reversed(program) if line.strip()}
+    for line in sorted(lines, key=lambda line: line.lstrip().startswith("```")):
+        span = _IN_BACKTICKS.search(line)
+        for candidate in (line, span[2] if span else ""):
+            said = squeezed(candidate)
+            if found := [each for each in known if each in said and _is_wrapped(said, each)]:
+                return known[max(found, key=len)]
+    only = _LINE.fullmatch(lines[0])
     if only:
         number = int(only[1] or only[2])
         return program[number - 1].strip() or None if 0 < number <= len(program) else None
-    if _NUMBER_ONLY.fullmatch(lines[0]) or not candidates or is_placeholder(lowered(lines[0])):
-        return None
-    return candidates[-1] if any(map(str.isalnum, candidates[-1])) else None
+    bare = lines[0].strip(_WRAPPED)
+    return None if _STEP_ONLY.fullmatch(bare) or not any(map(str.isalnum, bare)) else bare
 
 
-def _likely_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that can be the answer: the first, or the first line within a fence that follows."""
-    fence = next((number for number, line in enumerate(lines[:4]) if line.lstrip().startswith("```")), None)
-    if fence is None or fence > 0:
-        yield lines[0]
-    if fence is not None:
-        inside = lines[fence].lstrip().lstrip("`")
-        if "`" in inside:
-            yield re.sub(r"^(?:python|py)?\s+", "", inside.partition("`")[0])
-        elif fence + 1 < len(lines) and not lines[fence + 1].lstrip().startswith("```"):
-            yield lines[fence + 1]
-
-
-def _spellings(line: str) -> Iterator[str]:
-    """Yield a line with less and less of its wrapping; the last form has none."""
-    bare = line.strip()
-    span = _BACKTICKS.search(bare)
-    inner: str | None = bare
-    while inner:
-        bare = inner
-        yield bare
-        inner = _unwrapped(bare)
-    if span:
-        yield span[2].strip()
-
-
-def _unwrapped(line: str) -> str | None:
-    """Remove one line number, or one pair of quotes, backticks, brackets or asterisks; None if there is none."""
-    label = _LINE_LABEL.match(line)
-    if label:
-        return line[label.end() :]
-    for opening, closing in _PAIRS:
-        if len(line) > len(opening) + len(closing) and line.startswith(opening) and line.endswith(closing):
-            return line[len(opening) : -len(closing)].strip()
-    return None
+def _is_wrapped(said: str, line: str) -> bool:
+    """Whether only a line number, quotes and brackets stand around a line."""
+    before, _, behind = said.partition(line)
+    return bool(_LABEL.fullmatch(before) and _MARKS.fullmatch(behind))

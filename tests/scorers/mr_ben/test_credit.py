@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.scorers.mr_ben.judge_decision import decision_careful
+from grader.scorers.mr_ben.careful import decision_careful, read_careful
 from grader.scorers.mr_ben.official import read_official
 from grader.scorers.mr_ben.reading import (
     Credit,
@@ -12,7 +12,6 @@ from grader.scorers.mr_ben.reading import (
     difference_kind,
     needs_judge_careful,
     needs_judge_official,
-    read_careful,
     steps_match,
 )
 from tests.scorers.mr_ben.made import PROGRAM, full_response

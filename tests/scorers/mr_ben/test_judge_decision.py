@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.judge_decision import (
-    PARSING_ERROR,
-    credited_official,
-    decision_careful,
-    decision_official,
-    lowered,
-    stance,
-)
+from grader.scorers.mr_ben.careful import decision_careful
+from grader.scorers.mr_ben.official import PARSING_ERROR, credited_official, decision_official
+from grader.scorers.mr_ben.stance import stance
 
 REASONING, ANALYSIS, DECISION = "Step-by-Step Reasoning:", "Student Error Reason Analysis:", "Final Decision:"
 
@@ -46,6 +41,7 @@ def official_by_expressions(text: str) -> str:
         ("<think>Final Decision: Wrong</think>Final Decision: Correct", PARSING_ERROR, False, "correct"),
         ("Final Decision: Correct\nOn reflection:\nFinal Decision: Wrong", PARSING_ERROR, False, "wrong"),
         ('{"reasoning": "...", "final_decision": "wrong"}', PARSING_ERROR, False, "wrong"),
+        ("**3. Final Decision:** ~~Wrong~~ Correct", PARSING_ERROR, False, "correct"),
         ("The student is on the correct track.", PARSING_ERROR, False, None),
         ("", PARSING_ERROR, False, None),
     ],
@@ -67,7 +63,6 @@ def test_official_decision_equals_the_official_expressions(parts: list[str]) -> 
     ("line", "value"),
     [
         ("not incorrect", "right"),
-        ("~~correct~~ incorrect", "wrong"),
         ("correct. wait, actually it is incorrect", "wrong"),
         ("correct, but step 3 is wrong", "mixed"),
         ("incorrect, but the final answer is correct", "wrong"),
@@ -81,9 +76,4 @@ def test_official_decision_equals_the_official_expressions(parts: list[str]) -> 
 )
 def test_a_line_is_read_by_what_it_says_and_not_by_words_in_it(line: str, value: str | None) -> None:
     found = stance(line)
-    assert (found.value if found else None) == value
-
-
-@given(st.text())
-def test_lower_case_keeps_every_position(text: str) -> None:
-    assert len(lowered(text + "İ")) == len(text) + 1
+    assert (found.says if found else None) == value

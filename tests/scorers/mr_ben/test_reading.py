@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.scorers.mr_ben.careful import read_careful
 from grader.scorers.mr_ben.official import (
     MrBenReading,
     official_step_for_gate,
@@ -15,7 +16,7 @@ from grader.scorers.mr_ben.official import (
     parse_official,
     read_official,
 )
-from grader.scorers.mr_ben.reading import GoldRow, read_careful, steps_match
+from grader.scorers.mr_ben.reading import GoldRow, steps_match
 from tests.conftest import cases
 from tests.scorers.mr_ben.made import NAMES, PROGRAM, full_response
 
@@ -106,8 +107,7 @@ def test_careful_reading_is_whole() -> None:
         correctness="incorrect",
         step="3",
         error_reason="A sign.",
-        raw=("\nIt isn't right.", "\nStep 03: the sum\n", "\nA sign.\n"),
-        rule="short heading",
+        rule="heading",
         span=(text.index("n't"), len(text) - 1),
     )
 
@@ -126,6 +126,9 @@ def test_careful_reading_is_whole() -> None:
         "解答正确性\uff1a不正确\n首个错误步骤\uff1a第三步\n错误原因\uff1a公式",
         "Final Verdict: The solution is incorrect.\nFirst incorrect step: Step 3\nExplanation: bad",
         "The solution is incorrect because a sign is lost. The first error occurs in Step 3.",
+        "Verdict: incorrect. The error first appears at Step 3.",
+        "Step 1 and 2 are correct. Step 3 is incorrect because the sign is wrong.",
+        "Solution Analysis:\nProblem: the sum of two numbers is asked.\n" + full_response("incorrect", "Step 3"),
         "Is the solution correct? No\nFirst incorrect step: Step 3",
         "<think>Solution Correctness: correct</think>Solution Correctness: incorrect\nFirst Error Step: Step 3",
         "I weigh it.</think>\nSolution Correctness: incorrect\nFirst Error Step: Step 3",
@@ -162,6 +165,22 @@ def test_a_verdict_is_read_as_a_person_reads_it(field: str, correctness: str | N
     assert read_careful(full_response(field, "N/A", "N/A"), coding=False).correctness == correctness
 
 
+@pytest.mark.parametrize(
+    ("text", "correctness"),
+    [
+        ("Incorrect.", "incorrect"),
+        ("All steps are correct.", "correct"),
+        ("No errors were found in the solution.", "correct"),
+        ("I found no mistakes.", "correct"),
+        ("The solution is incorrect. After this change, the solution is correct.", "incorrect"),
+        (full_response("correct", "N/A", "N/A") + "\n\nWait, step 2 adds. The solution is incorrect.", "incorrect"),
+        (full_response("incorrect", "Step 2", "It adds. This is wrong, the correct answer is 5."), "incorrect"),
+    ],
+)
+def test_a_verdict_in_a_sentence_is_about_the_solution(text: str, correctness: str) -> None:
+    assert read_careful(text, coding=False).correctness == correctness
+
+
 def test_a_verdict_that_says_both_is_settled_by_a_named_step() -> None:
     reading = read_careful(full_response("correct, but step 3 is wrong", "Step 3"), coding=False)
     assert read_careful(full_response("Correct, except for step 3", "3"), coding=False).correctness == "incorrect"
@@ -172,6 +191,8 @@ def test_a_verdict_that_says_both_is_settled_by_a_named_step() -> None:
     ("text", "rule"),
     [
         ("I am unable to judge this solution.", "no verdict"),
+        ("I cannot tell whether the solution is correct.", "no verdict"),
+        ("The solution is correct until step 3.", "no verdict"),
         ("<think>" + full_response("correct", "N/A"), "unfinished reasoning"),
         ("First Error Step: N/A\nError Reason: N/A", "no verdict"),
         ("Correctness: correct\nStep 2\nCorrectness: incorrect", "several verdicts"),
@@ -200,6 +221,7 @@ def test_where_a_person_could_not_tell_nothing_is_read(text: str, rule: str) -> 
         ("\n\nThe first error occurs here:\nStep 3", "3"),
         ("Not Step 2 but Step 3", "3"),
         ("Step 2 is correct; the first error is in Step 3.", "3"),
+        ("Steps 1-2 are correct. Step 3 is where it goes wrong.", "3"),
         ("Step 4. Wait, actually Step 3.", "3"),
         ("N/A", "N/A"),
         ("No error", "N/A"),
@@ -229,6 +251,7 @@ def test_a_quoted_step_is_found_in_the_solution() -> None:
         ("\n```python\n    y = x + 1\n```\n", "y = x + 1"),
         ("The line below:\n```\ny = x + 1\n```", "y = x + 1"),
         ("Line 2: `y = x + 1`", "y = x + 1"),
+        ("**    y = x + 1**", "y = x + 1"),
         ("The line `y = x + 1` adds too much", "y = x + 1"),
         ("Line 2", "y = x + 1"),
         ("Line 99", None),
