@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.decisions.comparison import RunName
-    from grader.reports.material import Material
+    from grader.reports.material import Material, RawOutputs
     from grader.reports.questions import Gap
     from grader.reports.web.items import Run
     from grader.results import ReadingName, Report
@@ -86,7 +86,7 @@ def report_command(
     quiet: bool,
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`), without grading again."""
-    from grader.reports.material import load_beside
+    from grader.reports.material import load_beside, outputs_beside
     from grader.reports.views import run as view
     from grader.scorers import declarations
     from grader.scorers.earlier import read_report
@@ -103,7 +103,10 @@ def report_command(
         gaps[:] = found.gaps
         return found
 
-    written = output_files.write(outputs, view.document(report, material, reading=reading))
+    def texts(of: Report) -> RawOutputs:
+        return outputs_beside(results, of, predictions)
+
+    written = output_files.write(outputs, view.document(report, material, outputs=texts, reading=reading))
     for path in () if quiet else written:
         say(f"Wrote {path}")
     # A problem with a file that the user named is printed with --quiet as well.

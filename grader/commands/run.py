@@ -98,7 +98,11 @@ def _run(predictions: Sequence[str], wanted: Wanted) -> int:
             rows=graded.rows if shows_items else None,
         )
         # The document is made when it is needed first, and kept: a quiet run without reports never needs it.
-        view = functools.cache(lambda: run.document(graded.report, sources.load, gates.results, reading=wanted.reading))
+        view = functools.cache(
+            lambda: run.document(
+                graded.report, sources.load, gates.results, outputs=sources.outputs, reading=wanted.reading
+            )
+        )
         # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
         if not wanted.quiet:
             output_files.show(view(), verbose=wanted.verbose)

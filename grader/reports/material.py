@@ -6,6 +6,7 @@ Missing material is not an error: a missing file, or one that changed after grad
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,14 +35,17 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 
+RawOutputs = Mapping[str, list[str]]
+"""Id of a task -> its raw outputs, verified to be the graded ones."""
+
+
 class Material(Shown, frozen=True, kw_only=True):
     """The material of a report's items, by qid."""
 
     runs_programs: bool = False
     unit: str = "question"
     """The noun for one item."""
-    predictions: dict[str, list[str]] = {}
-    """Raw outputs, verified to be the graded ones."""
+    predictions: RawOutputs = {}
     programs: dict[str, list[Program]] = {}
     gaps: list[Gap] = []
 
@@ -91,6 +95,10 @@ class Sources:
     gaps: list[Gap] = dataclasses.field(default_factory=list)
     """What `load` could not find."""
 
+    def outputs(self, report: Report) -> RawOutputs:
+        """Return the run's outputs, as far as they are known."""
+        return _texts(_file(report, self.predictions, []))
+
     def load(self, report: Report) -> Material:
         """Collect the material of the run's report."""
         ending = HasOwnFile.of(scorer_of(report)).own_file
@@ -121,7 +129,7 @@ def load(
     gaps: list[Gap] = []
     declared = benchmark if isinstance(benchmark, Benchmark) else _declared(report, benchmark, gaps)
     file = _file(report, predictions, gaps) if report.samples else None
-    texts = {record.qid: record.predictions for record in file.records} if file else {}
+    texts = _texts(file)
     own_file = _own_file(report, scorer, own, texts, gaps) if isinstance(scorer, RunsPrograms) else OwnFile()
     if file is None and own_file.predictions and own is not None and _verified(report, own_file.predictions):
         texts = own_file.predictions
@@ -150,6 +158,11 @@ def load_beside(
     return load(report, file, data, files.own, benchmark=benchmark, folders=folders)
 
 
+def outputs_beside(results: Path, report: Report, predictions: Path | None = None) -> RawOutputs:
+    """Return the outputs of a report from `predictions`, or from the file beside its results; empty if unknown."""
+    return _texts(_file(report, predictions or beside(results, report).predictions, []))
+
+
 def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
     try:
         declared = declarations.load(declarations.id_or_folder(report, reference))
@@ -176,6 +189,10 @@ def _without_predictions(gaps: list[Gap], name: str, *, given: bool) -> list[Gap
         elif given:
             remaining.append(msgspec.structs.replace(gap, why=f"{gap.why} The outputs shown are from {name}."))
     return remaining
+
+
+def _texts(file: PredictionFile | None) -> dict[str, list[str]]:
+    return {record.qid: record.predictions for record in file.records} if file else {}
 
 
 def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader import resources
-from grader.reports.text import clean
+from grader.reports.text import clean, cut
 from grader.results import READINGS, Calls, Outcome, other_than
 
 if TYPE_CHECKING:
@@ -28,19 +29,43 @@ _CAUSES = {
 INFRASTRUCTURE = "infrastructure failed"
 
 
-def readings_differ(scorer: AnyScorer, sample: SampleResult) -> str:
-    """Return why the readings differ: the kind of difference, else what led each reading to its answer.
+def readings_differ(scorer: AnyScorer, sample: SampleResult, output: str | None = None) -> str:
+    """Return why the readings differ: the kind of difference, else the words that led each reading to its answer.
 
-    Empty if nothing is known. One line without control characters; the words of a program may be in it.
+    Empty if nothing is known. One line without control characters; words of `output`, the reply, or of a program may
+    be in it.
     """
     if kind := scorer.marks(sample).kind:
         return clean(scorer.words.glossary.get(kind, kind))
-    if sample.careful.detail and not sample.official.detail:
-        return clean(sample.careful.detail)
-    said = {name: reason(sample.reading(name), scorer.words.glossary) for name in READINGS}
-    if len(set(said.values())) < 2:
+    reasons = {name: reason(sample.reading(name), scorer.words.glossary) for name in READINGS}
+    if len(set(reasons.values())) < 2:
         return ""
-    return "; ".join(f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text)
+    if "" in reasons.values():
+        return "".join(reasons.values())
+    words = {name: deciding_words(sample.reading(name), output) for name in READINGS}
+    named = {name: f"{name} {words[name]}".rstrip() for name in READINGS}
+    return "; ".join(f"{named[name]}: {_in_a_sentence(text)}" for name, text in reasons.items())
+
+
+WORDS_BEFORE = 3
+LONGEST_QUOTE = 60
+_REST_OF_WORD = re.compile(r"[^\s.,;:]{0,15}")
+
+
+def deciding_words(reading: Reading, output: str | None) -> str:
+    """Return the words of a reply from which a reading has its answer, with three before them on their line.
+
+    Between back-ticks, as one line without control characters; empty if that is not known.
+    """
+    if output is None or not isinstance(reading.span, tuple):
+        return ""
+    start, end = reading.span
+    answer = output[start:end]
+    before = output[max(0, start - LONGEST_QUOTE // 2) : start + len(answer) - len(answer.lstrip())]
+    words = before.rpartition("\n")[2].split(" ")[-WORDS_BEFORE - 1 :]
+    rest = _REST_OF_WORD.match(output, end) if answer and not answer[-1].isspace() else None
+    shown = clean(f"{' '.join(words)}{answer.strip()}{rest[0] if rest else ''}").replace("`", "'")
+    return f"`{cut(' '.join(shown.split()), LONGEST_QUOTE)}`" if shown.strip() else ""
 
 
 def facts_of(scorer: AnyScorer, sample: SampleResult) -> list[tuple[str, str]]:

@@ -4,14 +4,14 @@ from typing import Any
 
 from grader.decisions.comparison import compare
 from grader.reports.formats import format_of, html, markdown, terminal
-from grader.reports.material import Material
+from grader.reports.material import Material, RawOutputs
 from grader.reports.views import comparison, run
 from grader.reports.web.items import Run
 from grader.results import Report
 
 
-def on_terminal(report: Report, **settings: Any) -> str:
-    return terminal.render(run.document(report), **settings)
+def on_terminal(report: Report, outputs: RawOutputs | None = None, **settings: Any) -> str:
+    return terminal.render(run.document(report, outputs=lambda _: outputs or {}), **settings)
 
 
 def as_markdown(report: Report, gates: Any = ()) -> bytes:

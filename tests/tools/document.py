@@ -7,6 +7,7 @@ A list stands between a mark and `<!-- end -->`. The mark says what is written t
 - `<!-- options of run -->`: the options of `grade PREDICTIONS`, by kind
 - `<!-- options of serve -->`: those of another command
 - `<!-- other commands -->`: every other command
+- `<!-- names of answer -->`: the metrics and rules that reports of a scorer explain, but those of lists before
 - `<!-- fields of grader.results.Metric -->`: the fields of a record; a record in a field follows, with its path
 """
 
@@ -27,10 +28,11 @@ import msgspec
 
 from grader.cli import main as grade
 from grader.commands import options
+from grader.scorers import registry
 from tests.conftest import ROOT
 
 _MARK = re.compile(
-    r"(?P<mark><!-- (?P<kind>options of|fields of|other commands) ?(?P<of>[\w.]*) -->\n).*?(?=<!-- end -->\n)",
+    r"(?P<mark><!-- (?P<kind>options of|fields of|names of|other commands) ?(?P<of>[\w.]*) -->\n).*?(?=<!-- end -->\n)",
     re.DOTALL,
 )
 _KINDS = {
@@ -49,8 +51,16 @@ def renewed(text: str) -> str:
         "options of": lambda name: _options_of_run() if name == "run" else _options_of(name),
         "other commands": lambda _: _other_commands(),
         "fields of": fields_of,
+        "names of": lambda name: _names_of(name, shown),
     }
+    shown = set[tuple[str, str]]()
     return _MARK.sub(lambda at: at["mark"] + "\n" + writers[at["kind"]](at["of"]) + "\n", text)
+
+
+def _names_of(scorer: str, shown: set[tuple[str, str]]) -> str:
+    new = [row for row in registry.scorer(scorer).words.glossary.items() if row not in shown]
+    shown.update(new)
+    return "".join(f"- `{name}`: {meaning}\n" for name, meaning in new)
 
 
 def _options_of_run() -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from grader.reports.document import Table, has_title
-from grader.reports.formats.markdown_text import code, prose
+from grader.reports.formats.markdown_text import code, heading, prose
 from grader.reports.text import cut
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _level(sizes: Sequence[int], room: int) -> int:
 
 
 def _blocks(document: Document) -> Iterator[_Block]:
-    names = Markup(" · ").join(map(code, document.names))
+    names = Markup(" · ").join(map(heading, document.names))
     yield _Block(before=[Markup("## grade: {}").format(names)])
     yield from [_Block(before=[prose(document.lead)])] if document.lead else []
     for section, parts in document.on("file"):
@@ -85,7 +85,7 @@ def _blocks(document: Document) -> Iterator[_Block]:
 
 
 def _section(section: Section, parts: Sequence[Part]) -> Iterator[_Block]:
-    title = _sentence(section.title, 120)
+    title = heading(section.title)
     if section.is_folded:
         yield _Block(before=[Markup("<details><summary>{}</summary>").format(title)])
     elif title:

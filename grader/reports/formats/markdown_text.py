@@ -19,6 +19,8 @@ _ENDS = re.compile(r"(\(?)(.*[^.,:;)])([.,:;)]*)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|(?![A-Z]+-)[^\W\d_]+(?:-[^\W\d_]+)+")
 _NUMBER = re.compile(r"[-+]?\d{1,6}(?:\.\d{1,6}){0,2}%?|%|->|†")
 _HASH = re.compile(r"[0-9a-fA-F]{7,}")
+_NAME = re.compile(r"(?![A-Z]+-)[^\W_]+(?:[-._=,][^\W_]+)*[:,]?")
+_JOINTS = re.compile(r"[-._=:,]")
 _LIST_MARK = re.compile(r"\d+[.)]|=")
 
 
@@ -36,6 +38,18 @@ def prose(text: str, limit: int = 600) -> Markup:
     """
     parts = _PART.finditer(_line(text, limit))
     return Markup(" ").join(_part(found, limit, first=number == 0) for number, found in enumerate(parts))
+
+
+def heading(text: str, limit: int = 120) -> Markup:
+    """Return a heading as text, with names such as `lmms-eval-0.7.1`; any other word with a meaning is a code span."""
+    words = _line(text, limit).split(" ")
+    return Markup(" ").join(Markup(word) if _is_name(word) else prose(word, limit) for word in words)  # noqa: S704 - see `_is_name`
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is a name or number that GitHub makes no link of: no hash, no address, no issue."""
+    parts = _JOINTS.split(word)
+    return _NAME.fullmatch(word) is not None and not any(map(_HASH.fullmatch, parts)) and parts[0].lower() != "www"
 
 
 def _part(found: re.Match[str], limit: int, *, first: bool) -> Markup:

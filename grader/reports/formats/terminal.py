@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table as Drawn
 from rich.text import Text
 
-from grader.reports.document import Table, has_title
-from grader.reports.text import clean, folded
+from grader.reports.document import Table, cells, has_title
+from grader.reports.text import clean, folded, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,9 +28,13 @@ HEAD_ROOM = 16
 """A longer heading of words or numbers has several lines."""
 LONGEST = 400
 """Characters of a sentence in a table."""
+LEAST_SENTENCE = 40
+"""Where a column of sentences would be narrower than this, each stands below its row."""
 _NAMES = ("name", "sentence")
 _BREAK = "\x1f"
 """A blank without width, which rich breaks lines at; it is not printed."""
+_BELOW = "\ue000"
+"""Begins a line of rich's table in whose place a sentence stands."""
 _JOINTS = re.compile(r"(?<=\w)([-_/=]+)(?=\w)")
 """What joins the words of a name."""
 
@@ -41,19 +45,23 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
     `verbose`: end with the evidence for every verdict, and show all groups, however many there are.
     """
     bold = "\x1b[1m{}\x1b[0m" if colour else "{}"
+
+    def prose(text: str) -> str:
+        return wrapped(clean(text), width)
+
     lines = [bold.format(clean(document.title)), ""]
     for section, parts in document.on("terminal"):
         hidden = [] if verbose else _hidden(parts)
         heads = [bold.format(clean(section.title))] if section.title and not hidden else []
-        lines += [*([""] if lines[-1] else []), *heads, *([clean(section.lead)] if section.lead else [])]
+        lines += [*([""] if lines[-1] else []), *heads, *([prose(section.lead)] if section.lead else [])]
         for at, part in enumerate(parts):
             if isinstance(part, str):
-                lines.append(clean(part))
+                lines.append(prose(part))
             elif isinstance(part, Table) and not (hidden and part.groups):
                 lines += [""] if lines[-1] and not (at == 0 and heads) else []
                 title = bold.format(clean(part.title)) if has_title(parts, at) else ""
                 lines += _table(part, width, colour=colour, title=title)
-        lines += hidden
+        lines += map(prose, hidden)
     if verbose and (evidence := document.evidence()) is not None:
         lines += ["", *_table(evidence, width, colour=colour, title=bold.format(clean(evidence.title)))]
     return "\n".join(lines).rstrip() + "\n"
@@ -74,7 +82,7 @@ def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[st
     left = len(table.rows) - MOST_ROWS
     if table.is_list and left > 0:
         yield f"  ... {left:,} more; `-o FILE.json` has all."
-    yield from [clean(table.note)] if table.note else []
+    yield from [wrapped(clean(table.note), width)] if table.note else []
     yield ""
 
 
@@ -84,23 +92,49 @@ def drawn(table: Table, width: int, *, colour: bool = False) -> list[str]:
     Nothing is ever cut off: if the numbers do not fit side by side, all rows are repeated with the next numbers.
     """
     rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
+    columns, sentences = table.columns, list[str]()
+    if columns[-1].kind == "sentence" and _room(columns, rows, width) < LEAST_SENTENCE:
+        sentences = [_text(row[-1]) for row in rows]
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     lines: list[str] = []
-    for block in _blocks(table.columns, rows, width):
-        lines += [*([""] if lines else []), *_fitting(table.columns, rows, block, width, colour=colour)]
-    return lines
+    for block in _blocks(columns, rows, width):
+        shown = _fitting(columns, rows, block, width, colour=colour, below=bool(sentences))
+        lines += [*([""] if lines else []), *shown]
+    left = iter(sentences)
+    return [part for line in lines for part in (_below(next(left), width) if line.startswith(_BELOW) else [line])]
+
+
+def _room(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> int:
+    """Return the width that is left for the last column if the others have one line a row."""
+    names = [cells(column.name for column in columns), *rows]
+    return width - sum(2 + max(cell_len(_text(row[at])) for row in names) for at in range(len(columns) - 1))
+
+
+def _below(sentence: str, width: int) -> list[str]:
+    """Return the lines of a sentence below its row."""
+    return [f"    {line}" for line in folded(sentence, width - 4)] if sentence else []
 
 
 def _fitting(
-    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int], width: int, *, colour: bool
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    block: Sequence[int],
+    width: int,
+    *,
+    colour: bool,
+    below: bool,
 ) -> list[str]:
-    """Return the lines of a block. If they are too long for the terminal, shorter words of its names are broken."""
+    """Return the lines of a block. If they are too long for the terminal, shorter words of its names are broken.
+
+    `below`: each row is followed by a line for a sentence.
+    """
     lines: list[str] = []
     for longest in (LEAST_NAME, 12, 8, 4):
         console = Console(
             file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
             legacy_windows=False, _environ={},
         )  # fmt: skip
-        console.print(_grid(columns, rows, block, longest), crop=False)
+        console.print(_grid(columns, rows, block, longest, below=below), crop=False)
         text = console.file.getvalue().replace(_BREAK, "")  # type: ignore[attr-defined]
         lines = [line.rstrip() for line in text.rstrip("\n").split("\n")]
         if all(cell_len(Text.from_ansi(line).plain) <= width for line in lines):
@@ -142,7 +176,9 @@ def _text(cell: Cell) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int], longest: int) -> Drawn:
+def _grid(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequence[int], longest: int, *, below: bool
+) -> Drawn:
     grid = Drawn(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for at in block:
         column = columns[at]
@@ -156,13 +192,11 @@ def _grid(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], block: Sequ
             min_width=_least(column, [row[at] for row in rows], longest),
         )
     for row in rows:
-        grid.add_row(*(Text(_shown(row[at], columns[at])) for at in block), style="bold" if _is_bold(row) else None)
+        grid.add_row(*(Text(_shown(row[at], columns[at]), "bold" if row[at].tone == "strong" else "") for at in block))
+        if below:
+            grid.add_row(_BELOW)
     return grid
 
 
 def _shown(cell: Cell, column: Column) -> str:
     return _breakable(_text(cell)) if column.kind == "name" else _text(cell)
-
-
-def _is_bold(cells: Sequence[Cell]) -> bool:
-    return any(cell.tone == "strong" for cell in cells) or all(cell.tone == "bad" for cell in cells)

@@ -55,7 +55,7 @@ def section(gates: Sequence[GateResult], where: Media = ("file", "page")) -> Sec
                 ],
                 rows=[
                     [
-                        Cell(text=f"{_SIGNS[gate.state]} {gate.state}", tone="strong"),
+                        Cell(text=f"{_SIGNS[gate.state]} {gate.state}"),
                         Cell(text=f"{gate.gate}{' (advisory)' if gate.is_advisory else ''}"),
                         Cell(text=gate.reason),
                     ]

@@ -134,7 +134,7 @@ def _run(board: Board, order: ReadingName, at: int, folder: Path | None) -> list
         Cell(metrics=metrics),
         *(_cell(board, reading, at) for reading in READINGS),
         Cell(text=interval(metrics[order])),
-        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else "strong"),
+        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
         Cell(text=observations(*metrics.values())),
     ]
 

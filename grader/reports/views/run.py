@@ -35,8 +35,15 @@ from grader.reports.text import cut
 from grader.reports.views import gates as gate_views
 from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
-from grader.reports.views.sample_rows import COLUMNS, evidence_of, records_of
-from grader.reports.why import about_readings, also_found, bounds_in_words, outcome, readings_differ, why_unscored
+from grader.reports.views.sample_rows import COLUMNS, evidence_of, output_of, records_of
+from grader.reports.why import (
+    about_readings,
+    also_found,
+    bounds_in_words,
+    outcome,
+    readings_differ,
+    why_unscored,
+)
 from grader.results import (
     ALIKE,
     READINGS,
@@ -55,13 +62,13 @@ if TYPE_CHECKING:
 
     from grader.decisions.gate import GateResult
     from grader.reports.document import Items
-    from grader.reports.material import Material
+    from grader.reports.material import Material, RawOutputs
     from grader.results import Metric, Pair, Reading, ReadingName, Report, SampleResult
     from grader.scorers.interface import TableBlock
     from grader.scorers.registry import AnyScorer
 
 MOST_KINDS = 6
-LONGEST_REASON = 200
+LONGEST_REASON = 300
 """Characters of why the readings of a sample differ."""
 LONGEST_VALUE = 60
 """Characters of a call, and of what it returned."""
@@ -72,10 +79,12 @@ def document(
     material: Callable[[Report], Material] | None = None,
     gates: Sequence[GateResult] = (),
     *,
+    outputs: Callable[[Report], RawOutputs] = lambda _: {},
     reading: ReadingName = "careful",
 ) -> Document:
     """Return the document. `material` collects what a report does not hold; it is called only if items are shown.
 
+    `outputs` returns the raw outputs by qid, as far as they are known; it is called only if they are quoted.
     `reading`: that of the verdicts of test cases.
     """
     scorer = scorer_of(report)
@@ -111,7 +120,7 @@ def document(
             *([gate_views.section(gates)] if gates else []),
             Section(title="Metrics", parts=[_metrics(run) if run.pairs else "This run has no metrics."]),
             *_groups(run),
-            *_differences(run),
+            *_differences(run, outputs),
             *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], where=PAGES),
             *_unscored(run),
@@ -122,7 +131,7 @@ def document(
         records=lambda: records_of(run.report),
         columns=COLUMNS,
         suites=lambda: suites(run.report, gates, reading),
-        evidence=lambda: evidence_of(run, {} if material is None else material(run.report).predictions),
+        evidence=lambda: evidence_of(run, outputs(run.report)),
         items=items if material is not None else None,
         source=run.report.provenance.predictions or "a results file",
     )
@@ -258,7 +267,7 @@ def _abbreviated(report: Report, group: str) -> str:
 # --- samples ----------------------------------------------------------------------------------------------------
 
 
-def _differences(run: Findings) -> Iterator[Section]:
+def _differences(run: Findings, outputs: Callable[[Report], RawOutputs]) -> Iterator[Section]:
     if otherwise := answers_otherwise(run.report.samples):
         yield Section(parts=[f"{otherwise}. They have the flag `{ALIKE}`."])
     different, total = run.different, len(run.report.samples)
@@ -271,9 +280,11 @@ def _differences(run: Findings) -> Iterator[Section]:
     kinds = list(run.differences.items())
     listed = [f"{number:,} {kind}" for kind, number in kinds[:MOST_KINDS]]
     rest = sum(number for _, number in kinds[MOST_KINDS:])
-    names = ("sample", "official", "careful")
     passes = dict(_passes(run))
+    golds = [run.scorer.marks(sample).gold for sample in different]
+    names = ("sample", *(["gold"] if any(golds) else []), *READINGS)
     columns = [*(Column(name=name, kind="name") for name in names), Column(name="why", kind="sentence")]
+    texts = outputs(run.report) if any(isinstance(sample.careful.span, tuple) for sample in different) else {}
     yield Section(
         title=f"Official and careful differ on {len(different):,} of {counted(total, 'sample')}",
         lead=", ".join([*listed, *([f"{rest:,} of other kinds"] if rest else [])]) + ".",
@@ -281,7 +292,14 @@ def _differences(run: Findings) -> Iterator[Section]:
             Table(
                 title="Samples on which the readings differ",
                 columns=columns,
-                rows=[_difference(run.scorer, sample, passes.get(sample.qid, sample.qid)) for sample in different],
+                rows=[
+                    [
+                        Cell(text=passes.get(sample.qid, sample.qid) + (f" #{sample.sample}" if sample.sample else "")),
+                        *([Cell(text=cut(gold, LONGEST_VALUE))] if any(golds) else []),
+                        *_difference(run.scorer, sample, output_of(texts, sample)),
+                    ]
+                    for sample, gold in zip(different, golds, strict=True)
+                ],
                 is_list=True,
                 where=TEXTS,
             )
@@ -297,16 +315,16 @@ def _passes(run: Findings) -> Iterator[tuple[str, str]]:
             yield from ((qid, f"{name}, pass {at} of {len(qids)}") for at, qid in enumerate(qids, 1))
 
 
-def _difference(scorer: AnyScorer, sample: SampleResult, name: str) -> list[Cell]:
-    name = name if not sample.sample else f"{name} #{sample.sample}"
+def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> list[Cell]:
+    """Return the cells of both readings, and why they differ."""
     said = [_said(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
-    why = [cut(" ".join(readings_differ(scorer, sample).split()), LONGEST_REASON)]
+    why = [cut(" ".join(readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
     if (first := sample.other_call(sample.careful)) is not None:
         call, returned, expected = (
             cut(text.strip(), LONGEST_VALUE) for text in (first.call, first.returned or "nothing", first.expected)
         )
         why.append(f"{call} returned {returned}, expected {expected}")
-    return [Cell(text=text) for text in (name, *said, "; ".join(filter(None, why)))]
+    return [Cell(text=text) for text in (*said, "; ".join(filter(None, why)))]
 
 
 def _said(scorer: AnyScorer, reading: Reading, more: str) -> str:
@@ -343,15 +361,14 @@ def _outcomes(report: Report, scorer: AnyScorer) -> Table:
 
     def cell(number: int, official: str = "", careful: str = "") -> Cell:
         chosen = {name: text for name, text in (("official", official), ("careful", careful)) if text}
-        is_other = official and careful and official != careful
         return Cell(
             text=f"{number:,}" if number else "·",
-            tone="strong" if is_other and number else "" if number else "faint",
+            tone="" if number else "faint",
             link=place(tab="items", **chosen) if number else "",
         )
 
     def named(name: str) -> str:
-        return scorer.words.outcomes.get(name, name.replace("_", " "))
+        return scorer.words.outcomes.get(name, name)
 
     rows = [
         [Cell(text=named(down)), *(cell(pairs[down, to], down, to) for to in across), cell(officials[down], down)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.reports.document import Column, Table, cells
-from grader.reports.why import facts_of
+from grader.reports.why import deciding_words, facts_of
 from grader.results import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from grader.reports.findings import Findings
+    from grader.reports.material import RawOutputs
     from grader.results import Reading, Report, SampleResult
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
@@ -54,29 +55,35 @@ def _number(number: float) -> float:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def evidence_of(run: Findings, predictions: Mapping[str, list[str]]) -> Table:
+def output_of(outputs: RawOutputs, sample: SampleResult) -> str | None:
+    """Return the output of a sample, if it is known."""
+    return next(iter(outputs.get(sample.qid, [])[sample.sample : sample.sample + 1]), None)
+
+
+def evidence_of(run: Findings, outputs: RawOutputs) -> Table:
     """Return a row per sample: both verdicts with answer and rule, the words of the reply, and what the scorer knows.
 
-    `predictions`: the raw outputs by qid, as far as they are known.
+    `outputs`: as far as they are known.
     """
-    columns = [Column(name="item", kind="name")]
-    columns += [Column(name=name, kind="word") for name in READINGS]
+    has_gold = any(run.scorer.marks(sample).gold for sample in run.report.samples)
+    columns = [Column(name=name, kind="name") for name in ("item", *(["gold"] if has_gold else []), *READINGS)]
     return Table(
         title="Evidence for every verdict",
         columns=[*columns, Column(name="evidence", kind="sentence")],
-        rows=[cells(_evidence(run, sample, predictions.get(sample.qid, []))) for sample in run.report.samples],
+        rows=[
+            cells(_evidence(run, sample, output_of(outputs, sample), has_gold=has_gold))
+            for sample in run.report.samples
+        ],
     )
 
 
-def _evidence(run: Findings, sample: SampleResult, texts: list[str]) -> Iterator[str]:
+def _evidence(run: Findings, sample: SampleResult, output: str | None, *, has_gold: bool) -> Iterator[str]:
     yield f"{sample.qid} #{sample.sample}"
+    yield from [run.scorer.marks(sample).gold[:LONGEST_ANSWER]] if has_gold else []
     for reading in (sample.official, sample.careful):
         answer = reading.answer[:LONGEST_ANSWER] if reading.answer else ""
         yield " ".join(filter(None, (reading.outcome.value, answer, f"({reading.rule_name})" * bool(reading.rule))))
-    parts = [sample.careful.detail[:LONGEST_DETAIL]]
-    if sample.sample < len(texts) and isinstance(sample.careful.span, tuple):
-        start, end = sample.careful.span
-        parts.append(f"reads: {texts[sample.sample][start : min(end, start + LONGEST_DETAIL)]}")
+    parts = [sample.careful.detail[:LONGEST_DETAIL], deciding_words(sample.careful, output)]
     if not sample.official.credit == sample.careful.credit == 1:
         parts += [f"{name} {text}" for name, text in facts_of(run.scorer, sample)]
     yield " ".join("; ".join(filter(None, parts)).split())[:LONGEST_EVIDENCE]

@@ -351,7 +351,7 @@ function row(item, isTimed) {
   return el('tr', { class: pair ? `is-${movement(item)}` : differs ? 'differing' : '' }, idOf(item.name, opened(item)),
     el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb)), failedTest(item)),
     columns().map(([name, text, run, reading]) => el('td', { class: 'verdict' }, pair ? el('span', { class: 'narrow' }, safe(data.runs[run].name), ' ') : null, verdict(item, run, reading))),
-    pair ? null : el('td', { class: 'num' }, el('span', { class: differs ? 'delta' : 'faint', text: differs ? String(differs) : '·' })),
+    pair ? null : el('td', { class: 'num' }, el('span', { class: differs ? '' : 'faint', text: differs ? String(differs) : '·' })),
     isTimed ? el('td', { class: 'num', text: seconds(item).toFixed(2) }) : null);
 }
 

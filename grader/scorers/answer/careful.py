@@ -37,6 +37,8 @@ class Said(NamedTuple):
 
     answer: str | None
     rule: str
+    span: tuple[int, int] | None = None
+    """Where the answer stands in the reply: its own characters, or those of its claim if it is written otherwise."""
 
 
 def read_answer(text: str, question: str, kind: Kind, tolerance: float = 0) -> Said:
@@ -48,8 +50,16 @@ def read_answer(text: str, question: str, kind: Kind, tolerance: float = 0) -> S
     if found is None or found.value is None:
         return Said(None, "refusal" if reply.refuses else "nothing_read")
     if found.several:
-        return Said(None, "several_answers")
-    return Said(found.value, found.claim.rule)
+        return Said(None, "several_answers", found.claim.whole)
+    return Said(found.value, found.claim.rule, _span(reply, found.claim, found.value))
+
+
+def _span(reply: Reply, claim: Claim, answer: str) -> tuple[int, int]:
+    start, end = (claim.start, claim.end) if claim.end > claim.start else claim.whole
+    if claim.parts:
+        return claim.parts[0][0], claim.parts[-1][1]
+    at = reply.text.find(answer, start, end)
+    return (start, end) if at < 0 else (at, at + len(answer))
 
 
 def is_accepted(

@@ -349,15 +349,18 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
 
 def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
     reading = read_answer(text, task.text, task.kind, task.tolerance)
+    span = reading.span or msgspec.UNSET
     if reading.answer is None:
-        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=reading.rule)
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=reading.rule, span=span)
     right = is_accepted(reading, task.accepted, task.kind, comparer, question=task.text, tolerance=task.tolerance)
     if right is None:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
-        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail)
-    return _judged(reading.answer, reading.rule, right=right)
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail, span=span)
+    return _judged(reading.answer, reading.rule, right=right, span=span)
 
 
-def _judged(answer: str, rule: str, *, right: bool) -> Reading:
+def _judged(
+    answer: str, rule: str, *, right: bool, span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
+) -> Reading:
     outcome = Outcome.CORRECT if right else Outcome.WRONG
-    return Reading(outcome=outcome, credit=int(right), answer=answer, rule=rule)
+    return Reading(outcome=outcome, credit=int(right), answer=answer, rule=rule, span=span)

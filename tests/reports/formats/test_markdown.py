@@ -12,7 +12,7 @@ from cmarkgfm.cmark import Options as CmarkOptions
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from grader.reports.formats.markdown_text import code, prose
+from grader.reports.formats.markdown_text import code, heading, prose
 from grader.reports.text import clean
 from grader.reports.views import run
 from grader.results import Metric, Note, Provenance, Report, SandboxProvenance
@@ -116,7 +116,7 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
     """The golden views have whole reports; these have no gates and no odd names."""
     text = as_markdown(small_report(), GATES).decode()
     assert re.findall(r"^##+ .*|<summary>.*</summary>", text, re.MULTILINE) == [
-        "## grade: `vstar` · `test` · `lmms-eval-0.7.1`",
+        "## grade: vstar · test · lmms-eval-0.7.1",
         "### ❌ Gates: 1 not met, 1 met",
         "### Metrics",
         "<summary>By group (2)</summary>",
@@ -126,7 +126,7 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
         "<summary>How it was made</summary>",
     ]
     for line in (
-        "| **❌ not met** | `accuracy >= 80 (careful)` | 33.3 on 3 items, under 80. |\n| **✅ met** | ",
+        "| ❌ not met | `accuracy >= 80 (careful)` | 33.3 on 3 items, under 80. |\n| ✅ met | ",
         "| `accuracy` | 66.7\\* | 33.3\\* | 6.0 to 79.2 | 3 |",
         "| `accuracy` | `kind=c (C)` | 50.0 | – |  | 2 |",
         "1 correct to wrong, 1 wrong to `no_answer`",
@@ -160,7 +160,7 @@ def test_any_text_is_shown_as_it_is_and_does_nothing(parser: str, text: str) -> 
     page = Page(PARSERS[parser](as_markdown(report, made.hostile_gates(text)).decode()))
     check_inert(page)
     facts = run.document(report).sections[-1].parts[0].rows
-    cells = 5 * 3 + 2 * 5 + 2 * 6 + 3 * 4 + 3 * 3 + (1 + len(facts)) * 2
+    cells = 5 * 3 + 2 * 5 + 2 * 6 + 3 * (5 if text else 4) + 3 * 3 + (1 + len(facts)) * 2
     assert page.elements.count("th") + page.elements.count("td") == cells
 
 
@@ -198,6 +198,18 @@ def test_a_table_cell_and_a_sentence_show_the_text_they_were_given(parser: str, 
 )
 def test_a_sentence_stays_readable(text: str, expected: str) -> None:
     assert prose(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("lmms-eval-0.7.1: step_1000 to step_2000", "lmms-eval-0.7.1: step_1000 to step_2000"),
+        ("differ on 1,234 of 2,000 samples (alike)", "differ on 1,234 of 2,000 samples (alike)"),
+        ("@me GH-12 a-deadbeef1 www.a.de _x_", "`@me` `GH-12` `a-deadbeef1` `www.a.de` `_x_`"),
+    ],
+)
+def test_a_heading_has_names_as_text_and_only_what_means_something_as_code(text: str, expected: str) -> None:
+    assert heading(text) == expected
 
 
 @pytest.mark.parametrize("text", ["😀" * 5_000, "` |" * 2_000], ids=["emoji", "fences"])

@@ -17,7 +17,7 @@ def never(_: object) -> object:
     [
         ("report.json", b'{\n "schema": 1,'),
         ("results.v2/report.csv", b"qid,sample,unit,"),
-        ("REPORT.MD", b"## grade: `vstar`"),
+        ("REPORT.MD", b"## grade: vstar "),
         ("report.tar.xml", b"<?xml "),
     ],
 )

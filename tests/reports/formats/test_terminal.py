@@ -1,11 +1,13 @@
 """The report on a terminal."""
 
+import msgspec
 import pytest
 
-from grader.reports.document import Column, Table, cells
+from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.formats.terminal import drawn
 from grader.reports.text import cut, wrapped
-from grader.results import Metric, Note, Report
+from grader.results import Metric, Note, Reading, Report
+from grader.scorers.choice.facts import SampleFacts
 from tests.made_runs import figures, report, tasks
 from tests.reports.made_reports import read, sample
 from tests.reports.shown import on_terminal
@@ -22,6 +24,11 @@ def test_of_many_differences_all_are_counted_by_their_kind() -> None:
     said = on_terminal(report([*(sample(f"a{n}", wrong, right) for n in range(12)), sample("b", right, wrong)]))
     assert "12 wrong to correct, 1 correct to wrong." in said.splitlines()
     assert "  ... 3 more; `-o FILE.json` has all." in said.splitlines()
+
+
+def placed(outcome: str, answer: str, output: str, words: str, *, rule: str) -> Reading:
+    at = output.index(words)
+    return msgspec.structs.replace(read(outcome, answer, rule=rule), span=(at, at + len(words)))
 
 
 def _grouped(*labels: str) -> Report:
@@ -77,6 +84,54 @@ def test_a_metric_of_one_reading_has_a_dash_in_the_other_column_and_is_no_differ
     said = on_terminal(report([], metrics=[*figures("pass@1", 40.0, 8), *only]), colour=True)
     [row] = [line for line in said.splitlines() if "calls_right" in line]
     assert row.split() == ["calls_right", "–", "87.5", "60.0", "to", "100.0", "8"]
+
+
+OUTPUT = "Based on it, it will cost about 5 million dollars, because a `roof` is new."
+WRONG = placed("wrong", "B", OUTPUT, "B", rule="starts_with_letter")
+RIGHT = placed("correct", "5", OUTPUT, "5 million", rule="declaration")
+DIFFERENCE = report(
+    [
+        sample("q1", WRONG, RIGHT, facts=SampleFacts(gold="5,000,000")),
+        sample("q2", read("no_answer"), read("wrong", "D"), facts=SampleFacts(gold="C")),
+    ]
+)
+WHY = (
+    "official `Based`: the text begins with the letter; careful `will cost about 5 million`: the text declares this to "
+    "be its answer"
+)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_difference_has_the_gold_answer_and_the_words_that_decided_in_a_readable_width(width: int) -> None:
+    said = on_terminal(DIFFERENCE, width=width, outputs={"q1": [OUTPUT]})
+    table = said[said.index("\nsample") :].partition("\n\n")[0].splitlines()[1:]
+    assert all(len(line) <= width for line in table)
+    is_below = width < 90
+    assert table[0].split() == ["sample", "gold", "official", "careful", *([] if is_below else ["why"])]
+    first, second = (at for at, line in enumerate(table) if line.startswith("q"))
+    assert table[first][:41].split() == ["q1", "5,000,000", "wrong:", "B", "correct:", "5"]
+    why = table[first + 1 : second] if is_below else [line[41:] for line in table[first:second]]
+    assert " ".join(" ".join(why).split()) == WHY
+
+
+def test_a_narrow_table_has_each_sentence_below_its_row_and_loses_none() -> None:
+    columns = [Column(name="id", kind="name"), Column(name="why", kind="sentence")]
+    rows = [cells(["a" * 20, "one two"]), cells(["b", ""]), cells(["c", "three four"])]
+    assert drawn(Table(title="", columns=columns, rows=rows), 30)[2:] == [
+        "a" * 20, "    one two", "b", "c", "    three four",
+    ]  # fmt: skip
+
+
+def test_only_a_significant_value_is_bold() -> None:
+    columns = [Column(name=name) for name in ("change", "other")]
+    rows = [[Cell(text="1.0", tone="strong"), Cell(text="2.0")]]
+    shown = "\n".join(drawn(Table(title="", columns=columns, rows=rows), 60, colour=True)[2:])
+    assert ("1.0" in shown.partition("\x1b[1m")[2].partition("\x1b[0m")[0], shown.count("\x1b[1m")) == (True, 1)
+
+
+def test_prose_below_tables_is_wrapped_for_every_reader() -> None:
+    note = "A note of many words that say what is to be known, and then some more. " * 3
+    assert all(len(line) <= 100 for line in on_terminal(report([], notes=[Note(text=note)])).splitlines())
 
 
 def test_a_text_is_cut_after_a_word_if_it_has_words() -> None:
