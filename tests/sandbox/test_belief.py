@@ -72,6 +72,25 @@ MESSAGE = Task(
     "try:\n    solution(1)\n    ok = False\nexcept Exception as e:\n    ok = bool(str(e))\nassert ok",
 )
 
+NEAR_ALL = Task(
+    returning("sum(1 / n for n in range(1, a + 1))"),
+    "for n, e in ((1, 1.0), (2, 1.5), (4, 25 / 12)):\n    assert abs(solution(n) - e) / solution(n) < 1e-6",
+)
+EITHER = Task(
+    "def solution(a):\n    raise ValueError(a)\n",
+    "try:\n    solution(1)\n    assert False\nexcept (TypeError, ValueError):\n    pass",
+)
+COLUMN = Task(
+    returning("np.linalg.solve(np.array([[2, 0], [0, 4]]), np.array(a, float))"),
+    "import numpy as np\nassert np.allclose(np.ravel(solution([2, 4])), [1, 1])",
+)
+SUMMED = Task(
+    "class Total:\n    def __init__(self, n):\n        self.n = n\n    def __add__(self, other):\n"
+    "        if not isinstance(other, Total):\n            raise TypeError\n        return Total(self.n + other.n)\n",
+    "try:\n    Total(1) + 'x'\nexcept Exception:\n    pass\nassert (Total(1) + Total(2)).n == 3",
+    "class Total:\n    def __init__(self, n): pass\n    def __add__(self, other): pass\n",
+)
+
 SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "NaN": (NEAR, returning("math.nan")),
     "a huge number": (FAR, returning("1e300")),
@@ -90,6 +109,8 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
     "the wrong part beside a random one": (PART, "import random\ndef solution(a):\n    return random.random(), 0\n"),
     "other integers where only their type is tested": (ANY, returning("[a, a]")),
     "an exception by accident where only its message is tested": (MESSAGE, "def solution(a):\n    return a.lower()\n"),
+    "a number that every control but its own answer fails": (NEAR_ALL, returning("-1.0")),
+    "an operation that the reference refuses": (SUMMED, SUMMED.reference.replace("            raise TypeError\n", "            return self\n")),
     "an argument that is not changed": (LEFT, "def solution(a):\n    pass\n"),
 }  # fmt: skip
 
@@ -119,6 +140,11 @@ POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) 
 FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)")
 IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
 COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
+SORTED_BAG = Task(
+    "class Bag:\n    def __init__(self, items):\n        self.items = items\n    def ordered(self):\n        return sorted(self.items)\n",
+    "assert list(Bag([2, 1]).ordered()) == [1, 2] and list(Bag([3]).ordered()) == [3]",
+    "class Bag:\n    def __init__(self, items): pass\n    def ordered(self): pass\n",
+)
 COUNTED = Task(
     "import collections\ndef solution(a):\n    return collections.Counter(a)\n",
     "import collections\nassert collections.Counter(solution('aab')) == collections.Counter(a=2, b=1)",
@@ -175,6 +201,9 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "another list in the argument that is returned": (NEGATED, "def solution(a):\n    a[0] = [-a[0][0]]\n    return a\n"),
     "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
+    "another exception that the tests expect": (EITHER, "def solution(a):\n    raise TypeError(a)\n"),
+    "a generator for a list": (SORTED_BAG, SORTED_BAG.reference.replace("return sorted", "yield from sorted")),
+    "a column for a vector": (COLUMN, COLUMN.reference.replace("np.array(a, float)", "np.array(a, float).reshape(-1, 1)")),
     "objects that compare in another way, which the tests do not ask": (TOTALED, TOTALED.reference.replace("def total", "    def __eq__(self, other):\n        return self.price == other.price\ndef total")),
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from grade_sandbox import values
 from grade_sandbox.candidate.answering import RAISED, RETURNED, UNSENT
 from grade_sandbox.judging import calls as calls_shown
-from grade_sandbox.judging.sameness import MAX_PLACES, places, plain, same, without_order
+from grade_sandbox.judging.sameness import MAX_PLACES, USUAL_TYPES, places, plain, same, same_leaves, without_order
 from grade_sandbox.judging.seen import (
     CONTAINER,
     ERROR,
@@ -102,8 +102,8 @@ class Likeness:
             self._compare_one(number, expected, returned)
 
     def _compare_one(self, number: int, expected: Reply, returned: Reply) -> None:
-        if self._calls[number].target[0] == "op" and expected[0] == RAISED and isinstance(expected[1], TypeError):
-            self.same += 1  # Python asks by itself for what only some classes have: `list` for a length
+        if self._calls[number].target == ("op", "len") and expected[0] == RAISED:
+            self.same += 1  # `list` asks for a length by itself, which only some classes have
             return
         if UNSENT in (expected[0], returned[0]) or expected[0] != returned[0]:
             if returned[0] == UNSENT:
@@ -115,6 +115,8 @@ class Likeness:
         if not found:
             self.same += 1
             return
+        if same_leaves(expected[1], returned[1]) and any(map(self._unlike, found)):
+            found = [one for one in found if one.root != VALUE] + [Place(number, VALUE, (), expected[1], returned[1])]
         for place in found:
             if problem := self._unlike(place):
                 self._show(number, expected, returned)
@@ -188,8 +190,9 @@ class Likeness:
             texts = (self._expected_texts, self._texts)[side]
             tried = [(place, _controls(place, side)) for place in self.places]
             for at in range(max((len(controls) for _, controls in tried), default=0)):
-                changes = [(place, controls[min(at, len(controls) - 1)]) for place, controls in tried if controls]
-                if self._tests.accepts(self._with(texts, changes), seconds):
+                round_ = [(place, controls[min(at, len(controls) - 1)]) for place, controls in tried if controls]
+                changes = [(place, new) for place, new in round_ if new is not _AS_IT_IS]
+                if changes and self._tests.accepts(self._with(texts, changes), seconds):
                     return f"the tests also pass with {_named(changes)}, so they do not decide this value"
         return ""
 
@@ -249,14 +252,14 @@ def unlike(expected: Any, returned: Any, given: Any) -> str:
     """Return why an answer that differs is not of the reference's kind; empty if it is. `given`: the arguments."""
     one, two = view(expected), view(returned)
     families = {one.family, two.family}
+    if families <= {CONTAINER, OBJECT} and same_leaves(expected, returned):
+        return ""
     if TRUTH in families or NONE in families:
         return "" if _truth(one) == _truth(two) else "it counts as another truth"
     if len(families) > 1:
         return f"it is of another kind ({two.family} in place of {one.family})"
     if one.family == REMOTE:
         return "it is another object"
-    if one.family == ERROR:
-        return "" if _is_of_family(returned, expected) else f"it is {two.value} in place of {one.value}"
     if one.family == OBJECT and not set(one.keys or ()) <= set(two.keys or ()):
         return "it has other attributes"
     if one.family == TEXT and len(two.value) > TIMES_LONGER * len(one.value) + LONGER:
@@ -267,7 +270,7 @@ def unlike(expected: Any, returned: Any, given: Any) -> str:
         return "it is empty"
     if two.kind == "iterator" and (one.kind != "iterator" or not two.value):
         return "it is an iterator" if two.value else "it is an iterator without an end"
-    if one.dtype != two.dtype not in _USUAL and not same(plain(expected), plain(returned)):
+    if one.dtype != two.dtype not in USUAL_TYPES and not same(plain(expected), plain(returned)):
         return f"it has the type {two.dtype}"
     return _unlike_numbers(expected, returned, given) or _unlike_rest(one, two)
 
@@ -299,21 +302,22 @@ def _size(seen: Any) -> float:
         return sys.float_info.max
 
 
-def _is_of_family(returned: Any, expected: Any) -> bool:
+def _is_of_family(expected: Any, returned: Any) -> bool:
     """Whether an exception is of the library's family of another, or above it."""
     families = [kind for kind in type(expected).__mro__ if values.KNOWN.get(kind.__name__) is kind]
     return isinstance(returned, families[0]) or isinstance(expected, type(returned))
 
 
-_USUAL = {"", "int64", "float64", "bool", "complex128"}
-"""The types of NumPy whose operations give what Python's do. Smaller ones overflow silently."""
-
-
 # --- controls ---
+
+_AS_IT_IS = object()
+"""In place of a control that is one of the two answers."""
+_ANOTHER_ERROR = type("AnotherError", (Exception,), {})
+"""An exception that no test names."""
 
 
 def _controls(place: Place, side: int) -> list[Any]:
-    """Return what says nothing in a place, and is neither answer."""
+    """Return what says nothing in a place. All places of one kind have theirs in the same order."""
     both = place.expected, place.returned
     own, other = view(both[side]), view(both[1 - side])
     if TRUTH in {own.family, other.family}:
@@ -326,9 +330,11 @@ def _controls(place: Place, side: int) -> list[Any]:
         made = [type(own.value)(), "\u2603\u2603\u2603", None]
     elif own.family == CONTAINER:
         made = [_empty(both[side]), None]
+    elif own.family == ERROR:
+        made = [] if _is_of_family(*both) else [_ANOTHER_ERROR("another")]
     else:
         made = [True] if own.family == NONE else [False, [], None]
-    return [one for one in made if not (same(one, both[0]) or same(one, both[1]))]
+    return [_AS_IT_IS if same(one, both[0]) or same(one, both[1]) else one for one in made]
 
 
 def _empty(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fractions
 import math
 
-from grade_sandbox.judging.seen import CONTAINER, ERROR, NUMBER, OBJECT, View, is_unordered, view
+from grade_sandbox.judging.seen import CONTAINER, ERROR, NUMBER, OBJECT, TEXT, TRUTH, View, is_unordered, view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 RELATIVE, ABSOLUTE = 1e-6, 1e-12
 MAX_DEPTH = 200
 MAX_PLACES = 1000
+MAX_LEAVES = 100_000
 
 
 def same(one: Any, two: Any) -> bool:
-    """Whether two values are of the same kinds and equal.
+    """Whether two values are equal as Python's `==` has it, but for True, which is not 1.
 
-    Floats may differ by 1e-6, relatively, or by 1e-12. NaN is NaN. Sets and mappings have no order.
+    So 64 is 64.0, and a Counter a dict. Floats may differ by 1e-6, relatively, or by 1e-12. NaN is NaN. Sets and
+    mappings have no order.
     """
     return next(places(one, two), None) is None
 
@@ -33,7 +35,7 @@ def places(one: Any, two: Any, way: Way = (), depth: int = 0) -> Iterator[tuple[
     if one is two or depth > MAX_DEPTH:
         return
     first, second = view(one), view(two)
-    if first.family != second.family or first.kind != second.kind or first.dtype != second.dtype:
+    if first.family != second.family or not _of_one_kind(first, second):
         if _named_alike(first, second):
             yield from _parts(first, second, way, depth)
         else:
@@ -56,6 +58,20 @@ def places(one: Any, two: Any, way: Way = (), depth: int = 0) -> Iterator[tuple[
             yield way, one, two
     else:
         yield from _parts(first, second, way, depth)
+
+
+_ATOMS = {NUMBER, TRUTH, TEXT}
+_EQUAL_KINDS = {"Counter": "dict", "defaultdict": "dict", "OrderedDict": "dict", "frozenset": "set"}
+"""Kind -> the kind whose values equal those of the first in Python."""
+USUAL_TYPES = {"", "int64", "float64", "bool", "complex128"}
+"""The types of NumPy whose operations give what Python's do. Smaller ones overflow silently."""
+
+
+def _of_one_kind(one: View, two: View) -> bool:
+    """Whether values of one family can be equal in Python, and are computed with in the same way."""
+    if one.family in _ATOMS:
+        return one.dtype == two.dtype or {one.dtype, two.dtype} <= USUAL_TYPES
+    return one.dtype == two.dtype and _EQUAL_KINDS.get(one.kind, one.kind) == _EQUAL_KINDS.get(two.kind, two.kind)
 
 
 def _named_alike(one: View, two: View) -> bool:
@@ -87,13 +103,32 @@ def _same_items(one: Sequence[Any], two: Sequence[Any], depth: int) -> bool:
     return not left
 
 
+def leaves(value: Any) -> Iterator[View]:
+    """Yield what a value consists of, without its shape: the views of parts that have no parts, in order."""
+    stack = [value]
+    count = 0
+    while stack and (count := count + 1) < MAX_LEAVES:
+        seen = view(stack.pop())
+        if seen.family not in {CONTAINER, OBJECT} or (seen.kind == "iterator" and not seen.value):
+            yield seen
+        names = seen.keys if seen.family == CONTAINER and seen.keys is not None else ()
+        stack += [*reversed([*names, *seen.parts])]
+
+
+def same_leaves(one: Any, two: Any) -> bool:
+    """Whether two values with parts differ in nothing but their shape, or the kinds of their containers."""
+    first, second = list(leaves(one)), list(leaves(two))
+    pairs = zip(first, second, strict=False)
+    return len(first) == len(second) > 0 and all(p.family == q.family and same(p.value, q.value) for p, q in pairs)
+
+
 def same_number(one: Any, two: Any) -> bool:
-    """Whether two numbers are the same: integers exactly, others nearly; NaN is NaN."""
+    """Whether two numbers are the same: where one is whole or a fraction, exactly, else nearly; NaN is NaN."""
     if isinstance(one, complex) or isinstance(two, complex):
         first, second = complex(one), complex(two)
         return same_number(first.real, second.real) and same_number(first.imag, second.imag)
-    if isinstance(one, (int, fractions.Fraction)) and isinstance(two, (int, fractions.Fraction)):
-        return one == two
+    if isinstance(one, (int, fractions.Fraction)) or isinstance(two, (int, fractions.Fraction)):
+        return bool(one == two)
     try:
         first, second = float(one), float(two)
     except OverflowError:

@@ -384,14 +384,14 @@ def judge(program: Program, samples: list[dict[str, Any]]) -> None:
             assert not sample["careful"]["credit"], said
         elif program.official == {"passed"}:
             assert sample["careful"]["credit"] == 1, said
-        if careful == "not_judged":  # the tests use an answer in a way that needs a reference solution
-            continue
-        if program.careful:
+        is_judged = careful != "not_judged"  # without a reference, tests may use an answer in a way that needs one
+        assert is_judged or not program.reference, said
+        if program.careful and is_judged:
             assert careful == program.careful, said
         details = sample["official"]["detail"] + sample["careful"]["detail"]
         assert len(details) < 400_000
         assert SECRET not in details
-        if program.says:
+        if program.says and is_judged:
             assert re.search(program.says, details), said
         if program.never:
             assert not re.search(program.never, details), said
