@@ -17,7 +17,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     stopped: str | None
     """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `shared`, `disturbed`, `garbage`; None: it was not.
-    `short`: it needs more than the short time that it was given first, which says nothing about its verdict.
 
     `shared`: the machine's shared memory grew beyond the limit, and shrank when the program ended. `disturbed`: it grew
     and did not shrink, so another process used it (never final)."""
@@ -36,11 +35,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     def has_ended(self) -> bool:
         """Whether the process can answer nothing more."""
         return self.stopped is not None or self.oom or self.status is not None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nothing is known, because the program needs more than the short time that it was given."""
-        return self.stopped == "short"
 
 
 NOTHING_DONE = Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False)
@@ -178,11 +172,6 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answers | None = None
     judge: Judgement | None = None
     compare: Compared | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the program used up its short time limit, so that it has no verdict yet."""
-        return any(part and part.evidence.is_open for part in (self.answer, self.judge, self.compare))
 
     @property
     def is_success(self) -> bool:

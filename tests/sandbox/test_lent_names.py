@@ -10,6 +10,7 @@ pytestmark = phases.MARKS
     ("source", "test"),
     [
         ("from math import isclose", "assert isclose(solution(1), 1)"),
+        ("from numpy import isclose", "assert isclose(solution(1), 1)"),
         ("from math import pi", "assert solution(pi) == pi"),
         ("from collections import *", "assert Counter([solution(1)]) == Counter([1])"),
         ("from typing import List", "def check(f: List):\n    assert f(1) == 1\ncheck(solution)"),

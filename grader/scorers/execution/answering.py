@@ -86,8 +86,6 @@ class Answering:
             found = self.found.setdefault(one.candidate, CandidateAnswers())
             if key not in kept:
                 found.lost = lost.get(key, "it was not run")
-            elif kept[key].evidence.is_open:
-                found.is_open = True
             else:
                 found.answers.append(kept[key])
                 if 0 < kept[key].replies < len(one.calls) and not kept[key].evidence.has_ended:

@@ -69,22 +69,18 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing is known, if there is neither."""
     is_late: bool = False
     """Whether the tests arrive at the very call in which the program has used up its time."""
-    is_open: bool = False
-    """Whether it, or its judge, used up its short time limit, so that it has no verdict yet."""
 
 
 class CandidateAnswers:
     """What was found out about a candidate so far."""
 
-    __slots__ = ("answers", "is_open", "lost")
+    __slots__ = ("answers", "lost")
 
     def __init__(self) -> None:
         self.answers: list[StoredAnswers] = []
         """Its answers, in as many parts as there were jobs."""
         self.lost = ""
         """Why it has no answers."""
-        self.is_open = False
-        """Whether it needs more than the short time that it was given to answer."""
 
 
 class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,8 +94,3 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     """Why the task is outside the careful reading; empty if it is not."""
     calls: int = 0
     """Number of calls of the task."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a program used up its short time limit, so that it has no verdict yet."""
-        return self.completion.is_open or (self.whole is not None and self.whole.is_open)

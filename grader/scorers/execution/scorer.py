@@ -14,7 +14,6 @@ from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPro
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
-from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.facts import SampleFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
@@ -208,7 +207,7 @@ class Execution(
 
     def references(self, declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask]) -> dict[str, str]:
         """Return the reference solutions as the data has them; a body alone gets its signature."""
-        found = {qid: _reference(declared, task) for qid, task in tasks.items()}
+        found = {qid: task.reference for qid, task in tasks.items()}
         return {qid: f"```python\n{source.rstrip()}\n```\n" for qid, source in found.items() if source}
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
@@ -245,13 +244,6 @@ class Execution(
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
         return executed.programs_of(report, path)
-
-
-def _reference(declared: ExecutionBenchmark, task: CodeTask) -> str:
-    given = task.row.get(declared.columns.solution or "")
-    tree = parse(given) if isinstance(given, str) else None
-    is_program = tree is not None and not defined(tree).isdisjoint(task.signature.required)
-    return str(given) if is_program else task.reference or ""
 
 
 def _tests(sample: SampleResult) -> Iterator[tuple[str, str]]:

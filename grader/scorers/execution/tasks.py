@@ -17,7 +17,7 @@ from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted
 from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
 from grader.scorers.execution.runnable import runnable
 from grader.scorers.execution.undeclared import completed, open_names
@@ -68,13 +68,20 @@ class CodeTask(Task, frozen=True, kw_only=True):
 
     @property
     def reference(self) -> str | None:
-        """The solution as the text of a program."""
-        has_inputs = self.cases is not None
-        return None if self.solution is None else _program(self.solution, self.signature_text, self.tested, has_inputs)
+        """The solution as the text of a program: as it is, if it defines what is asked for, else as from a reply."""
+        if self.solution is None or _defines(self.solution, self.signature.required):
+            return self.solution
+        return _program(self.solution, self.signature_text, self.tested, self.cases is not None)
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
+
+
+@functools.lru_cache(maxsize=256)
+def _defines(source: str, names: tuple[str, ...]) -> bool:
+    tree = parse(source)
+    return tree is not None and not defined(tree).isdisjoint(names)
 
 
 @functools.lru_cache(maxsize=256)

@@ -209,7 +209,7 @@ class TestedTasks:
     def _missing(self, candidate: Candidate) -> Verdict | None:
         """Return the verdict on a candidate without answers; None if it has all of them."""
         found = self._answering.found[candidate]
-        return None if found.answers else Verdict(lost=found.lost, is_open=found.is_open)
+        return None if found.answers else Verdict(lost=found.lost)
 
     def _is_expected(self, candidate: Candidate) -> bool:
         """Whether a candidate's answers are the expected ones, byte for byte. Then no test runs."""
@@ -268,9 +268,7 @@ def _passes(verdict: Verdict) -> bool:
 
 
 def _verdict(judged: Judgement, answers: StoredAnswers) -> Verdict:
-    """Return the verdict of the tests; none if they need more than the short time that they were given."""
-    if judged.evidence.is_open:
-        return Verdict(is_open=True)
+    """Return the verdict of the tests."""
     return Verdict(judgement=_with_evidence(judged, answers), is_late=_is_late(judged, answers))
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Compared, Shown
     from grader.scorers.execution.answering import Tools
+    from grader.scorers.execution.candidate import Readings
     from grader.scorers.execution.inputs.cases import Cases
 
 HASH_SEEDS = 0, 1
@@ -253,8 +254,6 @@ class InputTasks:
             why = state.why if isinstance(state, (Broken, Lost)) else "it was not prepared"
             return Verdict(readings=outputs.unjudged(f"task {quoted(candidate.qid)}: its reference solution {why}"))
         every = [self._answering.found[form] for form in (candidate, self._official(candidate))]
-        if any(found.is_open for found in every):
-            return Verdict(is_open=True)
         lost = next((found.lost for found in every if found.lost), "")
         return Verdict(readings=outputs.unjudged(lost)) if lost else None
 
@@ -378,12 +377,6 @@ class InputTasks:
         """Return why a job has no result; empty if all have one."""
         return next((self._lost.get(key, "it was not judged") for key in keys if key not in self._compared), "")
 
-    def _unfinished(self, keys: Iterable[str]) -> Verdict | None:
-        """Return the verdict where a job has no result, or needs more than the short time; None if all have ended."""
-        if why := self._why_lost(keys):
-            return Verdict(readings=outputs.unjudged(why))
-        return Verdict(is_open=True) if any(self._compared[key].evidence.is_open for key in keys) else None
-
     def _rights(self, plan: _Plan) -> tuple[list[list[bool]], list[Output], dict[int, Shown]]:
         """Return for each reading which answers are right, the answers, and some of them as texts."""
         right, given = [list(plan.right), list(plan.right)], list(plan.outputs)
@@ -398,32 +391,29 @@ class InputTasks:
             shown |= {numbers[int(place)]: one for place, one in (found.shown.items() if found is not None else ())}
         return right, given, shown
 
-    def _readings(self, form: Candidate, plan: _Plan) -> Verdict:
-        if (unfinished := self._unfinished(plan.jobs)) is not None:
-            return unfinished
+    def _readings(self, form: Candidate, plan: _Plan) -> Readings:
+        if lost := self._why_lost(plan.jobs):
+            return outputs.unjudged(lost)
         cases, every = self._cases(form.qid), [self._compared[key] for key in plan.jobs]
         finished = [one for one in every if one.compared is not None]
         if cases.checker and len(finished) < len(every):
             # An answer can end its checker, or keep it busy. It is wrong if the checker finishes with what is expected.
             keys = self._check_expected(form.qid)
-            if (unfinished := self._unfinished(keys)) is not None:
-                return unfinished
+            if lost := self._why_lost(keys):
+                return outputs.unjudged(lost)
             finished += [self._compared[key] for key in keys]
         if cases.checker and (fault := _fault(finished)):
             self.failed_checkers.setdefault(form.qid, fault)
-            return Verdict(readings=outputs.unjudged(f"task {form.qid}: {fault}", "checker"))
+            return outputs.unjudged(f"task {form.qid}: {fault}", "checker")
         right, given, shown = self._rights(plan)
         made = outputs.readings_of(cases, given, right, shown, self._protocol)
         seconds = sum(kept.evidence.cpu for kept in self._answering.found[form].answers)
-        return Verdict(readings=msgspec.structs.replace(made, seconds=seconds))
+        return msgspec.structs.replace(made, seconds=seconds)
 
 
-def _verdict(own: Verdict, official: Verdict) -> Verdict:
+def _verdict(own: Readings, official: Readings) -> Verdict:
     """Return the verdict on a program, with the official reading of the form in which the harness runs it."""
-    if own.readings is None or official.readings is None:
-        return Verdict(is_open=True)
-    made = msgspec.structs.replace(own.readings, official=official.readings.official, text=official.readings.text)
-    return Verdict(readings=made)
+    return Verdict(readings=msgspec.structs.replace(own, official=official.official, text=official.text))
 
 
 def _fault(compared: Sequence[Compared]) -> str:
