@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from grader import resources
@@ -61,12 +62,15 @@ def is_plain(message: str) -> bool:
     return is_value and all(kind in _EQUAL and content != "nan" for kind, content in nodes)
 
 
-_EQUAL = {"none", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict"}
+_EQUAL = {"none", "bool", "int", "float", "str", "bytes", "list", "numbers", "tuple", "dict"}
 
 
 def may_be_floats(message: str) -> bool:
     """Whether a returned value may contain floats."""
-    return '["float",' in message or '["array",' in message or '["scalar",' in message
+    return _FLOATS.search(message) is not None
+
+
+_FLOATS = re.compile(r'\["(?:float|array|scalar)",|\["numbers",\[[^\]]*[.e]')
 
 
 def has_sets(message: str) -> bool:

@@ -219,6 +219,8 @@ class Writer:
         name = _TYPES.get(type(value)) or _name_of(value, self.context)
         if name == "function":
             return list(self.context.function(value))
+        if name == "list" and _are_numbers(value):
+            name = "numbers"
         return [name, KINDS[name].write(self, value)]
 
 
@@ -411,7 +413,8 @@ class Reader:
     def _matched(self, own: Sequence[Any]) -> dict[int, Any]:
         """Return number of a node -> the object of this process that it stands for."""
         pairs = zip(self._parts(self._parts(0)[-1]), own, strict=True)
-        return {at: one for at, one in pairs if self._nodes[at][0] == _TYPES.get(type(one), self._nodes[at][0])}
+        kinds = [(at, one, _LISTS.get(self._nodes[at][0], self._nodes[at][0])) for at, one in pairs]
+        return {at: one for at, one, kind in kinds if kind == _TYPES.get(type(one), kind)}
 
     @property
     def objects(self) -> list[Any]:
@@ -503,6 +506,25 @@ def _pairs(writer: Writer, value: Mapping[Any, Any], base: Any = dict) -> list[i
 
 def _fill_list(reader: Reader, value: Any, content: Content) -> None:
     value[:] = reader.values(content)
+
+
+_LISTS = {"numbers": "list"}
+
+
+def _are_numbers(value: list[Any]) -> bool:
+    """Whether a list has only numbers that JSON writes exactly. Some have a million: a node for each is too much."""
+    return bool(value) and set(map(type, value)) <= {int, float} and all(-_SMALL < one < _SMALL for one in value)
+
+
+def _write_numbers(writer: Writer, value: list[Any]) -> Content:
+    writer.count(2 * len(value))
+    return list(value)
+
+
+def _fill_numbers(reader: Reader, value: list[Any], content: Content) -> None:
+    if type(content) is not list or len(content) > MAX_NODES or not set(map(type, content)) <= {int, float}:
+        raise MalformedError("a list that does not have only numbers")
+    value[:] = content
 
 
 def _fill_deque(reader: Reader, value: Any, content: Content) -> None:
@@ -935,6 +957,7 @@ KINDS: dict[str, Kind] = {
     "str": Kind(_write_text, lambda r, c: _text(c)),
     "bytes": Kind(_write_bytes, _make_bytes),
     "list": Kind(lambda w, v: w.numbers(list.__iter__(v)), lambda r, c: [], _fill_list, list),
+    "numbers": Kind(_write_numbers, lambda r, c: [], _fill_numbers),
     "tuple": Kind(lambda w, v: w.numbers(tuple.__iter__(v)), lambda r, c: tuple(r.values(c)), parts=list),
     "set": Kind(lambda w, v: w.numbers(_ordered_items(v, set)), lambda r, c: set(), _fill_set, list, hashes=True),
     "frozenset": Kind(
