@@ -305,7 +305,7 @@ def cells() -> Iterator[Cell]:
     for name, lost, code, is_held in (
         ("no change: not met", 0.0, 1, at_most_5),
         ("3 points lost, as allowed: not met", 3.0, 1, at_most_5),
-        ("5.7 points lost: not met", 5.7, 1, at_least_80),
+        ("5.3 points lost: not met", 5.3, 1, about_80),
         ("no change: met", 0.0, 0, None),
     ):
         count = partial(checkpoints, lost=lost, code=code)
@@ -344,7 +344,7 @@ def shown(cell: Cell, share: float, runs: int) -> tuple[str, bool]:
     held = cell.is_held is None or cell.is_held(share, math.sqrt(max(share * (1 - share), 1 / number) / number))
     mark = (
         "  Wilson of a plain proportion"
-        if cell.is_held is None and share < LEAST
+        if cell.is_held is None and share < LEAST and "interval" in cell.section
         else ""
         if held
         else "  NOT AS PROMISED"

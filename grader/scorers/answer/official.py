@@ -13,6 +13,7 @@ relaxed, relaxed-2024: open-compass/VLMEvalKit 0c7163c and c03bc048, `vlmeval/da
 mathvista: lupantech/MathVista 53d5258, `evaluation/calculate_score.py`, which reads what a model has extracted. A gold
     answer has as many decimals as its row's `precision`, in all 1,000 rows of testmini.
 exact: the whole reply, without blanks around it and without case.
+Others are in `published.py` and `math_vision.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.files.json_text import as_list
+from grader.scorers.answer import published
+from grader.scorers.answer.math_vision import is_math_vision_gold, read_math_vision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,6 +117,8 @@ class OfficialRule(NamedTuple):
     """Returns a text, or several pieces of one (texts and numbers); None: no answer."""
     same: Callable[[Any, str], bool]
     """Whether what was read is the gold answer."""
+    reads_options: bool = False
+    """Whether it also judges rows with options, whose gold answers are then the letter and the option's text."""
 
 
 def as_text(answer: object) -> str:
@@ -264,6 +269,15 @@ RULES = {
     "relaxed": OfficialRule(str.strip, _near_any(_is_near)),
     "relaxed-2024": OfficialRule(str.strip, _near_any(lambda answer, gold: _is_near(gold, answer))),
     "mathvista": OfficialRule(lambda text: text, _is_mathvista_gold),
+    "math-vision": OfficialRule(read_math_vision, is_math_vision_gold, reads_options=True),
+    "cruxeval": OfficialRule(lambda text: text, published.is_cruxeval_gold),
+    "processbench": OfficialRule(published.read_processbench, lambda answer, gold: answer == gold),
+    "zerobench": OfficialRule(published.read_zerobench, lambda answer, gold: _low(gold) in answer),
+    "zeroeval": OfficialRule(published.read_zeroeval, published.is_zeroeval_gold),
+    "zeroeval-math": OfficialRule(published.read_zeroeval, published.is_zeroeval_number),
+    "zero-shot-cot-number": OfficialRule(published.read_first_number, lambda answer, gold: answer == gold),
+    "zero-shot-cot-yes-no": OfficialRule(published.read_first_yes_no, lambda answer, gold: answer == gold),
+    "zero-shot-cot-text": OfficialRule(published.read_letters_alone, lambda answer, gold: answer == gold),
     "exact": OfficialRule(lambda text: text.strip() or None, _equal_as(_low)),
 }
 """Name of a rule -> the rule."""

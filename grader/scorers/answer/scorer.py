@@ -86,6 +86,15 @@ GLOSSARY = {
     "relaxed": "The whole text; numbers may differ by 5 %.",
     "relaxed-2024": "The whole text; numbers may differ by 5 % of the text's number.",
     "mathvista": "The whole text, which a model has extracted; numbers are rounded as the gold answer is.",
+    "math-vision": "The only box, or what follows words such as the answer is, to two decimals.",
+    "cruxeval": "The whole text as a value of Python.",
+    "processbench": "The integer of the last LaTeX box.",
+    "zerobench": "The last braces have the gold text in them.",
+    "zeroeval": "The field answer of the first JSON object.",
+    "zeroeval-math": "The first number of the field answer.",
+    "zero-shot-cot-number": "The first number.",
+    "zero-shot-cot-yes-no": "The first word that is yes or no.",
+    "zero-shot-cot-text": "The whole text without quotes, full stops and blanks.",
     "exact": "The whole text.",
     "json": "The answer is a field of a JSON object.",
     "boxed": "The answer is in a LaTeX box.",
@@ -132,7 +141,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
                 return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
             if protocol.reader and (problem := unknown_reader(protocol.reader)):
                 return f"protocols.{name}: {problem}"
-            if declared.columns.options and not protocol.reader:
+            if declared.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
                 return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
         return letters_problem(declared.letters)
 
@@ -301,8 +310,10 @@ def _read(
     if text is None or whole is None:
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
     if task.options:
-        official = official_reader(protocol.reader)(text, task.options)
-        return verdict(task, official), verdict(task, read_choice(whole, task.options, task.text))
+        careful = verdict(task, read_choice(whole, task.options, task.text))
+        if not protocol.reader:
+            return _official(task, text, protocol.rule), careful
+        return verdict(task, official_reader(protocol.reader)(text, task.options)), careful
     return _official(task, text, protocol.rule), _careful(task, whole, comparer)
 
 
@@ -343,7 +354,8 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
     answer = rule.read(text)
     if answer is None:
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=_UNREAD, rule=name)
-    right = any(rule.same(answer, gold) for gold in task.accepted)
+    accepted = [*task.accepted, task.options[task.gold or ""]] if task.options else task.accepted
+    right = any(rule.same(answer, gold) for gold in accepted)
     return _judged(as_text(answer), name, right=right)
 
 

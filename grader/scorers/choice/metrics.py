@@ -190,6 +190,7 @@ GLOSSARY: Mapping[str, str] = {
     "standalone": "The letter is a word by itself, between blanks.",
     "none_matched": "No rule found an answer.",
     "answer_colon": 'The letter follows "Answer:".',
+    "first_letter": "The letter is the first capital that is an option's letter.",
     "last_letter": "The letter is the last one that is a word by itself.",
     "between_blanks": "The letter is the last option's letter between blanks.",
     "parentheses": "The letter is in parentheses, the last one.",

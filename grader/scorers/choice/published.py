@@ -8,6 +8,10 @@ mmmu-pro: MMMU-Benchmark/MMMU bb0b95a, `mmmu-pro/evaluate.py`.
 mathvista: lupantech/MathVista 53d5258, `evaluation/calculate_score.py`, which reads what a model has extracted.
 lmms-eval-mcq: EvolvingLMMs-Lab/lmms-eval 75571cf, `lmms_eval/tasks/_task_utils/mcq_extract.py`.
 simple-evals, simple-evals-multilingual: openai/simple-evals ee3b031, `common.py`, `gpqa_eval.py`, `mmlu_eval.py`.
+blink: zeyofu/BLINK_Benchmark 2d6a779, `eval/test_benchmark.py`, without GPT-3.5, which it asks about other replies.
+cambrian: cambrian-mllm/cambrian 539ffc3, `eval/eval/{ade,coco,omni,mmvp}/*_test.py` (CV-Bench, MMVP).
+gaokao: OpenLMLab/GAOKAO-Bench 6dbb24f, `Bench/bench_function.py`, questions with one right option.
+zero-shot-cot: kojima-takeshi188/zero_shot_cot 5ef330f, `utils.py`.
 
 Where a source draws a random letter, nothing is drawn here: `guess` says with which probability each option is hit.
 """
@@ -250,6 +254,51 @@ def _multilingual() -> list[re.Pattern[str]]:
     return patterns
 
 
+# --- BLINK, CV-Bench, GAOKAO-Bench, Zero-shot-CoT -------------------------------------------------------------------
+
+
+def read_blink(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the letter that is the whole reply, else the only one in brackets of the last part, or of the reply."""
+    alone = re.fullmatch(r"([A-E])|\(([A-E])\)", text)
+    if alone is not None:
+        return _among(alone[1] or alone[2], "bare_letter", alone.span(), options)
+    known = {f"({letter})" for letter in options}
+    anywhere, last = known & set(text.split()), known & set(text.rpartition("\n\n")[2].split())
+    found = last if len(last) == 1 else anywhere
+    return read_as(found.pop()[1], "parenthesised", None) if len(found) == 1 else _UNREAD
+
+
+def read_cambrian(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the first letter behind the last "answer is" or "answer:", whatever word it begins."""
+    low = text.lower().strip()
+    for words in ("answer is", "answer is:", "answer:"):
+        low = low.split(words)[-1]
+    first = low.strip().lstrip("(")[:1].upper()
+    return read_as(first, "phrase", None) if first in options else _UNREAD
+
+
+def read_cambrian_whole(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the letter or the option's text that is all that is left behind "answer is" or "answer:" (MMVP)."""
+    low = text.lower().strip()
+    for words in ("answer is", "answer is:", "answer:"):
+        low = low.split(words)[-1]
+    said = low.strip().rstrip(".:,").lstrip("(").rstrip(")")
+    found = [letter for letter, option in options.items() if said in (letter.lower(), option.lower())]
+    return read_as(found[0], "phrase", None) if found else _UNREAD
+
+
+def read_gaokao(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the last of the capitals A to D, also within a word."""
+    found = [match.start() for match in re.finditer("[A-D]", text)]
+    return _among(text[found[-1]], "last_letter", (found[-1], found[-1] + 1), options) if found else _UNREAD
+
+
+def read_zero_shot_cot(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the first capital that is an option's letter, also within a word."""
+    place = min((at for letter in options if (at := text.find(letter)) >= 0), default=-1)
+    return read_as(text[place], "first_letter", (place, place + 1)) if place >= 0 else _UNREAD
+
+
 def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, str]], version: str) -> list[Note]:
     """Return a note on what the source's random letters are expected to add to the official accuracy, or none.
 
@@ -283,5 +332,10 @@ READERS = {
     "lmms-eval-mcq": PublishedReader(read_lmms_eval_mcq),
     "simple-evals": PublishedReader(read_simple_evals),
     "simple-evals-multilingual": PublishedReader(read_simple_evals_multilingual),
+    "blink": PublishedReader(read_blink),
+    "cambrian": PublishedReader(read_cambrian),
+    "cambrian-mmvp": PublishedReader(read_cambrian_whole),
+    "gaokao": PublishedReader(read_gaokao),
+    "zero-shot-cot": PublishedReader(read_zero_shot_cot),
 }
 """Name of a reader -> the reader."""

@@ -1,0 +1,199 @@
+r"""MATH-V's official rule, bug for bug: mathllm/MATH-V a1f5cc3, `evaluation/evaluate.py` and `utils.py`.
+
+An answer is right if it is the gold text (the letter, or the option's text), or if both have the same value to two
+decimals. The source evaluates LaTeX with latex2sympy; `value_of` evaluates what the published outputs have: numbers,
+`\frac`, `\sqrt`, `\pi`, powers and ratios. Of 45,600 published verdicts, one differs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_FLAGS = ("the final answer is", "the answer is", "the correct answer is", "the answer should be")
+_LETTERS = "abcde"
+_FORMS = (
+    (" ", ""), ("\\,", ""), ("∞", "\\infty"), ("+\\infty", "\\infty"), ("\\\\", "\\"), ("\n", ""), ("\\text", ""),
+    ("\\mbox", ""), ("bmatrix", "pmatrix"), ("\\left", ""), ("\\right", ""), ("^{\\circ}", ""), ("^\\circ", ""),
+    ("{m}^3", ""), ("m^3", ""), ("{units}", ""), ("units", ""), ("{km}", ""), ("km", ""),
+)  # fmt: skip
+_MARKS = (
+    ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\$", ""), ("$", ""), ("\\%", ""),
+    (" .", " 0."), ("{.", "{0."),
+)  # fmt: skip
+
+
+def read_math_vision(text: str) -> str:
+    """Return the answer of a reply, normalised; it may be the whole reply, or empty."""
+    answer = text.strip()
+    for letter in _LETTERS.upper():
+        starts = f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n"
+        if answer.endswith((f" {letter}.", f" ({letter}).")) or answer.startswith(starts):
+            answer = letter
+    number = answer.split("is ")[-1].rstrip(".")
+    if _is_number(number):
+        answer = number
+    if "oxed{" not in answer:
+        for flag in (case for one in _FLAGS for case in (one, one.replace("the", "The"))):
+            said = answer.split(flag)[-1].strip()
+            answer = said.split("\n")[0].split(". ")[0] if flag in answer else said
+    elif answer.count("oxed{") > 1:
+        answer = "\\boxed{" + answer.split("oxed{")[-1]
+    found = _rewritten(_content(answer.lower().replace("{}", "")))
+    for form in ("({})", "{{{}}}"):
+        for letter in _LETTERS:
+            found = found.replace(form.format(letter), letter)
+    return found.rstrip(".").lstrip(":").strip()
+
+
+def is_math_vision_gold(answer: str, gold: str) -> bool:
+    """Whether an answer is the gold text, or has its value to two decimals; an empty one never is."""
+    said, wanted = answer.lower(), gold.lower()
+    if not said.strip() or not wanted.strip():
+        return False
+    if said.strip() == wanted.strip():
+        return True
+    one, other = value_of(said), value_of(wanted)
+    return one is not None and other is not None and round(one, 2) == round(other, 2)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _content(text: str) -> str:
+    start, end = text.find("oxed{") + len("oxed{"), text.rfind("}")
+    content = text[start:end] if len("oxed{") <= start <= end else text
+    if "}" in content and ("{" not in content or content.find("}") < content.find("{")):
+        content = content.split("}")[0]
+    return content.split("=")[-1].split("\\approx")[-1]
+
+
+def _rewritten(text: str) -> str:
+    for old, new in _FORMS:
+        text = text.replace(old, new)
+    for old, new in _MARKS:
+        text = text.replace(old, new)
+    text = text.split("\\text{ ")[0]
+    if not text:
+        return text
+    text = f"0{text}" if text[0] == "." else text
+    if "sqrt" in text:
+        text = _with_fractions(re.sub(r"\\sqrt(?=[^{])(.)", r"\\sqrt{\1}", text))
+    if text == "0.5":
+        return "\\frac{1}{2}"
+    ratio = re.fullmatch(r"(-?(?:0|[1-9]\d*))/(-?(?:0|[1-9]\d*))", text)
+    return f"\\frac{{{ratio[1]}}}{{{ratio[2]}}}" if ratio else text
+
+
+def _with_fractions(text: str) -> str:
+    r"""Write `\frac12` as `\frac{1}{2}`; where nothing follows, nothing is changed."""
+    first, *others = text.split("\\frac")
+    for part in others:
+        if not part.startswith("{") and len(part) < 2:
+            return text
+        above, below = part[:1], part[1:2]
+        first += "\\frac" + (
+            part if above == "{" else f"{{{above}}}{below if below == '{' else f'{{{below}}}'}{part[2:]}"
+        )
+    return first
+
+
+_TOKEN = re.compile(r"(?:[$\s]|\\displaystyle)*(\d+(?:\.\d+)?|\.\d+|\\[a-z]+|[-+*/:^(){}\[\]])")
+_TIMES, _OVER = ("*", "\\cdot", "\\times"), ("/", ":", "\\div")
+_MOST = 200
+"""The number of tokens of an expression: longer ones have no value."""
+_HIGHEST = 4000
+"""The largest base and exponent of a power: with larger ones, an expression has no value."""
+
+
+def value_of(latex: str) -> float | None:
+    """Return the value of an expression, or of its beginning up to the first unknown sign; None if it has none."""
+    tokens, at = list[str](), 0
+    depth = 0
+    while depth >= 0 and (match := _TOKEN.match(latex, at)):
+        tokens.append(match[1])
+        depth += {"{": 1, "}": -1}.get(match[1], 0)
+        at = match.end()
+    if len(tokens) > _MOST or (depth >= 0 and latex[at:].lstrip("$ ")[:1] not in ("", ".")):
+        return None
+    expression = _Expression(tokens)
+    try:
+        value = float(expression.sum())
+    except (ValueError, IndexError, OverflowError, ZeroDivisionError):
+        return None
+    return value if math.isfinite(value) and expression.is_done else None
+
+
+class _Expression:
+    """Reads the tokens of an expression from the left; an error is a ValueError or an IndexError."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._rest = tokens[::-1]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left, or a brace that was never opened: the source ignores it, and what follows."""
+        return self._rest[-1:] in ([], ["}"])
+
+    def _next(self, *wanted: str) -> str:
+        """Take the next token if it is one of those wanted; else return an empty text."""
+        return self._rest.pop() if self._rest and self._rest[-1] in wanted else ""
+
+    def sum(self) -> float:
+        total = self._product()
+        while sign := self._next("+", "-"):
+            total += self._product() * (1 if sign == "+" else -1)
+        return total
+
+    def _product(self) -> float:
+        total = self._power()
+        while self._rest:
+            if self._next(*_TIMES):
+                total *= self._power()
+            elif self._next(*_OVER):
+                total /= self._power()
+            elif self._rest[-1] in "({[" or self._rest[-1][0] == "\\" or self._rest[-1][0].isdigit():
+                total *= self._power()
+            else:
+                break
+        return total
+
+    def _power(self) -> float:
+        base = self._atom()
+        if not self._next("^"):
+            return base
+        exponent = self._atom()
+        if abs(exponent) > _HIGHEST or abs(base) > _HIGHEST:
+            raise ValueError("the power is too large")
+        return _real(base**exponent)
+
+    def _atom(self) -> float:
+        first = self._rest.pop()
+        match first:
+            case "-" | "+":
+                return self._power() * (1 if first == "+" else -1)
+            case "(" | "{" | "[":
+                value = self.sum()
+                if not self._next(")", "}", "]"):
+                    raise ValueError("a bracket is not closed")
+                return value
+            case "\\frac":
+                return self._atom() / self._atom()
+            case "\\sqrt":
+                root = self._atom() if self._rest[-1] == "[" else 2
+                return _real(self._atom() ** (1 / root))
+            case "\\pi":
+                return math.pi
+            case _:
+                return int(first) if first.isdigit() else float(first)
+
+
+def _real(number: complex) -> float:
+    if isinstance(number, complex):
+        raise ValueError("a complex number")  # noqa: TRY004 - as for other values that are not compared
+    return number

@@ -1,0 +1,123 @@
+r"""Rules of further published benchmarks, bug for bug; `official.RULES` names them.
+
+cruxeval: facebookresearch/cruxeval 190faf1, `evaluation/utils_general.py`. The source executes `assert GOLD == REPLY`;
+    here a reply is compared if it is a literal of Python, so that nothing is executed.
+processbench: QwenLM/ProcessBench e802463, `code/run_eval.py`: the last `\boxed{...}` as an integer.
+zerobench: open-compass/VLMEvalKit 0c7163c, `ZEROBench.evaluate`: the gold text anywhere in the last braces.
+zeroeval, zeroeval-math: WildEval/ZeroEval 8c1485e, `src/evaluation/crux_eval.py` and `math_eval.py`: the answer of the
+    first JSON object, without what the source does for models of one name.
+zero-shot-cot-...: kojima-takeshi188/zero_shot_cot 5ef330f, `answer_cleansing` in `utils.py`: the first candidate.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+_BOXED = re.compile(r"\\boxed\{([^}]*)\}")
+_BRACES = re.compile(r"\{(.*?)\}")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_CANDIDATE = re.compile(r"-?\d+\.?\d*")
+_RATIO = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*")
+
+
+# --- CRUXEval ---------------------------------------------------------------------------------------------------------
+
+
+def is_cruxeval_gold(answer: str, gold: str) -> bool:
+    """Whether both are the same value of Python."""
+    try:
+        return bool(ast.literal_eval(answer.strip()) == ast.literal_eval(gold))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+
+
+# --- ProcessBench -----------------------------------------------------------------------------------------------------
+
+
+def read_processbench(text: str) -> str | None:
+    """Return the integer of the last box."""
+    boxes = _BOXED.findall(text[: text.rfind("}") + 1])
+    try:
+        return str(int(boxes[-1].strip())) if boxes else None
+    except ValueError:
+        return None
+
+
+# --- ZeroBench --------------------------------------------------------------------------------------------------------
+
+
+def read_zerobench(text: str) -> str | None:
+    """Return what the last braces hold, on one line and in lower case."""
+    lines = text.strip().lower().split("\n")
+    found = [part for line in lines for part in _BRACES.findall(line[: line.rfind("}") + 1])]
+    return found[-1] if found else None
+
+
+# --- ZeroEval ---------------------------------------------------------------------------------------------------------
+
+
+def read_zeroeval(text: str) -> str | None:
+    """Return the field `answer` of the first complete JSON object, else what follows the key."""
+    found = _first_object(text)
+    if isinstance(found, dict) and "answer" in found:
+        return str(found["answer"])
+    for pattern in (r'"answer"\s*:\s*"([^"]*?)"', r'"answer"\s*:\s*([^,\s]*)', r"answer\s*:\s*([^,\s]*)"):
+        if match := re.search(pattern, text):
+            return match[1]
+    return None
+
+
+def _first_object(text: str) -> Any:
+    depth, start = 0, -1
+    for brace in re.finditer("[{}]", text):
+        if brace[0] == "{":
+            start = brace.start() if start < 0 else start
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                try:
+                    return json.loads(text[start : brace.end()].replace("\n", ""))
+                except (ValueError, RecursionError):
+                    return None
+    return None
+
+
+def is_zeroeval_gold(answer: str, gold: str) -> bool:
+    """Whether the texts are equal without quotes around them."""
+    return answer.strip("'\"").replace("\n", "\\n") == gold.strip("'\"")
+
+
+def is_zeroeval_number(answer: str, gold: str) -> bool:
+    """Whether the first numbers are equal; a ratio alone is divided."""
+    one, other = (_NUMBER.search(_sanitized(text)) for text in (answer, gold.replace("#", "")))
+    return one is not None and other is not None and float(one[0]) == float(other[0])
+
+
+def _sanitized(text: str) -> str:
+    text = text.replace("$", "").strip().replace(",", "")
+    ratio = _RATIO.fullmatch(text)
+    return str(float(ratio[1]) / float(ratio[2])) if ratio and float(ratio[2]) else text
+
+
+# --- Zero-shot-CoT ----------------------------------------------------------------------------------------------------
+
+
+def read_first_number(text: str) -> str | None:
+    """Return the first number, without commas."""
+    found = _CANDIDATE.search(text.replace(",", ""))
+    return found[0].removesuffix(".") if found else None
+
+
+def read_first_yes_no(text: str) -> str | None:
+    """Return the first word that is yes or no, between blanks and marks."""
+    words = re.sub("[\"'\n.\\s:,]", " ", text.lower()).split(" ")
+    return next((word for word in words if word in ("yes", "no")), None)
+
+
+def read_letters_alone(text: str) -> str:
+    """Return the text without quotes, full stops and blanks."""
+    return re.sub("[\"'\n.\\s]", "", text)
