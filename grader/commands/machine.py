@@ -45,7 +45,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
 
 @click.command("doctor", short_help="Show which sandbox this machine has.")
 @_SANDBOX
-@click.option("-v", "--verbose", is_flag=True, help="List what a sandbox contains, too.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the system and the code inside, too.")
 def doctor_command(sandbox: str, *, verbose: bool) -> int:
     """Report which sandbox would run untrusted code on this machine, and how to install what is missing."""
     from grader.sandbox.choice import examine

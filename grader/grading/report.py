@@ -98,10 +98,10 @@ def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) 
     if not number:
         return []
     advised = not has_judge and "judge_model" in HasOptions.of(scorer).options
-    advice = " A judge model can read prose. Name one with `--judge-model`." if advised else ""
+    advice = " A judge model can read prose: name one with `--judge-model`." if advised else ""
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
-        f"They are prose, and count as not answered in the careful reading.{advice}"
+        f"They count as not answered in the careful reading.{advice}"
     ]
 
 

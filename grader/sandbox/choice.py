@@ -100,20 +100,15 @@ def examine(asked: str, *, verbose: bool = False) -> Examination:
         f"{watcher} watches memory; default limits: {limits.cpu_seconds:g} s of CPU time and "
         f"{limits.memory_bytes >> 20} MB per program"
     )
+    major, minor = map(int, str(greeting["python"]).split(".")[:2])
+    names = ", ".join(package.replace("==", " ") for package in packages.contents((major, minor)))
+    lines.append(f"modules  of Python, {names}; a benchmark's `requirements` add to them")
     if verbose:
-        lines += _inside(backend, str(greeting["python"]))
+        system = backend.describe().image or "/usr of this machine, read-only"
+        lock = packages.lock_of((major, minor)).name
+        lines.append(f"system   {system}")
+        lines.append(f"code     sandbox_image {packages.code_digest()}, packages of {lock} by hash")
     return Examination(usable=True, lines=lines)
-
-
-def _inside(backend: Backend, python: str) -> list[str]:
-    """Return what a sandbox contains: its system, the packages of the lock, and the code that runs there."""
-    major, minor = map(int, python.split(".")[:2])
-    system = backend.describe().image or "/usr of this machine, read-only"
-    own = [
-        f"system   {system}",
-        f"code     sandbox_image {packages.code_digest()}, packages of {packages.lock_of((major, minor)).name} by hash",
-    ]
-    return own + [f"package  {package}" for package in packages.contents((major, minor))]
 
 
 def _open(name: str) -> Backend:

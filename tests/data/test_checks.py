@@ -154,6 +154,14 @@ def test_a_declared_column_that_the_data_lack_is_named_with_the_nearest_one(tmp_
     ]
 
 
+def test_a_number_beyond_the_declared_first_one_is_not_told_to_declare_it(tmp_path: Path) -> None:
+    folder = own(tmp_path, "index\tquestion\tA\tB\tanswer\n1\tWhich?\tx\ty\t4\n")
+    toml = tmp_path / "benchmark.toml"
+    toml.write_text(toml.read_text().replace("letters =", "answer_from = 0\nletters =", 1))
+    with pytest.raises(InputError, match=r"options A, B; answer_from = 0 counts them from 0 to 1$"):
+        check(predictions(tmp_path, "1"), Options(benchmark=folder))
+
+
 @pytest.mark.parametrize(
     ("answer", "advice"),
     [

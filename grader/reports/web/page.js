@@ -153,7 +153,7 @@ const toneOf = (outcome) => TONES.get(outcome) ?? 'bad';
 const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test failed.', error: 'The program raised an exception other than a failed assertion.',
   timeout: 'The program used more time than allowed.', out_of_memory: 'The program used more memory than allowed.', crashed: 'The program ended by a signal that it caused itself.',
   lint_failed: 'The linter rejected the program.', not_judged: 'The tests of this task cannot judge a program that runs apart from them.', suspect: 'It passes officially, but the check in separate processes does not confirm the pass.',
-  correct: 'The answer is correct.', wrong: 'The answer is wrong.', no_answer: 'The output gives no answer.', ambiguous: 'The output gives several answers.',
+  correct: 'The answer is correct.', wrong: 'The answer is wrong.', no_answer: 'No answer was read in the output.', ambiguous: 'The output gives several answers.',
   unscored: 'No verdict: excluded from every metric that needs one.' });
 
 const badge = (outcome, answer) => el('span', { class: `badge ${toneOf(outcome)}`, title: MEANINGS.get(outcome) }, el('span', { 'aria-hidden': 'true', class: 'sign', text: SIGNS[toneOf(outcome)] }),

@@ -110,7 +110,7 @@ GLOSSARY = {
     "unclosed_reasoning": "The reasoning was cut off before an answer.",
     "cut_off": "The reply was cut off in the sentence that would be its answer.",
     "empty": "The reply is empty, or has nothing after its reasoning.",
-    "nothing_read": "The text gives no answer.",
+    "nothing_read": "No rule reads one answer in the text.",
     "refusal": "The text says that it has no answer.",
     "too_long_to_compare": "Comparing the expression with the gold answer takes too long.",
     "missing": "The prediction file has no answer to this task.",

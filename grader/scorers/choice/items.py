@@ -165,7 +165,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
         answer = None
     if answer is not None and not broken:
-        broken = gold_problem(answer, options)
+        broken = gold_problem(answer, options, benchmark.answer_from)
     unit = ""
     if benchmark.is_circular:
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
@@ -186,10 +186,10 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     )
 
 
-def gold_problem(answer: str, options: Mapping[str, str]) -> str:
-    """Return why a gold answer is not one of the options alone; empty if it is."""
+def gold_problem(answer: str, options: Mapping[str, str], first: int | None = None) -> str:
+    """Return why a gold answer is not one of the options alone; empty if it is. `first`: the declared `answer_from`."""
     if answer not in options:
-        return f"the answer {answer!r} is not one of its options {', '.join(options)}{_meant(answer, options)}"
+        return f"the answer {answer!r} is not one of its options {', '.join(options)}{_meant(answer, options, first)}"
     same = [letter for letter, text in options.items() if text == options[answer]]
     return f"the options {' and '.join(same)} have the same text, and one of them is the answer" if same[1:] else ""
 
@@ -212,15 +212,17 @@ def _labels(together: object) -> list[str]:
     return []
 
 
-def _meant(answer: str, options: Mapping[str, str]) -> str:
+def _meant(answer: str, options: Mapping[str, str], first: int | None) -> str:
     """Return what to write instead of an answer that is not an option's letter."""
     letters, said = list(options), answer.strip().strip("().").casefold()
     meant = [letter for letter, text in options.items() if said in (letter.casefold(), text.strip().casefold())]
     if len(meant) == 1:
         return f"; write its letter: {meant[0]}"
+    if said.isdigit() and first is not None:
+        return f"; answer_from = {first} counts them from {first} to {first + len(letters) - 1}"
     if said.isdigit() and int(said) <= len(letters):
         places = [(int(said) - 1, "1"), (int(said), "0")]
-        some = " or ".join(f"{letters[at]} (counted from {first})" for at, first in places if 0 <= at < len(letters))
+        some = " or ".join(f"{letters[at]} (counted from {start})" for at, start in places if 0 <= at < len(letters))
         return f"; write the letter of the option: {some}; or set answer_from in the benchmark.toml"
     return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +13,7 @@ from grader.errors import UsageError
 from grader.executors.local import open_executor
 from grader.files.json_text import quoted
 from grader.options import Options
+from grader.predictions.record import counted
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Evidence, Executed, Lint, Run
 from grader.sandbox.interface import FEW_LINTS, Limits
@@ -23,7 +26,7 @@ from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import Broken, Judged, Lost, NotJudged
-from grader.scorers.execution.tested_tasks import lacking
+from grader.scorers.execution.tested_tasks import ABSENT, lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,6 +52,10 @@ WITHOUT = (
 LACKING = (
     "{tasks} cannot be judged in this sandbox, so samples are unscored in both readings: the tests or the reference "
     "solution need a module that it does not have: {named}."
+)
+MODULES = (
+    "The sandbox does not have these modules: {named}. A program that imports one fails, and where the task needs it, "
+    "samples are unscored. `grade doctor` lists what it has; a benchmark's `requirements` add packages."
 )
 FAILED = "{tasks} failed, so samples are unscored. {named}"
 
@@ -101,7 +108,8 @@ def executing(
         samples = run.all(jobs.attempts(tasks, predictions, protocol, settler.program))
         executor.finish()
         executions = _collect(samples, protocol, lacking(pipeline.states))
-        executions.notes, executions.not_judged = notes_of(pipeline), pipeline.states.why(NotJudged)
+        executions.notes = [*notes_of(pipeline), *missing_modules(executions.samples)]
+        executions.not_judged = pipeline.states.why(NotJudged)
         executions.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=protocol.python,
@@ -265,7 +273,7 @@ def _collect(samples: list[Sample], protocol: ExecutionProtocol, without: Mappin
         qid = attempt.task.id
         result = result_of(sample, protocol)
         if qid in without:
-            lost = unscored(f"the sandbox has no module {without[qid]}, which the task needs")
+            lost = unscored(f"{ABSENT}'{without[qid]}': the task needs it, and the sandbox does not have it")
             result = msgspec.structs.replace(result, official=lost, careful=lost)
         executions.samples.append(result)
         executions.completions.setdefault(qid, []).append(attempt.program.completion)
@@ -310,6 +318,22 @@ def notes_of(pipeline: Pipeline) -> list[str]:
     )
 
 
+def missing_modules(samples: Iterable[SampleResult]) -> list[str]:
+    """Return a note on the modules that programs or tasks lacked, with the number of samples and tasks of each."""
+    tasks: dict[str, list[str]] = defaultdict(list)
+    for sample in samples:
+        for name in set(_LACKED.findall(f"{sample.official.detail} {sample.careful.detail}")):
+            tasks[name].append(sample.qid)
+    named = [
+        f"{name}: {counted(len(qids), 'sample')} of {counted(len(set(qids)), 'task')}"
+        for name, qids in sorted(tasks.items(), key=lambda item: -len(item[1]))
+    ]
+    return _notes([(MODULES, named)])
+
+
+_LACKED = re.compile(rf"{ABSENT}'(\w+)")
+
+
 def _whole(tasks: Iterable[CodeTask]) -> list[str]:
     return [task.id for task in tasks if not task.broken]
 
@@ -319,7 +343,7 @@ def _without(tasks: Mapping[str, str], others: Mapping[str, str]) -> dict[str, s
 
 
 def _notes(found: Iterable[tuple[str, list[str]]]) -> list[str]:
-    return [text.format(tasks=_tasks(len(named)), named=_named(named)) for text, named in found if named]
+    return [text.format(tasks=counted(len(named), "task"), named=_named(named)) for text, named in found if named]
 
 
 def _with_reasons(tasks: Mapping[str, str]) -> list[str]:
@@ -328,10 +352,6 @@ def _with_reasons(tasks: Mapping[str, str]) -> list[str]:
 
 def _with_faults(tasks: Mapping[str, str]) -> list[str]:
     return [f"{quoted(qid)}: {why}" for qid, why in tasks.items()]
-
-
-def _tasks(count: int) -> str:
-    return f"{count} task{'s' * (count > 1)}"
 
 
 def _named(texts: list[str]) -> str:

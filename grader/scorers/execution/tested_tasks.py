@@ -289,7 +289,9 @@ def _is_late(judged: Judgement, answers: StoredAnswers) -> bool:
     return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS
 
 
-_MISSING = re.compile(r"No module named '([\w.]+)'")
+ABSENT = "No module named "
+"""What Python says of a module that is not there, before its name in quotes."""
+_MISSING = re.compile(rf"{ABSENT}'([\w.]+)'")
 
 
 def lacking(states: Mapping[str, State]) -> dict[str, str]:
