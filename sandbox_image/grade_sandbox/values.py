@@ -273,7 +273,7 @@ def _own(value: Any, kind: type[Any]) -> str:
         raise UnsendableError(type_name(value))
     base = next((base for base in _BASES if issubclass(kind, base)), None)
     if base is None or isinstance(value, enum.Enum):
-        return "tree"
+        return "function" if callable(value) else "tree"
     if any(getattr(kind, name) is not getattr(base, name) for name in _COMPARING):
         raise UnsendableError(f"{type_name(value)}, whose class overrides comparison")
     return _TYPES[base]

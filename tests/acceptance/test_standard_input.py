@@ -283,3 +283,12 @@ def test_an_answer_that_nothing_can_be_done_with_is_wrong_and_ends_no_run(tmp_pa
     assert done.returncode == 0, done.stderr
     found = [sample["careful"]["outcome"] for sample in samples]
     assert found == [outcome for _, _, outcome in ODD_ANSWERS.values()]
+
+
+def test_a_task_whose_expected_outputs_are_all_null_is_not_judged(tmp_path: Path) -> None:
+    """`pass` would pass. Official compares None with None all the same."""
+    row = {"id": "rotate", "text": "", "inputs": [[[1, 2]]], "outputs": [None], "function": "rotate"}
+    programs = {"rotate": ["def rotate(x):\n    x.reverse()", "def rotate(x):\n    pass"]}
+    _, samples = graded(tmp_path, [row], programs, declaration=FUNCTION)
+    assert [sample["official"]["outcome"] for sample in samples] == ["passed", "passed"]
+    assert {(sample["careful"]["outcome"], sample["careful"]["credit"]) for sample in samples} == {("not_judged", None)}

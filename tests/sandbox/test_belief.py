@@ -140,6 +140,12 @@ POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) 
 FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)")
 IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
 COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
+ACCOUNT = Task(
+    "class Account:\n    def __init__(self):\n        self.balance = 0\n    def deposit(self, n):\n        self.balance += n\n",
+    "account = Account()\naccount.deposit(2)\naccount.deposit(3)\nassert account.balance == 5",
+    "class Account:\n    def __init__(self): pass\n    def deposit(self, n): pass\n",
+)
+ADDER = Task(returning("lambda b: a + b"), "assert solution(2)(3) == 5")
 SORTED_BAG = Task(
     "class Bag:\n    def __init__(self, items):\n        self.items = items\n    def ordered(self):\n        return sorted(self.items)\n",
     "assert list(Bag([2, 1]).ordered()) == [1, 2] and list(Bag([3]).ordered()) == [3]",
@@ -202,6 +208,8 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
     "an answer of a function that only changes what another one returns": (RESET, RESET.reference.replace("n = 0\ndef sol", "n = 0\n    return True\ndef sol")),
     "an answer of a function that prints": (STARS, "def solution(a):\n    text = '\\n'.join('*' * (n + 1) for n in range(a))\n    print(text)\n    return text\n"),
     "another exception that the tests expect": (EITHER, "def solution(a):\n    raise TypeError(a)\n"),
+    "a method that returns its object, for one that returns nothing": (ACCOUNT, ACCOUNT.reference + "        return self\n"),
+    "an object that is called, for a function": (ADDER, "class Adder:\n    def __init__(self, a):\n        self.a = a\n    def __call__(self, b):\n        return self.a + b\ndef solution(a):\n    return Adder(a)\n"),
     "a generator for a list": (SORTED_BAG, SORTED_BAG.reference.replace("return sorted", "yield from sorted")),
     "a column for a vector": (COLUMN, COLUMN.reference.replace("np.array(a, float)", "np.array(a, float).reshape(-1, 1)")),
     "objects that compare in another way, which the tests do not ask": (TOTALED, TOTALED.reference.replace("def total", "    def __eq__(self, other):\n        return self.price == other.price\ndef total")),

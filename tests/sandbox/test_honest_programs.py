@@ -15,7 +15,6 @@ KNOWN_LOSSES = {
     "exception-with-a-cause": "an exception is sent with its class, its numbers and its texts",
     "record-array": "of arrays, those of numbers, texts and times are sent",
     "property-of-its-own-class": "an object of a class of its own is sent as its attributes",
-    "object-that-is-called": "an object of a class of its own is sent as its attributes",
     "enumeration-of-texts": "an object of a class of its own is sent as its attributes",
     "subclass-of-a-class-of-the-signature": "an object of a class of its own is of no class that the tests have",
     "groups-of-the-standard-library": "an iterator is sent as its items, and those of groupby() end with the next one",

@@ -295,7 +295,7 @@ def result_of(sample: Sample, protocol: ExecutionProtocol, *, is_official: bool 
         sample=attempt.sample,
         seconds=found.seconds,
         official=found.official,
-        careful=NO_PROGRAM if attempt.program.is_missing else found.careful,
+        careful=NO_PROGRAM if attempt.program.is_missing and not sample.verdicts.not_judged else found.careful,
         groups=attempt.task.groups or msgspec.UNSET,
         calls=found.calls,
         facts=msgspec.UNSET if found.base is None else SampleFacts(base=found.base),

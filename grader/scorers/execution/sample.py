@@ -8,6 +8,7 @@ import msgspec
 
 from grader.sandbox.answer import Executed, Lint
 from grader.scorers.execution.candidate import Candidate, Verdicts
+from grader.scorers.execution.reading import not_judged
 
 if TYPE_CHECKING:
     from grader.scorers.execution.candidate import Readings
@@ -57,6 +58,13 @@ class Sample:
     @property
     def readings(self) -> Readings | None:
         """Both readings, if the task has inputs and they are known: careful is about the text as written."""
+        found, why = self._readings, self.verdicts.not_judged
+        if found is None or not why:
+            return found
+        return msgspec.structs.replace(found, careful=not_judged(why), calls=msgspec.UNSET, right=[])
+
+    @property
+    def _readings(self) -> Readings | None:
         official, whole = self.verdicts.completion.readings, self.verdicts.whole
         if official is None or whole is None or whole.readings is None:
             return official

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import Spool, StoredAnswers
 
 
+SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
+
+
 class Judged(NamedTuple):
     """A task whose programs are judged: their calls, and the expected answers."""
 

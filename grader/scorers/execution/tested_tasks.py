@@ -15,7 +15,7 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.assembly import Program
 from grader.scorers.execution.candidate import Candidate, Verdict
-from grader.scorers.execution.states import Judged, Lost, NotJudged, State
+from grader.scorers.execution.states import SILENT, Judged, Lost, NotJudged, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import StoredAnswers
 
 NOT_APART = "the reference solution passes in one process with its tests, but not apart from them"
-SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
 UNFINISHED = "recording the calls of its tests did not finish"
 MEMORY = "it needs more memory than the limit, so give more with --memory"
 FEW_ANSWERS = 64

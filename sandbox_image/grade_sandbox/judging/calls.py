@@ -31,13 +31,24 @@ def read(text: str, context: Seen) -> Call:
     return Call(*values.read(text, context))
 
 
-def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[tuple[str, Any]]:
-    """Return the functions that return nothing in the reference: their changed arguments and output are the answer."""
-    found = {call.target for call in calls if call.target[0] == "name"}
-    for call, (how, value, *_) in zip(calls, expected, strict=True):
-        if how != RETURNED or value is not None:
-            found.discard(call.target)
-    return found
+def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
+    """Return the calls of what returns nothing in the reference: changed arguments and output are the answer there.
+
+    That is a function, or a method by its name.
+    """
+    methods: dict[Any, str] = {}
+    by_name: dict[tuple[str, Any], list[int]] = {}
+    returning = set()
+    for number, (call, (how, value, *_)) in enumerate(zip(calls, expected, strict=True)):
+        kind, which = call.target
+        if (kind, which) == ("op", "getattr") and type(value) is Ref and value.kind == "function":
+            methods[value.content] = call.args[1]
+        name = ("method", methods[which]) if kind == "function" and which in methods else (kind, which)
+        if name[0] in {"name", "method"}:
+            by_name.setdefault(name, []).append(number)
+            if how != RETURNED or value is not None:
+                returning.add(name)
+    return {number for name, numbers in by_name.items() if name not in returning for number in numbers}
 
 
 def is_varying(runs: Sequence[Sequence[Reply]], number: int, expected: Reply) -> bool:

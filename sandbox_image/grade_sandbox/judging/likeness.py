@@ -132,7 +132,7 @@ class Likeness:
 
     def _places(self, number: int, expected: Reply, returned: Reply) -> list[Place]:
         """Return where an answer differs."""
-        call, is_procedure = self._calls[number], self._calls[number].target in self._procedures
+        call, is_procedure = self._calls[number], number in self._procedures
         found = [] if is_procedure else [Place(number, VALUE, *one) for one in places(expected[1], returned[1])]
         if found and self._varies_in_order(number, expected, returned):
             found = []

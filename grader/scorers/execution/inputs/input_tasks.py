@@ -21,7 +21,7 @@ from grader.scorers.execution.candidate import Candidate, Output, Verdict
 from grader.scorers.execution.inputs import livecodebench, outputs
 from grader.scorers.execution.inputs.cases import Expected
 from grader.scorers.execution.reference_runs import can_vary
-from grader.scorers.execution.states import Broken, Judged, Lost, NotJudged
+from grader.scorers.execution.states import SILENT, Broken, Judged, Lost, NotJudged
 from grader.scorers.execution.tasks import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 HASH_SEEDS = 0, 1
 NO_OUTPUTS = "every expected output is null, so nothing can be compared"
-SILENT = "the reference solution returns nothing, prints nothing and changes no argument, so nothing can be compared"
 MOST_NAMED = 10
 """Number of broken reference solutions that an error names."""
 REFERENCE_SECONDS = 30.0
