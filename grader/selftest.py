@@ -17,7 +17,6 @@ from grader.predictions.record import counted
 from grader.results import READINGS, Outcome, ReadingName
 from grader.sandbox import choice
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import RunsPrograms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,7 +89,7 @@ def check(options: Options, observer: Observer) -> Tested:
 
 
 def _executes(declared: Benchmark) -> bool:
-    return isinstance(registry.scorer(declared.scoring), RunsPrograms)
+    return registry.scorer(declared.scoring).runs_programs
 
 
 def _places(asked: Sandbox) -> Sequence[Sandbox]:
@@ -136,7 +135,7 @@ def _of_sample(declared: Benchmark, options: Options, place: str, observer: Obse
 def _of_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
     setup = choose(options)
     tasks = load_tasks(setup)
-    references = RunsPrograms.of(setup.scorer).references(declared, tasks)
+    references = setup.scorer.references(declared, tasks)
     if not references:
         raise UsageError(f"{declared.id}: there is nothing to test, because the data has no reference solutions.")
     options = msgspec.structs.replace(options, ids=tuple(references))

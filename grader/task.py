@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from grader.errors import UsageError
+
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a task that a report shows under its own title."""
@@ -47,6 +49,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     def golds(self) -> tuple[str, ...]:
         """The answers that are right; empty if none is known."""
         return () if self.gold is None else (self.gold,)
+
+    def limited(self, given: Mapping[str, float]) -> Task:
+        """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
+        raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")
 
     @property
     def observation(self) -> str:

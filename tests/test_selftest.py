@@ -8,7 +8,6 @@ import pytest
 from grader import selftest
 from grader.cli import run
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import RunsPrograms
 from tests.acceptance.command import grade
 from tests.acceptance.test_code_benchmarks import MOCKED, TWICE, with_tasks
 from tests.conftest import ROOT
@@ -17,7 +16,7 @@ HUMANEVAL = ROOT / "benchmarks" / "humaneval" / "sample" / "tasks.jsonl"
 
 
 def executes(benchmark: str) -> bool:
-    return isinstance(registry.scorer(declarations.load(benchmark).scoring), RunsPrograms)
+    return registry.scorer(declarations.load(benchmark).scoring).runs_programs
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ import msgspec
 from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
 from grader.errors import UsageError
 from grader.predictions.record import counted
-from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped
-from grader.scorers.capabilities import Compares
-from grader.scorers.interface import in_group, mean_credit
+from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped, in_group
+from grader.scorers.means import mean_credit
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
@@ -199,11 +198,10 @@ def compare_metric(
 ) -> Compared | None:
     """Compare one metric of two runs; None if a run has no value, or no item of the group is scored in both."""
     metrics = [run.metric(name, reading, group) for run in (before, after)]
-    compares = Compares.of(scorer)
-    if any(metric is None or metric.value is None for metric in metrics) or not compares.is_compared(name, after):
+    if any(metric is None or metric.value is None for metric in metrics):
         return None
     with suppress(NothingPairedError):
-        return compares.compare(Side(before, reading), Side(after, reading), name, group)
+        return scorer.compare(Side(before, reading), Side(after, reading), name, group)
     return None
 
 
@@ -257,9 +255,8 @@ def flips(
     Of a metric that is not a mean of observations, those whose mean credit changed.
     """
     earlier, later = (in_group(report, None) for report in (before, after))
-    compares = Compares.of(scorer)
-    if compares.observe(metric) is not None:
-        first, second = (compares.observations(report, metric, reading, None) for report in (before, after))
+    if scorer.observe(metric) is not None:
+        first, second = (scorer.observations(report, metric, reading) or {} for report in (before, after))
     else:
         first, second = (
             {item: mean_credit(rows, reading) for item, rows in side.items()}
@@ -278,9 +275,8 @@ def flips(
 
 def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:
     """Return each item's value in [0, 1]: in the metric if it is a mean over items, else its mean credit."""
-    compares = Compares.of(scorer)
-    if compares.observe(metric) is not None:
-        return compares.observations(report, metric, reading)
+    if scorer.observe(metric) is not None:
+        return scorer.observations(report, metric, reading) or {}
     return {item: mean_credit(rows, reading) for item, rows in by_observation(report.samples).items()}
 
 

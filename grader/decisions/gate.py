@@ -23,9 +23,7 @@ from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.results import READINGS, Outcome, answers_otherwise, other_than
-from grader.scorers.capabilities import Compares, KnowsMetrics
-from grader.scorers.interface import in_group
+from grader.results import READINGS, Outcome, answers_otherwise, in_group, other_than
 from grader.scorers.means import is_judged, values_by_round
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
@@ -229,13 +227,11 @@ def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, re
     if now is None:
         return GateResult(gate=gate, state="blocked", reason=_why_lost(report, name, reading, group))
     if before is None or before.value is None:
-        raise UsageError(f"The baseline has no {name} ({reading}).{KnowsMetrics.of(scorer).how_to_get(name, baseline)}")
+        raise UsageError(f"The baseline has no {name} ({reading}).{scorer.without_metric(name, baseline)}")
     regraded = same_outputs(baseline, report)
-    compares = Compares.of(scorer)
-    if not compares.is_compared(name, report):
+    compared = scorer.compare(Side(baseline, reading), Side(report, reading), name, group)
+    if compared is None:
         raise UsageError(f"--max-drop {name}: a difference in this metric cannot be tested; name another one.")
-    earlier, later = Side(baseline, reading), Side(report, reading)
-    compared = compares.compare(earlier, later, name, group)
     allowed = drop.points(before.number)
     (worst, best), (least, most) = _cases(now), _cases(before)
     bounds = f"{_bounds(now)}{_bounds(before, ' before')}"
@@ -307,11 +303,11 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
     if report.metric(name, other_than(reading), group) is not None or not report.metrics:
         return None
     is_in_data = group is None or bool(in_group(report, group))
-    if report.unscored and is_in_data and KnowsMetrics.of(scorer).would_have(report, name, group):
+    if report.unscored and is_in_data and scorer.would_have(report, name, group):
         return None  # it would exist if its samples had been scored
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
-        hint = KnowsMetrics.of(scorer).how_to_get(name, report)
+        hint = scorer.without_metric(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     raise UsageError(no_group(name, group, groups))
@@ -365,7 +361,7 @@ def no_margin(baseline: Report, reading: ReadingName) -> UsageError:
 
 def _proposal(baseline: Report, reading: ReadingName) -> str:
     name = next((metric.name for metric in baseline.metrics), "")
-    observe = Compares.of(scorer_of(baseline)).observe(name)
+    observe = scorer_of(baseline).observe(name)
     tasks = values_by_round(baseline, observe, reading).values() if observe is not None else ()
     items = [(math.fsum(values) / len(values), len(values)) for values in tasks]
     if len(items) < 2:

@@ -21,7 +21,6 @@ from grader.errors import UsageError
 from grader.predictions.record import counted
 from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
 from grader.scorers import declarations
-from grader.scorers.capabilities import Compares
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
@@ -222,16 +221,17 @@ def _ranking(reports: list[Report], metric: str, reading: ReadingName, others: l
 
 def _moves(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
     """Yield the change from one run to another, for each pair of runs that can be compared."""
-    compares = Compares.of(scorer_of(reports[0]))
-    if not compares.is_compared(metric, reports[0]):
-        return
+    scorer = scorer_of(reports[0])
     for a, b in combinations(range(len(reports)), 2):
         values = [report.metric(metric, reading) for report in (reports[a], reports[b])]
         if any(value is None or value.value is None for value in values):
             continue
         with suppress(NothingPairedError):
             first, second = Side(reports[a], reading), Side(reports[b], reading)
-            yield (a, b), compares.compare(first, second, metric, None).difference
+            compared = scorer.compare(first, second, metric, None)
+            if compared is None:
+                return
+            yield (a, b), compared.difference
 
 
 def _rank(

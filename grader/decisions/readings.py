@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from grader.results import is_same
-from grader.scorers.capabilities import Compares
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 def careful_minus_official(report: Report) -> dict[str, Difference]:
     """Return the difference of each overall metric that is not the same in both readings."""
-    scorer = Compares.of(scorer_of(report))
+    scorer = scorer_of(report)
     sides = Side(report, "official"), Side(report, "careful")
     found = {}
     for name, (official, careful) in report.overall().items():
         if official is None or careful is None or official.value is None or careful.value is None:
             continue
-        if not is_same(official, careful) and scorer.is_compared(name, report):
-            try:
-                found[name] = scorer.compare(*sides, name).difference
-            except NothingPairedError:
-                continue
+        if is_same(official, careful):
+            continue
+        with suppress(NothingPairedError):
+            if (compared := scorer.compare(*sides, name)) is not None:
+                found[name] = compared.difference
     return found
 
 

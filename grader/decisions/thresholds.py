@@ -12,7 +12,6 @@ import msgspec
 from grader.errors import UsageError
 from grader.results import labels_of
 from grader.scorers import aggregates
-from grader.scorers.capabilities import KnowsMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,10 +93,10 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
 
     Nothing is checked if the scorer does not know its metrics before scoring.
     """
-    own = KnowsMetrics.of(scorer).metric_names(run)
+    own = scorer.metric_names(run)
     if not own:
         return
-    names = aggregates.names(run, own)
+    names = aggregates.names(run.benchmark, own)
     groups: dict[str, None] = {}
     if any(line.group is not None for line in lines):
         groups = dict.fromkeys(label for task in run.tasks.values() for label in labels_of(task.groups))
@@ -106,7 +105,7 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
         _check_name(option, line.name, names, scorer, run)
         if line.group is not None and line.group not in groups:
             raise UsageError(f"{option}: {no_group(line.name, line.group, sorted(groups))}{_meant(line.group, groups)}")
-        if line.value < 0 and line.name not in KnowsMetrics.of(scorer).signed_metrics:
+        if line.value < 0 and line.name not in scorer.signed_metrics:
             raise UsageError(f"{option}={line.value:.10g}: {line.name} is never below 0, so this gate is always met.")
     for drop in drops:
         if drop.name is not None:
@@ -115,7 +114,7 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
 
 def _check_name(option: str, name: str, names: list[str], scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
     if name not in names:
-        hint = KnowsMetrics.of(scorer).why_not(name, run) or _meant(name, names)
+        hint = scorer.without_metric(name, run) or _meant(name, names)
         raise UsageError(f"{option}: this run has no metric {name!r}; it has {', '.join(names)}.{hint}")
 
 

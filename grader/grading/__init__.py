@@ -13,7 +13,6 @@ from grader.observer import Silent
 from grader.predictions.record import counted
 from grader.results.outputs import stem_in
 from grader.scorers.aggregates import with_sets
-from grader.scorers.capabilities import HasOwnFile, RunsPrograms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +48,7 @@ def grade(
     stem = stem_in(run.options.output_dir, file.path, inputs.part)
     if outputs is not None:
         replies = run.options.judge_model or run.options.judge_replies or file.judge_replies
-        own_file = HasOwnFile.of(setup.scorer).own_file
+        own_file = setup.scorer.own_file
         outputs.claim(stem, file.name.rpartition("/")[2], judged=bool(replies), own_file=own_file)
     if before is not None:
         before(setup.scorer, run)
@@ -67,5 +66,5 @@ def check(source: Source, options: Options) -> list[str]:
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
     units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
-    outside = RunsPrograms.of(inputs.setup.scorer).outside_careful(inputs.run)
+    outside = inputs.setup.scorer.outside_careful(inputs.run)
     return [summary, *file.warnings, *inputs.notes, *outside]

@@ -17,7 +17,6 @@ from grader.predictions.select import fingerprint
 from grader.results import Provenance, Report
 from grader.results.file import read_report
 from grader.results.outputs import beside, results_path, stem_in
-from grader.scorers.capabilities import HasOptions, HasOwnFile
 from grader.scorers.interface import Earlier
 from grader.scorers.registry import fact_types
 
@@ -44,8 +43,8 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     if report is not None:
         rows = _checked(path, setup, report, rows, every_column=every_column)
     if outputs is not None:
-        outputs.claim(target, path.name, judged=True, own_file=HasOwnFile.of(setup.scorer).own_file)
-    scored = HasOptions.of(setup.scorer).rescore(
+        outputs.claim(target, path.name, judged=True, own_file=setup.scorer.own_file)
+    scored = setup.scorer.rescore(
         Earlier(
             benchmark=setup.declared,
             split=setup.split,
@@ -117,7 +116,7 @@ def _earlier_report(stem: Path, setup: Setup) -> Report | None:
 
 def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
     """Return the digest of the predictions in a scorer's own file: beside the prediction file, or this file itself."""
-    own = beside(stem, HasOwnFile.of(scorer).own_file)
+    own = beside(stem, scorer.own_file)
     records = read_predictions(own if own.is_file() else path).records
     return fingerprint({record.qid: record.predictions for record in records})
 

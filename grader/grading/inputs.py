@@ -24,7 +24,6 @@ from grader.predictions.joining import read_files
 from grader.predictions.select import part_of, positioned, select
 from grader.results import Part
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import HasOptions, HasOwnData, HasUnits
 from grader.scorers.interface import AnyRun, Run
 from grader.scorers.lookalikes import hinting
 from grader.scorers.registry import AnyScorer
@@ -76,7 +75,7 @@ def choose(options: Options) -> Setup:
 def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
     """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
     for name in NOT_EVERY_SCORERS:
-        if getattr(options, name) and name not in HasOptions.of(scorer).options:
+        if getattr(options, name) and name not in scorer.options:
             spelled = "-k" if name == "k" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 
@@ -120,15 +119,15 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         scored = rows.scored()
         found = tasks_of(scorer, declared, setup.split, scored)
         file = positioned(file, found)
-        tasks, made = HasUnits.of(scorer).complete(declared, found, [record.qid for record in file.records])
+        tasks, made = scorer.complete(declared, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
-        said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, declared, rows.origin, scorer)
+        said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
         predictions, notes = select(
             tasks,
             file,
             options,
             declared.unit,
-            whole_units=isinstance(scorer, HasUnits),
+            whole_units=scorer.has_units,
             date=declared.columns.date,
             versions=declared.other_versions,
         )
@@ -143,7 +142,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         observer=observer,
         oddities=outcomes.find(tasks, predictions, file),
     )
-    notes = [*notes, *HasOwnData.of(scorer).notes(declared, scored), *made, *said, *_absent_columns(declared, rows)]
+    notes = [*notes, *scorer.data_notes(declared, scored), *made, *said, *_absent_columns(declared, rows)]
     return Inputs(setup=setup, run=run, rows=rows, part=part_of(predictions, tasks), notes=notes)
 
 
@@ -157,7 +156,7 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     is_own = options.data is not None and file.path is not None and real(options.data) == real(file.path)
     is_here = place.data or place.hub or download.kept(declared, setup.split)
     if is_own or (options.data is None and not is_here):
-        carried = HasOwnData.of(scorer).carried(file, declared)
+        carried = scorer.own_rows(declared, setup.split, file)
         if carried is not None:
             return carried
     if is_own and not formats.named(file.format).is_data:
@@ -165,23 +164,21 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     try:
         return setup.rows(ALL if every_column else None)
     except DataUnavailableError:
-        carried = None if options.data is not None else HasOwnData.of(scorer).carried(file, declared)
+        carried = None if options.data is not None else scorer.own_rows(declared, setup.split, file)
         if carried is None:
             raise
         return carried
 
 
-def _check_evidence(
-    tasks: Mapping[str, Task], file: PredictionFile, declared: Benchmark, origin: str, scorer: AnyScorer
-) -> list[str]:
+def _check_evidence(tasks: Mapping[str, Task], file: PredictionFile, origin: str, setup: Setup) -> list[str]:
     """Return a note on the rows that differ from the data. Raises InputError if most do.
 
     The error says so if the file has all that its tasks need.
     """
     try:
-        return check_evidence(tasks, file, declared, origin)
+        return check_evidence(tasks, file, setup.declared, origin)
     except InputError as error:
-        if file.path is None or HasOwnData.of(scorer).carried(file, declared) is None:
+        if file.path is None or setup.scorer.own_rows(setup.declared, setup.split, file) is None:
             raise
         own = f"The file has the questions and gold answers of its tasks, so it can be its own data: --data {file.path}"
         raise InputError([f"{problem} {own}" for problem in error.problems]) from None

@@ -20,7 +20,6 @@ from grader.results import Note, Provenance, Report, count_unscored
 from grader.results.file import encode_report
 from grader.results.outputs import results_path
 from grader.scorers import aggregates
-from grader.scorers.capabilities import HasOptions
 from grader.scorers.means import METHOD
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) 
     number = sum(sample.careful.rule_name in scorer.words.unread for sample in samples)
     if not number:
         return []
-    advised = not has_judge and "judge_model" in HasOptions.of(scorer).options
+    advised = not has_judge and "judge_model" in scorer.options
     advice = " A judge model can read prose: name one with `--judge-model`." if advised else ""
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
@@ -121,5 +120,6 @@ def completed(report: Report, scored: Scored, setup: Setup, notes: list[Note]) -
         provenance=msgspec.structs.replace(report.provenance, settings=msgspec.to_builtins(declared.settings)),
         notes=notes,
     )
-    metrics = aggregates.metrics(setup.scorer, report, scored.metrics)
+    own = setup.scorer.metrics(report) if scored.metrics is None else scored.metrics
+    metrics = aggregates.metrics(report, own)
     return msgspec.structs.replace(report, metrics=metrics)

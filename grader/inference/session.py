@@ -26,7 +26,6 @@ from grader.models.prompt import Asking, load_template
 from grader.options import Options
 from grader.predictions.record import counted
 from grader.predictions.select import chosen as chosen_tasks
-from grader.scorers.capabilities import HasPrompts, HasUnits
 from grader.scorers.rows import tasks_of
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from grader.inference.dry_run import DryRun
     from grader.models.prompt import Sampling
     from grader.observer import Observer
+    from grader.scorers.registry import AnyScorer
 
 
 _SHARED = ("benchmark", "split", "protocol", "data", "limit", "ids", "since", "until")
@@ -69,14 +69,13 @@ def prepare(options: InferOptions) -> Prepared:
     declared, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
     check_questions(rows, declared)
-    tasks = HasUnits.of(scorer).tasks_to_ask(declared, tasks_of(scorer, declared, split, rows))
-    asks = HasPrompts.of(scorer)
-    asking = _asking(options, asks, protocol, declared, split)
+    tasks, _ = scorer.complete(declared, tasks_of(scorer, declared, split, rows), None)
+    asking = _asking(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
-    chosen = _chosen(options, msgspec.structs.replace(asks.usual_sampling, **declared.inference.given()))
-    plan = conversations.make(tasks, lambda task: asks.turns(declared, task, asking), pictures.read, chosen)
+    chosen = _chosen(options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.given()))
+    plan = conversations.make(tasks, lambda task: scorer.turns(declared, task, asking), pictures.read, chosen)
     date = declared.columns.date
-    wanted = chosen_tasks(tasks, setup.options, declared.unit, whole_units=isinstance(scorer, HasUnits), date=date)
+    wanted = chosen_tasks(tasks, setup.options, declared.unit, whole_units=scorer.has_units, date=date)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
@@ -158,18 +157,18 @@ def _check_output(options: InferOptions) -> None:
         )
 
 
-def _asking(options: InferOptions, asks: HasPrompts, protocol: str, declared: Benchmark, split: str) -> Asking:
-    if options.mode and options.mode not in asks.modes:
-        known = f"it has {', '.join(asks.modes)}" if asks.modes else "it has no modes"
+def _asking(options: InferOptions, scorer: AnyScorer, protocol: str, declared: Benchmark, split: str) -> Asking:
+    if options.mode and options.mode not in scorer.modes:
+        known = f"it has {', '.join(scorer.modes)}" if scorer.modes else "it has no modes"
         raise UsageError(f"--mode {options.mode}: not a mode of {declared.id}; {known}.")
-    shown = asks.demonstrations(declared, split, options.data) if options.shots else {}
-    if options.shots and not shown:
+    if options.shots and "shots" not in scorer.options:
         raise UsageError(f"--shots: {declared.id} has no demonstrations.")
     return Asking(
         protocol=protocol,
-        mode=options.mode or next(iter(asks.modes), ""),
+        mode=options.mode or next(iter(scorer.modes), ""),
         shots=options.shots,
-        demonstrations=shown,
+        split=split,
+        data=options.data,
         template=load_template(options.prompt) if options.prompt is not None else None,
         template_name=str(options.prompt or ""),
     )

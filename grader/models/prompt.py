@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from grader.errors import InputError
 from grader.files.given import read_given
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 IMAGE = "\x00image\x00"
 """Marks the position of an image in a text; without it, the image is before the text."""
@@ -59,8 +57,9 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     """One of the scorer's modes; empty: the first one."""
     shots: int = 0
     """Number of demonstrations in the prompt."""
-    demonstrations: Mapping[str, list[Mapping[str, Any]]] = {}
-    """Subject -> demonstrations, if `shots` is not 0."""
+    split: str = ""
+    data: Path | None = None
+    """The path of `--data`."""
     template: str | None = None
     """A jinja2 template that replaces the scorer's prompt."""
     template_name: str = ""

@@ -21,7 +21,6 @@ from grader.pool.starting import START_SECONDS, connect, connected, wait_until_e
 from grader.results import Outcome
 from grader.sandbox import channel
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import RunsPrograms
 
 if TYPE_CHECKING:
     import socket
@@ -133,7 +132,7 @@ class Pool:
 
     def _runs_programs(self) -> bool:
         declared = declarations.load(self._settings.options.benchmark)
-        return isinstance(registry.scorer(declared.scoring), RunsPrograms)
+        return registry.scorer(declared.scoring).runs_programs
 
     def grade_samples(
         self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None

@@ -14,7 +14,6 @@ from grader.grading.inputs import choose, load_tasks
 from grader.observer import Silent
 from grader.pool import messages
 from grader.pool.exchange import name_of
-from grader.scorers.capabilities import HasUnits, RunsPrograms
 from grader.scorers.interface import Run
 from grader.scorers.one_by_one import NO_FILE, Scoring
 
@@ -96,7 +95,7 @@ class Book:
         """Return the name of a task with other limits."""
         name = f"{base} {sorted(limits.items())}"
         if name not in self._sizes:
-            task = RunsPrograms.of(self._scorer).limited(self._tasks[base], limits)
+            task = self._tasks[base].limited(limits)
             self._add(name, task, self._sizes.get(base, 1 << 10))
         self._touch(name)
         return name
@@ -124,7 +123,7 @@ class Samples:
         setup = choose(options)
         declared, scorer = setup.declared, setup.scorer
         loaded = {} if _is_without_data(setup) else load_tasks(setup)
-        tasks = dict(HasUnits.of(scorer).tasks_to_ask(declared, loaded)) if loaded else {}
+        tasks = dict(scorer.complete(declared, loaded, None)[0]) if loaded else {}
         run: Run[Any, Any] = Run(
             benchmark=declared,
             split=setup.split,
@@ -135,7 +134,7 @@ class Samples:
             options=options,
             observer=Silent(),
         )
-        self._scorer: SampleScorer = RunsPrograms.of(scorer).sample_scorer(run) or Scoring(scorer, run)
+        self._scorer: SampleScorer = scorer.sample_scorer(run) or Scoring(scorer, run)
         self._book = Book(declared, scorer, run.split, tasks)
         self._book.on_forget = self._scorer.forget
         self.benchmark = declared.id

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from grader.reports.why import outcome
 from grader.results import by_observation, by_task
-from grader.scorers.capabilities import HasUnits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,5 +55,5 @@ class Findings:
     @property
     def items(self) -> dict[str, list[SampleResult]]:
         """Name of an item -> its samples. An item is a task, or several tasks that are judged together, as one unit."""
-        group = by_observation if isinstance(self.scorer, HasUnits) else by_task
+        group = by_observation if self.scorer.has_units else by_task
         return group(self.report.samples)

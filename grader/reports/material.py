@@ -22,7 +22,6 @@ from grader.reports.questions import Gap, Shown, gather
 from grader.results.outputs import beside as file_beside
 from grader.results.outputs import stem_of
 from grader.scorers import declarations
-from grader.scorers.capabilities import HasOwnFile, RunsPrograms
 from grader.scorers.interface import OwnFile, Program
 from grader.scorers.registry import scorer_of
 
@@ -68,7 +67,7 @@ def beside(results: Path, report: Report) -> Files:
     """Return the files that a run wrote beside its results. Raises UsageError."""
     name = report.provenance.predictions
     named = results.parent / Path(name).name if Path(name).name else None
-    ending = HasOwnFile.of(scorer_of(report)).own_file
+    ending = scorer_of(report).own_file
     # A run of a part has its own files beside the same predictions. For renamed results, use the predictions' name.
     stem = results.with_name(results.stem.removesuffix("_results"))
     if named is not None and ending and not file_beside(stem, ending).is_file():
@@ -101,7 +100,7 @@ class Sources:
 
     def load(self, report: Report) -> Material:
         """Collect the material of the run's report."""
-        ending = HasOwnFile.of(scorer_of(report)).own_file
+        ending = scorer_of(report).own_file
         own = file_beside(self.stem, ending) if ending and self.stem is not None else None
         there = own if own is not None and own.is_file() else None
         found = load(report, self.predictions, self.data, there, benchmark=self.declared, rows=self.rows)
@@ -130,7 +129,7 @@ def load(
     declared = benchmark if isinstance(benchmark, Benchmark) else _declared(report, benchmark, gaps)
     file = _file(report, predictions, gaps) if report.samples else None
     texts = _texts(file)
-    own_file = _own_file(report, scorer, own, texts, gaps) if isinstance(scorer, RunsPrograms) else OwnFile()
+    own_file = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
     if file is None and own_file.predictions and own is not None and _verified(report, own_file.predictions):
         texts = own_file.predictions
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
@@ -139,7 +138,7 @@ def load(
         shown = gather(report, declared, file, data, gaps, rows=rows, folders=folders)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(
-        runs_programs=isinstance(scorer, RunsPrograms),
+        runs_programs=scorer.runs_programs,
         unit=declared.unit if declared is not None else "item",
         **msgspec.structs.asdict(shown),
         predictions={qid: texts[qid] for qid in wanted if qid in texts},
@@ -238,7 +237,7 @@ def _own_file(
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return OwnFile()
-    read = HasOwnFile.of(scorer).read_own_file(report, path)
+    read = scorer.read_own_file(report, path)
     if not read.problem and any(read.predictions.get(qid, text) != text for qid, text in texts.items()):
         read = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if read.problem:

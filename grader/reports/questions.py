@@ -16,7 +16,6 @@ from grader.data.images import Images, Picture, folder_of
 from grader.data.load import ALL, offline
 from grader.errors import DataUnavailableError, GradeError, first_line
 from grader.predictions.record import counted
-from grader.scorers.capabilities import HasOwnData, HasUnits
 from grader.scorers.registry import scorer_of
 from grader.scorers.rows import rows_of, tasks_of
 from grader.task import Task
@@ -87,7 +86,7 @@ def gather(
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
             return Shown()
         predicted = [record.qid for record in file.records] if file else []
-        tasks, _ = HasUnits.of(scorer).complete(declared, tasks_of(scorer, declared, report.split, rows), predicted)
+        tasks, _ = scorer.complete(declared, tasks_of(scorer, declared, report.split, rows), predicted)
     except DataUnavailableError:
         changed = next((path for path in _places(report, folders)), None)
         also = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
@@ -137,7 +136,7 @@ def _rows(
 ) -> Rows:
     """Read the rows as grading does, but with every column."""
     if given is None and file is not None:
-        carried = HasOwnData.of(scorer).carried(file, declared) if report.provenance.data_is_carried else None
+        carried = scorer.own_rows(declared, report.split, file) if report.provenance.data_is_carried else None
         if carried is not None:
             return carried
     from_hub = given is None and bool(declared.splits[report.split].hub)

@@ -385,6 +385,11 @@ def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResu
     return grouped(samples, lambda sample: sample.cluster)
 
 
+def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:
+    """Return the samples of each observation, of those in a group (`field=value`; None: all samples)."""
+    return by_observation(sample for sample in report.samples if group is None or group in sample.labels())
+
+
 def by_task(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
     """Return the samples of each task, in their order."""
     return grouped(samples, lambda sample: sample.qid)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.errors import UsageError
-from grader.results import READINGS, Aggregation, by_group, by_observation, by_round, grouped
-from grader.scorers.interface import in_group
+from grader.results import READINGS, Aggregation, by_group, by_observation, by_round, grouped, in_group
 from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_group, of_judged
 from grader.scorers.oddities import FILTER
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from grader.benchmark import Benchmark
     from grader.results import Metric, Reading, ReadingName, Report, SampleResult
-    from grader.scorers.interface import AnyRun, Observe
-    from grader.scorers.registry import AnyScorer
+    from grader.scorers.means import Observe
     from grader.task import Task
 
 MACRO, F1 = "macro_accuracy", "f1"
@@ -53,16 +51,14 @@ def problem(declared: Benchmark) -> str:
     return ""
 
 
-def names(run: AnyRun, own: Sequence[str]) -> list[str]:
+def names(declared: Benchmark, own: Sequence[str]) -> list[str]:
     """Return the names of all metrics of a run whose scorer has its own ones."""
-    declared = run.benchmark
     first = [_main_name(of(declared, ()))] if declared.levels or declared.f1_of else []
     return [*first, *own, *(f"{name}_accuracy" for name in declared.together)]
 
 
-def metrics(scorer: AnyScorer, report: Report, own: list[Metric] | None = None) -> list[Metric]:
-    """Return the metrics of a report: those that its declaration asks for, and the scorer's `own` ones."""
-    own = scorer.metrics(report) if own is None else own
+def metrics(report: Report, own: list[Metric]) -> list[Metric]:
+    """Return the metrics of a report: those that its declaration asks for, and its scorer's `own` ones."""
     if not report.samples:
         return own
     rows = [] if _main_name(report.aggregation) == "" else _main_rows(report)
@@ -331,9 +327,9 @@ def observe_several(name: str) -> Observe | None:
     return value
 
 
-def check_k(run: AnyRun) -> None:
+def check_k(predictions: Mapping[str, list[str]], ks: Sequence[int]) -> None:
     """Raise UsageError for a k that a task has too few samples for."""
-    fewest = min((len(texts) for texts in run.predictions.values() if texts), default=0)
-    for k in run.options.k:
+    fewest = min((len(texts) for texts in predictions.values() if texts), default=0)
+    for k in ks:
         if k > fewest:
             raise UsageError(f"-k {k}: pass@{k} needs at least {k} samples of every task, and one has only {fewest}.")

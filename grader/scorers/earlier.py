@@ -38,7 +38,7 @@ def read_report(path: Path) -> Report:
 
 def _differences(report: Report) -> Iterator[str]:
     """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
-    found = {_key(metric): metric for metric in aggregates.metrics(scorer_of(report), report)}
+    found = {_key(metric): metric for metric in aggregates.metrics(report, scorer_of(report).metrics(report))}
     rows: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
     have = {key for key, _ in rows}
     for key, given in [*rows, *((key, None) for key in found if key not in have)]:

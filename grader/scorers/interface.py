@@ -1,22 +1,23 @@
 """The interface of scorers. A scorer is one way of judging predictions of tasks.
 
 A scorer turns rows into tasks, predictions into samples with two readings, and samples into metrics; a report shows its
-tasks as they are. No code outside `grader.scorers` depends on which scorer it uses. To add one, subclass `Scorer`, with
-what it needs of `capabilities.py`, and register it: in `registry.py`, or in another package as an entry point of the
-group `grade.scorers`.
+tasks as they are. No code outside `grader.scorers` depends on which scorer it uses. To add one, subclass `Scorer`
+and register it: in `registry.py`, or in another package as an entry point of the group `grade.scorers`; all that it
+needs can be imported from here.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from grader.benchmark import Benchmark
-from grader.errors import UsageError
+from grader.benchmark import Benchmark, Columns, Protocol, Settings
+from grader.errors import InputError, UsageError
+from grader.models.prompt import Asking, Sampling, Turn
 from grader.observer import Observer
 from grader.options import Options
 from grader.predictions.file import PredictionFile
@@ -33,18 +34,67 @@ from grader.results import (
     Report,
     SampleResult,
     SandboxProvenance,
-    by_observation,
+    facts_as,
+    in_group,
 )
-from grader.task import Task
+from grader.scorers import aggregates
+from grader.scorers.means import Observe, each_task, mean_credit, metric_rows
+from grader.scorers.oddities import marked
+from grader.scorers.pairing import Compared, Side, paired
+from grader.scorers.prompting import from_template, prompt_values
+from grader.task import Block, Task
 
 if TYPE_CHECKING:
     from grader.data.tables import Rows
+    from grader.scorers.asking import SampleScorer
+
+__all__ = [
+    "Asking",
+    "Benchmark",
+    "Block",
+    "Columns",
+    "Compared",
+    "CurveBlock",
+    "Earlier",
+    "Facts",
+    "InputError",
+    "Marks",
+    "Metric",
+    "Note",
+    "Observe",
+    "Outcome",
+    "OwnFile",
+    "Program",
+    "Protocol",
+    "Reading",
+    "Report",
+    "Run",
+    "SampleResult",
+    "Sampling",
+    "Scored",
+    "Scorer",
+    "Settings",
+    "Side",
+    "Summary",
+    "TableBlock",
+    "Task",
+    "Turn",
+    "UsageError",
+    "Words",
+    "each_task",
+    "facts_as",
+    "from_template",
+    "in_group",
+    "marked",
+    "mean_credit",
+    "metric_rows",
+    "missing_reading",
+    "named",
+    "prompt_values",
+]
 
 B = TypeVar("B", bound=Benchmark)
 T = TypeVar("T", bound=Task)
-
-Observe = Callable[[Sequence[SampleResult], ReadingName], float | None]
-"""Return the credit of one observation's samples, in [0, 1]; None if it is unscored."""
 
 
 class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
@@ -151,6 +201,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     lines: list[str] = []
     """For the terminal."""
+    made: dict[str, Any] = {}
+    """Shown under "How it was made", in addition to the provenance."""
     tables: list[TableBlock] = []
     curve: CurveBlock | None = None
 
@@ -167,6 +219,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
     official: list[tuple[str, str | bool | None]] = []
     """(Name, value) pairs that the official reading found; None: not judged."""
     careful: list[tuple[str, str | bool | None]] = []
+    unit: Mapping[ReadingName, Outcome] = {}
+    """Reading -> outcome of the sample's unit in this round, if several tasks are judged together."""
     failed_test: str = ""
     """The source of the test that failed in the official run."""
     failed_line: int | None = None
@@ -207,7 +261,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
 class Scorer(ABC, Generic[B, T]):
     """One way of judging predictions of tasks. A scorer has no state: all it needs is passed to it.
 
-    What only some scorers can do is in `capabilities.py`: a class for each, to inherit from beside this one.
+    It must have a `declaration`, `tasks`, `score` and `metrics`; all else has a default.
     """
 
     declaration: type[B]
@@ -217,6 +271,22 @@ class Scorer(ABC, Generic[B, T]):
     run_facts: ClassVar[type[Facts]] = Facts
     """The type of what it keeps about a run (`Scored.facts`)."""
     words: ClassVar[Words] = Words()
+    options: ClassVar[frozenset[str]] = frozenset()
+    """The options that it accepts and not every scorer does: fields of `Options`, or `shots`."""
+    modes: ClassVar[Mapping[str, str]] = {}
+    """Ways to ask a model about a task: name -> description; the first is the default."""
+    usual_sampling: ClassVar[Sampling] = Sampling()
+    """The sampling settings of the official runs, unless the declaration gives others."""
+    signed_metrics: ClassVar[frozenset[str]] = frozenset()
+    """The metrics that can be below 0."""
+    own_file: ClassVar[str] = ""
+    """Ending of the file that it writes beside the results (`Scored.write_own`); empty: none."""
+    has_units: ClassVar[bool] = False
+    """Whether several tasks are judged together: `--id`, `--limit` and reports treat them as one item."""
+    runs_programs: ClassVar[bool] = False
+    """Whether predictions become programs that are executed."""
+
+    # --- data -----------------------------------------------------------------------------------------------------
 
     def check_declaration(self, declared: B) -> str:
         """Return what is wrong with a declaration; empty if it is valid."""
@@ -226,45 +296,136 @@ class Scorer(ABC, Generic[B, T]):
         """Return the columns that scoring reads; None: all but the image."""
         return None
 
+    def own_rows(self, declared: B, split: str, source: Path | PredictionFile | None) -> Rows | None:
+        """Load rows in a form that only this scorer reads; None: it has none.
+
+        `source`: the path of `--data`; a prediction file that may carry rows; None: the declared data. Raises
+        InputError, UsageError, DataUnavailableError.
+        """
+        return None
+
     @abstractmethod
     def tasks(self, declared: B, split: str, rows: Rows) -> dict[str, T]:
         """Turn rows into tasks by id; raises InputError with every problem."""
+
+    def complete(
+        self, declared: B, tasks: dict[str, T], predicted: Iterable[str] | None
+    ) -> tuple[dict[str, T], list[str]]:
+        """Return the tasks with those that are missing in the data, and notes on them.
+
+        `predicted`: the ids that have predictions; None: add all tasks that a model can be asked about.
+        """
+        return tasks, []
+
+    def data_notes(self, declared: B, rows: Rows) -> list[str]:
+        """Return what a reader of the report must know about the data."""
+        return []
+
+    def turns(self, declared: B, task: T, asking: Asking) -> Sequence[Turn]:
+        """Return the requests with which a model is asked about a task; raises UsageError, InputError.
+
+        Without an own prompt, the benchmark or the user must give a template.
+        """
+        if asking.template is None and not declared.inference.prompt:
+            raise UsageError(
+                f"{declared.id} has no prompt for its tasks: add one under [inference] in its "
+                "benchmark.toml, or give a template with --prompt FILE."
+            )
+        return [from_template(declared, asking, Turn(text=lambda _: ""), prompt_values(declared, task))]
+
+    # --- scoring --------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def score(self, run: Run[B, T]) -> Scored:
         """Judge the predictions of a run; raises a GradeError."""
 
+    def rescore(self, earlier: Earlier[B]) -> Scored:
+        """Score an earlier run again, with the options given now; raises UsageError, InputError."""
+        report = earlier.existing()
+        if not report.samples:
+            raise UsageError(
+                f"--score-only: the data of {earlier.split} has no answers, so there is nothing to score again."
+            )
+        return Scored(samples=report.samples)
+
+    def sample_scorer(self, run: Run[B, T]) -> SampleScorer | None:
+        """Return a scorer of single samples, call by call; None: `score` can be used for that.
+
+        `run` has all tasks and no predictions.
+        """
+        return None
+
+    def outside_careful(self, run: Run[B, T]) -> list[str]:
+        """Return notes on the run's tasks that the careful reading does not judge, whatever is predicted."""
+        return []
+
+    def references(self, declared: B, tasks: Mapping[str, T]) -> dict[str, str]:
+        """Return task id -> a prediction that is its reference solution; the tasks have all columns."""
+        return {}
+
+    # --- metrics --------------------------------------------------------------------------------------------------
+
     @abstractmethod
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give; a file with other metrics is refused when it is read."""
+
+    def metric_names(self, run: Run[B, T]) -> Sequence[str]:
+        """Return the metrics that a run will have, before it is scored; empty: unknown."""
+        return ()
+
+    def without_metric(self, name: str, of: Run[B, T] | Report) -> str:
+        """Return why a run or a report does not have a metric, or how to get it, after a space; empty if unknown."""
+        return ""
+
+    def would_have(self, report: Report, name: str, group: str | None) -> bool:
+        """Whether a report would have this metric if all its samples had been scored."""
+        return report.metric(name) is not None or report.metric(name, "careful") is not None
+
+    def observe(self, name: str) -> Observe | None:
+        """Return the function that gives an observation's value in a metric; None: the metric is not a mean."""
+        return mean_credit if name == "accuracy" else None
+
+    def observations(
+        self, report: Report, name: str, reading: ReadingName, group: str | None = None
+    ) -> dict[str, float | None] | None:
+        """Return the value of each observation, in [0, 1] and in the report's order; None if it is unscored.
+
+        None instead of all of them for a metric that is not a mean of observations.
+        """
+        macro = aggregates.macro_values(name, report, reading, group)
+        if macro is not None:
+            return {**macro}
+        observe = self.observe(name)
+        if observe is None:
+            return None
+        return {unit: observe(members, reading) for unit, members in in_group(report, group).items()}
+
+    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared | None:
+        """Compare one metric that both sides have; None: a difference in this metric cannot be tested.
+
+        Raises NothingPairedError if the sides share no observation.
+        """
+        first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))
+        return None if first is None or second is None else paired(first, second, after, name, group)
+
+    # --- reports --------------------------------------------------------------------------------------------------
 
     def summary(self, report: Report) -> Summary:
         """Return what reports show of a whole run in addition to its metrics; InputError for a damaged report."""
         return Summary()
 
-    def made_with(self, report: Report) -> dict[str, Any]:
-        """Return what reports show under "How it was made" in addition to the provenance."""
-        return {}
-
     def marks(self, sample: SampleResult) -> Marks:
-        """Return what reports show of a sample in addition to its readings; raises InputError for a damaged report."""
+        """Return what reports show of a sample in addition to its readings."""
         return Marks()
+
+    def read_own_file(self, report: Report, path: Path) -> OwnFile:
+        """Read the scorer's own file of a run."""
+        return OwnFile()
 
 
 def named(*columns: str | None) -> list[str]:
     """Return the columns that have a name, each once."""
     return list(dict.fromkeys(filter(None, columns)))
-
-
-def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:
-    """Return the samples of each observation, of those in a group (`field=value`; None: all samples)."""
-    return by_observation(sample for sample in report.samples if group is None or group in sample.labels())
-
-
-def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    """Return the mean credit of the scored samples; None if none is scored."""
-    credits_ = [r.points for s in members if (r := s.reading(reading)).is_scored]
-    return sum(credits_) / len(credits_) if credits_ else None
 
 
 MISSING_RULE = "missing"

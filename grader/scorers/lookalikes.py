@@ -14,7 +14,6 @@ import msgspec
 from grader.data.load import column_names
 from grader.errors import DataUnavailableError, GradeError, InputError
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import HasOwnData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +108,7 @@ def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
         return set(column_names(data))
     for one in benchmarks:
         with contextlib.suppress(GradeError, OSError, ValueError):
-            rows = HasOwnData.of(registry.scorer(one.scoring)).own_rows(one, one.default_split, data)
+            rows = registry.scorer(one.scoring).own_rows(one, one.default_split, data)
             if rows is not None and rows.rows:
                 return set(rows.rows[0])
     return set()

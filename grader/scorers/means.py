@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,16 +18,17 @@ from grader.results import (
     by_group,
     by_round,
     by_task,
+    in_group,
 )
-from grader.scorers.interface import in_group
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from grader.results import Report
-    from grader.scorers.interface import Observe
 
+Observe = Callable[[Sequence[SampleResult], ReadingName], float | None]
+"""Return the credit of one observation's samples, in [0, 1]; None if it is unscored."""
 METHOD = IntervalMethod(
     level=95,
     proportions="Wilson score",
@@ -42,6 +44,12 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     cluster: str = ""
     """Observations of one cluster are not independent of each other (a family of tasks); empty: independent."""
+
+
+def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+    """Return the mean credit of the scored samples; None if none is scored."""
+    credits_ = [r.points for s in members if (r := s.reading(reading)).is_scored]
+    return sum(credits_) / len(credits_) if credits_ else None
 
 
 def metric_rows(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from grader.errors import UsageError
 from grader.results import ReadingName, Report
-from grader.statistics.paired import LEVEL, Difference
+from grader.statistics.paired import LEVEL, Difference, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class NothingPairedError(UsageError):
@@ -48,3 +51,25 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     def is_significant(self) -> bool:
         """Whether the difference is significant."""
         return self.p_value < LEVEL
+
+
+def paired(
+    before: Mapping[str, float | None], after: Mapping[str, float | None], side: Side, name: str, group: str | None
+) -> Compared:
+    """Compare a metric, a mean over the observations that both sides have; raises NothingPairedError.
+
+    `side` is the second one.
+    """
+    pairs = {item: (a, b) for item, a in before.items() if a is not None and (b := after.get(item)) is not None}
+    if not pairs:
+        raise NothingPairedError
+    families = {sample.cluster: sample.independent_unit for sample in side.report.samples}
+    first, second = zip(*pairs.values(), strict=True)
+    return Compared(
+        name=name,
+        reading=side.reading,
+        group=group,
+        before=100 * sum(first) / len(pairs),
+        after=100 * sum(second) / len(pairs),
+        difference=difference(first, second, [families[item] for item in pairs]),
+    )

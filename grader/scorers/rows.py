@@ -11,7 +11,6 @@ from grader.data.load import load
 from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import quoted, shown
-from grader.scorers.capabilities import HasOwnData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +33,7 @@ def rows_of(
     wanted: ColumnSet | None = None,
 ) -> Rows:
     """Load the rows of a split. Raises the same errors as `load`."""
-    rows = HasOwnData.of(scorer).own_rows(benchmark, split, given)
+    rows = scorer.own_rows(benchmark, split, given)
     if rows is not None:
         return rows
     columns = scorer.columns(benchmark, split)

@@ -16,7 +16,6 @@ from grader.data.download import Source, download, fetch
 from grader.errors import DataUnavailableError
 from grader.observer import Silent
 from grader.scorers import declarations, registry
-from grader.scorers.capabilities import HasOwnData
 
 TABLE = b"index\tquestion\tA\tB\tanswer\n1\tWhich?\tred\tblue\tB\n"
 LARGE = bytes(range(256)) * 4096 * 3
@@ -192,7 +191,7 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
         f'[splits.test]\nfiles_url = "{server.url}/data/"\n[splits.test.files]\n{listed}'
     )
     declared = declarations.load(str(tmp_path))
-    scorer = HasOwnData.of(registry.scorer("mr_score"))
+    scorer = registry.scorer("mr_score")
     with pytest.raises(DataUnavailableError, match="grade fetch own"):
         scorer.own_rows(declared, "test", None)
     folder = downloading.fetch(declared, "test", Silent())

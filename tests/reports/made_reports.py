@@ -19,6 +19,7 @@ from grader.results import (
     UnscoredCounts,
 )
 from grader.scorers.choice.scorer import MultipleChoice
+from grader.scorers.interface import Summary
 from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
 from tests.made_runs import BENCHMARKS, SAMPLES, of_sample
 
@@ -136,8 +137,8 @@ def hostile_report(text: str) -> Report:
 class ManyFacts(MultipleChoice):
     """A scorer that keeps a hundred facts of a run, each of them the report's first note."""
 
-    def made_with(self, report: Report) -> dict[str, Any]:
-        return {f"{n}{report.notes[0].text}": report.notes[0].text for n in range(100)}
+    def summary(self, report: Report) -> Summary:
+        return Summary(made={f"{n}{report.notes[0].text}": report.notes[0].text for n in range(100)})
 
 
 def hostile_gates(text: str) -> list[GateResult]:

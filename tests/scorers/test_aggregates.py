@@ -14,7 +14,6 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Aggregation, Metric, Report
 from grader.scorers import aggregates
-from grader.scorers.capabilities import Compares
 from grader.scorers.registry import scorer_of
 from tests.made_runs import choice, report, sample, tasks
 
@@ -135,9 +134,7 @@ def test_programs_have_sets_and_means_too() -> None:
             "groups": {"area": labels[one.qid]}, "together": {"family": labels[one.qid]}}) for one in made.samples],
         scorer="execution", benchmark="humaneval-v", aggregation=Aggregation(mean_over=["area"]),
     )  # fmt: skip
-    values = {
-        (m.name, m.group): m.value for m in aggregates.metrics(scorer_of(made), made, []) if m.reading == "careful"
-    }
+    values = {(m.name, m.group): m.value for m in aggregates.metrics(made, []) if m.reading == "careful"}
     assert values["macro_accuracy", None] == pytest.approx(50)
     assert values["family_accuracy", None] == pytest.approx(25)
 
@@ -154,7 +151,7 @@ def of(right: dict[str, list[bool | None]]) -> Report:
 
 
 def macro(made: Report) -> Metric:
-    return next(m for m in aggregates.metrics(scorer_of(made), made) if m.reading == "careful")
+    return next(m for m in aggregates.metrics(made, scorer_of(made).metrics(made)) if m.reading == "careful")
 
 
 def test_unscored_samples_bound_a_mean_over_groups() -> None:
@@ -171,11 +168,11 @@ def test_the_interval_is_that_of_a_mean_of_independent_means() -> None:
 
 def test_two_runs_are_compared_in_the_mean_over_groups() -> None:
     before, after = of({"a": [True] * 9 + [False], "b": [True] * 40}), of({"a": [False] * 10, "b": [True] * 40})
-    values = [Compares.of(scorer_of(one)).observations(one, "macro_accuracy", "careful") for one in (before, after)]
+    values = [scorer_of(one).observations(one, "macro_accuracy", "careful") for one in (before, after)]
     means = [sum(v or 0 for v in of_run.values()) / len(of_run) for of_run in values]
     assert means == [pytest.approx(0.95), pytest.approx(0.5)]
     assert sum(a != b for a, b in zip(values[0].values(), values[1].values(), strict=True)) == 9
-    assert not Compares.of(scorer_of(choice([True]))).is_compared("macro_accuracy", choice([True]))
+    assert scorer_of(choice([True])).observations(choice([True]), "macro_accuracy", "careful") is None
 
 
 def test_several_samples_have_any_of_k_and_all_of_k(tmp_path: Path) -> None:

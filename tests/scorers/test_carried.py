@@ -6,7 +6,6 @@ import pytest
 
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.scorers import declarations
-from grader.scorers.capabilities import HasOwnData
 from grader.scorers.choice.items import items_from
 from grader.scorers.registry import scorer
 
@@ -20,7 +19,7 @@ def carried(name: str, *fields: dict[str, object], format: str = "vlmevalkit") -
     ]
     declared: Any = declarations.load(name)
     file = PredictionFile(name="model.xlsx", path=None, format=format, records=records)  # type: ignore[arg-type]
-    return HasOwnData.of(scorer(declared.scoring)).carried(file, declared)
+    return scorer(declared.scoring).own_rows(declared, "", file)
 
 
 def test_a_vlmevalkit_table_carries_its_questions() -> None:

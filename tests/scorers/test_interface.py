@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.results import Metric, ReadingName, Report, SampleResult
-from grader.scorers.capabilities import Compares, HasUnits
+from grader.benchmark import Benchmark
+from grader.data.tables import Rows
+from grader.results import Metric, ReadingName, Report, SampleResult, in_group
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
-from grader.scorers.interface import in_group
+from grader.scorers.interface import AnyRun, Scored, Scorer
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.pairing import Side
 from grader.scorers.registry import names, scorer, scorer_of
+from grader.task import Task
 from tests.made_runs import of_sample, report, sample
 
 WORDS = {"P": "passed", "F": "failed", "L": "lint_failed", "U": "unscored", "C": "correct", "W": "wrong"}
@@ -35,11 +37,11 @@ def tasks(*outcomes: str, groups: Sequence[str] = (), ks: Sequence[int] = (1,)) 
 
 
 def observations(made: Report, name: str, reading: ReadingName, group: str | None = None) -> dict[str, float | None]:
-    return Compares.of(scorer_of(made)).observations(made, name, reading, group)
+    return scorer_of(made).observations(made, name, reading, group)
 
 
 def is_mean(made: Report, name: str) -> bool:
-    return Compares.of(scorer_of(made)).observe(name) is not None
+    return scorer_of(made).observe(name) is not None
 
 
 def assert_it_is_their_mean_within_its_bounds(made: Report, metric: Metric) -> None:
@@ -128,24 +130,38 @@ def test_a_group_holds_what_is_labelled_so() -> None:
 @pytest.mark.parametrize("name", ["pass@0", "pass@", "pass@x", "pass@-1", "score", ""])
 def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
     assert k_of(name) is None
-    for each in (Compares.of(scorer(known)) for known in names()):
+    for each in (scorer(known) for known in names()):
         assert each.observe(name) is None
-        with pytest.raises(KeyError):
-            each.observations(report([]), name, "careful")
+        assert each.observations(report([]), name, "careful") is None
 
 
-def test_a_scorer_that_does_not_say_how_it_compares_is_compared_by_credits_where_they_are_the_metric() -> None:
+class Bare(Scorer[Benchmark, Task]):
+    """A scorer with nothing but what it must have."""
+
+    declaration = Benchmark
+
+    def tasks(self, declared: Benchmark, split: str, rows: Rows) -> dict[str, Task]:
+        return {}
+
+    def score(self, run: AnyRun) -> Scored:
+        return Scored(samples=[])
+
+    def metrics(self, report: Report) -> list[Metric]:
+        return []
+
+
+def test_of_a_scorer_that_does_not_say_how_it_compares_only_the_accuracy_is_compared() -> None:
     samples = [sample("a", "correct"), sample("b", "wrong")]
-    made, wrong = (report(rows, metric_rows(rows, "accuracy", each_task)) for rows in (samples, samples[1:]))
-    compares = Compares.of(object())
-    assert compares.is_compared("accuracy", made)
-    assert compares.compare(Side(made, "careful"), Side(made, "careful"), "accuracy").after == 50
-    other = msgspec.structs.replace(made, metrics=[msgspec.structs.replace(m, value=25) for m in made.metrics])
-    assert not compares.is_compared("accuracy", other)
-    assert compares.is_compared("accuracy", wrong)
+    made = report(samples, metric_rows(samples, "accuracy", each_task))
+    side = Side(made, "careful")
+    compared = Bare().compare(side, side, "accuracy")
+    assert compared is not None
+    assert compared.after == 50
+    assert Bare().compare(side, side, "score") is None
 
 
-def test_a_scorer_without_a_capability_has_what_the_capability_says() -> None:
+def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
     circular, plain = scorer("circular"), scorer("multiple_choice")
-    assert HasUnits.of(circular) is circular
-    assert HasUnits.of(plain).complete(None, {"a": 1}, ["a"]) == ({"a": 1}, [])
+    assert (circular.has_units, plain.has_units) == (True, False)
+    assert plain.complete(None, {"a": 1}, ["a"]) == ({"a": 1}, [])
+    assert Scorer.__abstractmethods__ == {"tasks", "score", "metrics"}

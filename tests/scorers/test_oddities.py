@@ -18,7 +18,6 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
 from grader.scorers import declarations
-from grader.scorers.capabilities import Compares
 from grader.scorers.oddities import family_of, with_families
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
@@ -174,7 +173,7 @@ def test_a_comparison_counts_a_family_once() -> None:
     related = [
         msgspec.structs.replace(run, samples=with_families(run.samples, tasks, columns)) for run in (before, after)
     ]
-    scorer = Compares.of(scorer_of(after))
+    scorer = scorer_of(after)
     apart = scorer.compare(Side(before, "careful"), Side(after, "careful"), "accuracy").difference
     together = scorer.compare(*(Side(run, "careful") for run in related), "accuracy").difference
     assert apart.p_value == pytest.approx(2 * 0.5**18)

@@ -171,7 +171,9 @@ def test_the_scorer_of_the_page_works_as_typed(tmp_path, monkeypatch, root):
     for name, content in shown:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
-    assert len((tmp_path / "grade-numbers" / "grade_numbers.py").read_text().splitlines()) <= 40
+    written = (tmp_path / "grade-numbers" / "grade_numbers.py").read_text()
+    assert len(written.splitlines()) <= 40
+    assert set(re.findall(r"grader[\w.]*", written)) == {"grader.scorers.interface"}
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", "site", "./grade-numbers"]
     subprocess.run(install, check=True, capture_output=True, cwd=tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(root)]))

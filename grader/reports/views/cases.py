@@ -23,7 +23,6 @@ from grader.reports.document import Case, Suite
 from grader.reports.text import clean
 from grader.reports.views import gates as gate_views
 from grader.results import Outcome, SampleResult, by_observation, by_round, other_than
-from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer
 
 def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> Verdict:
     """Return the verdict of one round. If a unit has several tasks, the scorer knows which of them may be missing."""
-    said = HasUnits.of(scorer).unit_outcome(part, reading)
+    said = scorer.marks(part[0]).unit.get(reading)
     if said is not None:
         return "passed" if said == Outcome.CORRECT else "failed" if said == Outcome.WRONG else "unscored"
     readings = [sample.reading(reading) for sample in part]

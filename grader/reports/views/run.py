@@ -54,7 +54,6 @@ from grader.results import (
     observations,
 )
 from grader.scorers import aggregates, declarations
-from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def _facts(run: Findings) -> list[str]:
         *([report.provenance.predictions] if report.provenance.predictions else []),
         f"split {report.split}",
         f"protocol {report.protocol}",
-        counted(items, "item" if isinstance(run.scorer, HasUnits) else "task"),
+        counted(items, "item" if run.scorer.has_units else "task"),
         *([counted(samples, "sample")] if samples != items else []),
     ]
 

@@ -32,7 +32,6 @@ from grader.results import (
     excluded_from,
 )
 from grader.scorers import declarations
-from grader.scorers.capabilities import HasUnits
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def build(*runs: Run) -> Items:
         "split": first.split,
         "protocol": first.protocol,
         "runsPrograms": any(run.material.runs_programs for run in runs),
-        "wholeUnits": isinstance(scorer, HasUnits),
+        "wholeUnits": scorer.has_units,
         "unit": runs[0].material.unit,
         "aboutOfficial": about_official(first.benchmark),
         "sizes": [image and image[1:] for image in thumbnails],
@@ -181,7 +180,7 @@ def _blurb(task: dict[str, Any]) -> str:
 
 
 def _items(runs: Sequence[Run], scorer: AnyScorer, texts: _Texts, pictures: list[str]) -> list[dict[str, Any]]:
-    group = by_observation if len(runs) > 1 or isinstance(scorer, HasUnits) else by_task
+    group = by_observation if len(runs) > 1 or scorer.has_units else by_task
     members = [group(run.report.samples) for run in runs]
     values = _values(runs, scorer) if len(runs) > 1 else []
     differing = [{(s.qid, s.sample) for s in run.report.differences()} for run in runs]
@@ -202,7 +201,7 @@ def _items(runs: Sequence[Run], scorer: AnyScorer, texts: _Texts, pictures: list
         }
         if values:
             item["values"] = [{reading: found.get(name) for reading, found in of_run.items()} for of_run in values]
-        if isinstance(scorer, HasUnits):
+        if scorer.has_units:
             item["rounds"] = [_rounds(of_run, scorer) for of_run in samples]
         made.append(item)
     return made
@@ -216,9 +215,9 @@ def _values(runs: Sequence[Run], scorer: AnyScorer) -> list[dict[str, dict[str, 
 
 def _rounds(members: list[SampleResult], scorer: AnyScorer) -> list[dict[str, str]]:
     """Return the outcomes of a unit in both readings, for each of its rounds."""
-    units, rounds = HasUnits.of(scorer), by_round(members)
-    found = [{name: units.unit_outcome(rounds[at], name) for name in READINGS} for at in sorted(rounds)]
-    return [{name: made.value for name, made in one.items() if made} for one in found if None not in one.values()]
+    rounds = by_round(members)
+    found = (scorer.marks(rounds[at][0]).unit for at in sorted(rounds))
+    return [{name: outcome.value for name, outcome in one.items()} for one in found if one]
 
 
 def _task(qid: str, runs: Sequence[Run], places: dict[str, int]) -> dict[str, object]:

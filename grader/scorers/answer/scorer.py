@@ -13,6 +13,7 @@ import msgspec
 from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import as_list, quoted
+from grader.predictions.file import PredictionFile
 from grader.results import Facts, Note, Outcome, Reading, SampleResult
 from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
@@ -22,7 +23,6 @@ from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProt
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
-from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.declaration import letters_problem
@@ -53,9 +53,9 @@ from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from grader.data.tables import Row, Rows
-    from grader.predictions.file import PredictionFile
     from grader.results import Metric, ReadingName, Report
 
 _UNREAD = "The rule found no answer."
@@ -125,7 +125,7 @@ class RunFacts(Facts, frozen=True, kw_only=True):
     kind: Kind
 
 
-class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsMetrics, Compares):
+class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
 
     declaration = AnswerBenchmark
@@ -152,9 +152,11 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
         shared = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
         return named(*shared, *own)
 
-    def carried(self, file: PredictionFile, declared: AnswerBenchmark) -> Rows | None:
+    def own_rows(self, declared: AnswerBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
-        return carried_rows(file, declared, options=declared.columns.options or "")
+        if not isinstance(source, PredictionFile):
+            return None
+        return carried_rows(source, declared, options=declared.columns.options or "")
 
     def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
         """Turn rows into tasks; raises InputError that names every row without an answer."""
@@ -173,7 +175,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
 
     def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> Scored:
         """Read every reply by the protocol's rule and carefully."""
-        aggregates.check_k(run)
+        aggregates.check_k(run.predictions, run.options.k)
         declared = run.benchmark
         protocol = declared.protocols[run.protocol]
         whole = run.oddities.whole
@@ -196,9 +198,11 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask], HasOwnData, HasOptions, KnowsM
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
-    ) -> dict[str, float | None]:
-        """Return the value of each question, which depends on how often it counts; KeyError for an unknown metric."""
+    ) -> dict[str, float | None] | None:
+        """Return the value of each question, which depends on how often it counts; None for what is no mean."""
         values = super().observations(report, name, reading, group)
+        if values is None:
+            return None
         if name != "accuracy" and not name.startswith("maj@"):
             return values
         tasks = {qid: members for qid, members in in_group(report, group).items() if len(members) >= _votes(name)}

@@ -18,14 +18,13 @@ from grader.results import (
     grouped,
 )
 from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
-from grader.scorers.interface import MISSING_RULE, mean_credit
-from grader.scorers.means import Observation, combine, each_task, mean_of, of_judged, weighted
+from grader.scorers.interface import MISSING_RULE
+from grader.scorers.means import Observation, Observe, combine, each_task, mean_credit, mean_of, of_judged, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.scorers.choice.items import Item
-    from grader.scorers.interface import Observe
 
 ALL_PASSES = "vanilla_accuracy_all_passes"
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
 
 from grader.data.tables import cell
 from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
+from grader.predictions.file import PredictionFile
 from grader.predictions.record import counted
-from grader.results import Metric, Note, Outcome, SampleResult, facts_as
+from grader.results import Metric, Note, SampleResult, facts_as, in_group
 from grader.scorers import aggregates
-from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, HasUnits, KnowsMetrics
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
@@ -24,9 +26,10 @@ from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import write_submission
-from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words, in_group, named
+from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words, named
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
+from grader.scorers.prompting import from_template, prompt_values
 from grader.scorers.unread import unread_note
 from grader.statistics import corrections
 
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
 
     from grader.data.tables import Rows
     from grader.models.prompt import Asking
-    from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import Reply
     from grader.scorers.interface import Observe, Run
@@ -52,7 +54,7 @@ Options:
 """  # noqa: W291 - as published
 
 
-class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasOptions, KnowsMetrics, Compares):
+class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     """Questions with options, read by the rules of an official version and as a careful person would."""
 
     declaration = ChoiceBenchmark
@@ -79,17 +81,19 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         letters = (*declared.letters, declared.letter_beyond) if apart else declared.letters
         return named(*single, *columns.groups, *letters, columns.cluster)
 
-    def carried(self, file: PredictionFile, declared: ChoiceBenchmark) -> Rows | None:
+    def own_rows(self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
+        if not isinstance(source, PredictionFile):
+            return None
         letters = declared.letters + declared.letter_beyond
         options = declared.columns.options or ""
-        return carried_rows(file, declared, letters=letters, options=options, in_text=declared.options_in_text)
+        return carried_rows(source, declared, letters=letters, options=options, in_text=declared.options_in_text)
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
         """Turn rows into items; raises InputError that names every invalid row."""
         return choice_items.items_from(rows, declared, split)
 
-    def notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+    def data_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
         """Note restored options, and declared letters without an option column."""
         return [*self._restored(declared, rows), *self._without_column(declared, rows)]
 
@@ -125,15 +129,13 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         """Ask with the declaration's template, else as VLMEvalKit does."""
 
         def usual(_: Mapping[str, str]) -> str:
-            return render(TEMPLATE, self.prompt_values(declared, task), "the usual prompt")
+            return render(TEMPLATE, values, "the usual prompt")
 
-        return [self.from_template(declared, task, asking, Turn(text=usual))]
-
-    def prompt_values(self, declared: ChoiceBenchmark, task: Item) -> dict[str, Any]:
-        """Return the question without the options at its end, and the hint."""
+        # The question without the options at its end, and the hint.
         question = stem(task.text) if declared.options_in_text else task.text
         hint = cell(task.row.get(declared.columns.hint or "")) or ""
-        return {**super().prompt_values(declared, task), "question": question, "hint": hint}
+        values = {**prompt_values(declared, task), "question": question, "hint": hint}
+        return [from_template(declared, asking, Turn(text=usual), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
@@ -146,7 +148,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         """Read every reply and score; raises a GradeError."""
         if all(item.gold is None for item in run.tasks.values()):
             return _submission(run)
-        aggregates.check_k(run)
+        aggregates.check_k(run.predictions, run.options.k)
         from grader.judge.session import judge_session
         from grader.scorers.choice.judging import ask_judge, judged_note, without_judge
 
@@ -218,25 +220,25 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item], HasOwnData, HasPrompts, HasO
         return Marks(gold=choice_metrics.facts_of(sample).gold or "")
 
 
-class Circular(MultipleChoice, HasUnits):
+class Circular(MultipleChoice):
     """Every question is asked in several passes with rotated options; it is correct only if all of them are."""
+
+    has_units = True
 
     options: ClassVar[frozenset[str]] = MultipleChoice.options - {"k"}
 
     def complete(
-        self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str]
+        self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str] | None
     ) -> tuple[dict[str, Item], list[str]]:
-        """Add passes that have predictions but are missing in the data."""
+        """Add passes that have predictions but are missing in the data; to ask a model, all of them."""
+        if predicted is None:
+            predicted = passes.ids_due(tasks, declared.pass_stride)
         items = passes.with_rotations(tasks, predicted, declared.columns, declared.pass_stride)
         made = len(items) > len(tasks)
         notes = (
             ["The data has first passes only; the other passes were made by rotating their options."] if made else []
         )
         return passes.with_groups_of_first(items), notes
-
-    def tasks_to_ask(self, declared: ChoiceBenchmark, tasks: dict[str, Item]) -> dict[str, Item]:
-        """Add the other passes if the data has only the first pass of each question."""
-        return self.complete(declared, tasks, passes.ids_due(tasks, declared.pass_stride))[0]
 
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
@@ -260,16 +262,19 @@ class Circular(MultipleChoice, HasUnits):
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
-    ) -> dict[str, float | None]:
-        """Return the value of each question; KeyError for an unknown metric."""
+    ) -> dict[str, float | None] | None:
+        """Return the value of each question; None for a metric that is not a mean."""
         if name == choice_metrics.ALL_PASSES:
             return choice_metrics.pass_values(in_group(report, group), reading)
         return super().observations(report, name, reading, group)
 
-    def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
-        """Return the outcome of a question in one round of its passes."""
-        question = choice_metrics.facts_of(members[0]).question
-        return getattr(question, reading) if question else None
+    def marks(self, sample: SampleResult) -> Marks:
+        """Return the gold letter, and the outcome of the question in this round of its passes."""
+        facts = choice_metrics.facts_of(sample)
+        question = facts.question
+        if question is msgspec.UNSET:
+            return Marks(gold=facts.gold or "")
+        return Marks(gold=facts.gold or "", unit={"official": question.official, "careful": question.careful})
 
 
 def _samples(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from grader.results import Reading, ReadingName, Report, SampleResult
-    from grader.scorers.interface import Observe
+    from grader.scorers.means import Observe
 
 PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 

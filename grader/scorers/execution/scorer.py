@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.predictions.record import counted, fenced
-from grader.results import Calls, Note, Outcome, Reading, SampleResult
-from grader.scorers.capabilities import Compares, HasOptions, HasOwnFile, HasPrompts, KnowsMetrics, RunsPrograms
+from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult, in_group
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
@@ -18,7 +17,7 @@ from grader.scorers.execution.facts import SampleFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.reading import not_judged
-from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
+from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
 from grader.scorers.interface import (
     Marks,
     OwnFile,
@@ -26,12 +25,12 @@ from grader.scorers.interface import (
     Scorer,
     Summary,
     Words,
-    in_group,
     missing_reading,
     named,
 )
 from grader.scorers.means import of_judged
 from grader.scorers.oddities import BROKEN_ROW, marked, with_families
+from grader.scorers.prompting import from_template, prompt_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.models.prompt import Asking, Sampling, Turn
     from grader.options import Options
-    from grader.results import Metric, Report, SandboxProvenance
+    from grader.results import Metric, SandboxProvenance
     from grader.scorers.asking import SampleScorer
     from grader.scorers.interface import Earlier, Observe, Run
 
@@ -49,9 +48,7 @@ JUDGE = 2
 FROM_EXECUTED = "Scored from an executed file: it has no careful verdicts, so careful equals official."
 
 
-class Execution(
-    Scorer[ExecutionBenchmark, CodeTask], HasPrompts, HasOptions, HasOwnFile, RunsPrograms, KnowsMetrics, Compares
-):
+class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     """Builds programs from predictions and runs them in a sandbox."""
 
     words = Words(glossary=GLOSSARY)
@@ -59,6 +56,7 @@ class Execution(
     sample_facts = SampleFacts
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
+    runs_programs = True
     modes: ClassVar[Mapping[str, str]] = prompts.MODES
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
@@ -90,7 +88,8 @@ class Execution(
         turns = self._published(declared, task, asking)
         if asking.template is not None and len(turns) > 1:
             raise UsageError(f"--prompt: mode {asking.mode} sends several requests; a template replaces a single one.")
-        return [self.from_template(declared, task, asking, turns[0])] if len(turns) == 1 else turns
+        values = {**prompt_values(declared, task), "signature": task.signature_text}
+        return [from_template(declared, asking, turns[0], values)] if len(turns) == 1 else turns
 
     def _published(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
         published = declared.protocols[asking.protocol].prompts
@@ -106,10 +105,6 @@ class Execution(
             description=described if isinstance(described, str) else None,
         )
 
-    def prompt_values(self, declared: ExecutionBenchmark, task: CodeTask) -> dict[str, Any]:
-        """Add the signature."""
-        return {**super().prompt_values(declared, task), "signature": task.signature_text}
-
     # --- scoring --------------------------------------------------------------------------------------------------
 
     def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
@@ -122,11 +117,15 @@ class Execution(
         has_calls = any(task.solution or task.cases for task in run.tasks.values())
         return [*names, pass_metrics.CALLS_RIGHT] if has_calls else names
 
-    def why_not(self, name: str, run: Run[ExecutionBenchmark, CodeTask]) -> str:
+    def without_metric(self, name: str, of: Run[ExecutionBenchmark, CodeTask] | Report) -> str:
         """Say how to get a pass@k, or that there are too few samples for it, or that nothing is linted."""
+        k = pass_metrics.k_of(name)
+        if isinstance(of, Report):
+            has_any = any(pass_metrics.k_of(metric.name) for metric in of.metrics)
+            return f" Score it again with -k {k} (--score-only executes nothing)." if k and has_any else ""
+        run = of
         if name == pass_metrics.PARSE_RATE:
             return f" Protocol {run.protocol} has no linter, which {name} needs."
-        k = pass_metrics.k_of(name)
         if k is None:
             return ""
         task, fewest = min(_counts(run).items(), key=lambda item: item[1])
@@ -174,10 +173,6 @@ class Execution(
         except InfrastructureError as error:
             return [f"Whether the tests can judge programs apart from them was not checked: {error}"]
 
-    def limited(self, task: CodeTask, given: Mapping[str, float]) -> CodeTask:
-        """Return a task with other limits; raises UsageError."""
-        return with_limits(task, given)
-
     def sample_scorer(self, run: Run[ExecutionBenchmark, CodeTask]) -> SampleScorer:
         """Return a scorer that executes a few samples in each call of `score`."""
         from grader.scorers.execution.program_scorer import ProgramScorer
@@ -223,13 +218,6 @@ class Execution(
             return super().would_have(report, name, group)
         has_any = any(pass_metrics.k_of(metric.name) for metric in report.metrics)
         return has_any and any(len(members) >= k for members in in_group(report, group).values())
-
-    def how_to_get(self, name: str, report: Report) -> str:
-        """Say how to get a pass@k that a report does not have."""
-        k = pass_metrics.k_of(name)
-        if k is None or not any(pass_metrics.k_of(metric.name) for metric in report.metrics):
-            return ""
-        return f" Score it again with -k {k} (--score-only executes nothing)."
 
     def summary(self, report: Report) -> Summary:
         """Return the curve of pass@k over k."""

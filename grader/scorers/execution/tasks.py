@@ -60,6 +60,18 @@ class CodeTask(Task, frozen=True, kw_only=True):
     fails: bool = False
     """Whether every program fails officially, because the tests are not Python; the row is broken."""
 
+    def limited(self, given: Mapping[str, float]) -> CodeTask:
+        """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
+        try:
+            return msgspec.structs.replace(
+                self,
+                seconds=_seconds(given.get("timeout")) or self.seconds,
+                memory_bytes=_memory(given.get("memory")) or self.memory_bytes,
+                wall=_seconds(given.get("wall"), "wall") or self.wall,
+            )
+        except BadRowError as error:
+            raise UsageError(str(error)) from None
+
     @property
     def whole_solution(self) -> str:
         """The solution as it is, after the signature if it is only the body of its function."""
@@ -111,19 +123,6 @@ def _inputs_problem(columns: ExecutionColumns) -> str:
     if columns.outputs is None and columns.solution is None:
         return "[columns] has `inputs`, so it needs `outputs`, or `solution`: a reference whose answers are expected"
     return ""
-
-
-def with_limits(task: CodeTask, given: Mapping[str, float]) -> CodeTask:
-    """Return a task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
-    try:
-        return msgspec.structs.replace(
-            task,
-            seconds=_seconds(given.get("timeout")) or task.seconds,
-            memory_bytes=_memory(given.get("memory")) or task.memory_bytes,
-            wall=_seconds(given.get("wall"), "wall") or task.wall,
-        )
-    except BadRowError as error:
-        raise UsageError(str(error)) from None
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:

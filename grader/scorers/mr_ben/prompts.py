@@ -6,6 +6,7 @@ The texts are from dvlab-research/Mr-Ben, script/utils.py (MIT License, copyrigh
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -109,6 +110,7 @@ def prompt(row: Mapping[str, Any], demonstrations: Sequence[Mapping[str, Any]] =
     )
 
 
+@functools.lru_cache(maxsize=4)
 def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
     """Read the demonstrations beside the subject files, by fine subject; raises InputError."""
     path = (place if place.is_dir() else place.parent) / DEMONSTRATIONS

@@ -9,9 +9,9 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
+from grader.predictions.file import PredictionFile
 from grader.predictions.record import counted
 from grader.results import Note, facts_as
-from grader.scorers.capabilities import Compares, HasOptions, HasOwnData, HasPrompts, KnowsMetrics
 from grader.scorers.interface import Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
@@ -28,6 +28,7 @@ from grader.scorers.mr_ben.tasks import (
 )
 from grader.scorers.oddities import with_families
 from grader.scorers.pairing import Compared, NothingPairedError, Side
+from grader.scorers.prompting import from_template, prompt_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from grader.data.tables import Rows
     from grader.models.prompt import Asking
-    from grader.predictions.file import PredictionFile
     from grader.results import Metric, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
@@ -46,7 +46,7 @@ NO_JUDGE = (
 )
 
 
-class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOptions, KnowsMetrics, Compares):
+class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     """A model judges a worked solution: whether it is correct, where its first error is, and why."""
 
     words = Words(glossary=GLOSSARY, outcomes=OUTCOME_NAMES, unread=frozenset(("no verdict",)))
@@ -54,16 +54,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
     declaration = MrBenBenchmark
     sample_facts = SampleFacts
     run_facts = RunFacts
-    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies"})
+    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "shots"})
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
-    def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
-        """Load the subject files that exist."""
-        return tasks.load(declared, split, given)
-
-    def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:
-        """Return the rows of an official result file."""
-        return tasks.from_tables(file.rows, file.name) if isinstance(file.rows, dict) else None
+    def own_rows(self, declared: MrBenBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
+        """Load the subject files that exist, or return the rows of an official result file."""
+        if isinstance(source, PredictionFile):
+            return tasks.from_tables(source.rows, source.name) if isinstance(source.rows, dict) else None
+        return tasks.load(declared, split, source)
 
     def tasks(self, declared: MrBenBenchmark, split: str, rows: Rows) -> dict[str, MrBenTask]:
         """Turn rows into tasks."""
@@ -73,16 +71,13 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
 
     def turns(self, declared: MrBenBenchmark, task: MrBenTask, asking: Asking) -> Sequence[Turn]:
         """Ask with the published prompt, after the requested demonstrations."""
-        shown = prompts.chosen(asking.demonstrations, task.row, asking.shots)
+        shown: list[Mapping[str, Any]] = []
+        if asking.shots:
+            place = tasks.place_of(declared, asking.split, asking.data)
+            shown = prompts.chosen(prompts.load_demonstrations(place), task.row, asking.shots)
         noted = {"shots": asking.shots} if asking.shots else {}
         usual = Turn(text=lambda _: prompts.prompt(task.row, shown), noted=noted)
-        return [self.from_template(declared, task, asking, usual)]
-
-    def demonstrations(
-        self, declared: MrBenBenchmark, split: str, given: Path | None
-    ) -> Mapping[str, list[Mapping[str, Any]]]:
-        """Return the demonstrations of the data's `k_shot_demo.json`; raises UsageError, InputError."""
-        return prompts.load_demonstrations(tasks.place_of(declared, split, given))
+        return [from_template(declared, asking, usual, prompt_values(declared, task))]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
@@ -148,16 +143,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
 
     # --- comparisons ----------------------------------------------------------------------------------------------
 
-    def is_compared(self, name: str, report: Report) -> bool:
-        """Whether a metric is a part of MR-Score: the parse success rate is only reported."""
-        return name != mr_score.PARSE_RATE
-
     def observe(self, name: str) -> Observe | None:
         """Return None: MR-Score and its parts are not means of observations."""
         return None
 
-    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared:
-        """Compare one metric by the effect of each question on the change."""
+    def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared | None:
+        """Compare one metric by the effect of each question on the change; the parse success rate is only reported."""
+        if name == mr_score.PARSE_RATE:
+            return None
         from grader.scorers.mr_ben.paired import difference, levels
 
         weights = _weights_of(after.report)
@@ -174,15 +167,13 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask], HasOwnData, HasPrompts, HasOpti
 
     # --- reports --------------------------------------------------------------------------------------------------
 
-    def made_with(self, report: Report) -> dict[str, Any]:
-        """Return the weights, the number of judged rows, why the readings differ, and the counts."""
-        table: dict[str, Any] = msgspec.to_builtins(_facts_of(report))
-        return table
-
     def summary(self, report: Report) -> Summary:
-        """Return what the metrics count, in contrast to the samples."""
+        """Return what the metrics count, and the weights, the judged rows, why the readings differ, and the counts."""
         number = counted(len({sample.cluster for sample in report.samples}), "question")
-        return Summary(lines=[f"n counts questions: {number} with {counted(len(report.samples), 'graded solution')}."])
+        return Summary(
+            lines=[f"n counts questions: {number} with {counted(len(report.samples), 'graded solution')}."],
+            made=msgspec.to_builtins(_facts_of(report)),
+        )
 
     def marks(self, sample: SampleResult) -> Marks:
         """Return what each reading found, the gold step, and the judge's reply."""

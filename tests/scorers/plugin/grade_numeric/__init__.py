@@ -10,12 +10,29 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.benchmark import Benchmark, Columns, Settings
-from grader.results import Facts, Metric, Outcome, Reading, SampleResult, facts_as
-from grader.scorers.interface import Marks, Run, Scored, Scorer, Summary, TableBlock, missing_reading
-from grader.scorers.means import each_task, metric_rows
-from grader.scorers.oddities import marked
-from grader.task import Block, Task
+from grader.scorers.interface import (
+    Benchmark,
+    Block,
+    Columns,
+    Facts,
+    Marks,
+    Metric,
+    Outcome,
+    Reading,
+    Run,
+    SampleResult,
+    Scored,
+    Scorer,
+    Settings,
+    Summary,
+    TableBlock,
+    Task,
+    each_task,
+    facts_as,
+    marked,
+    metric_rows,
+    missing_reading,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,41 @@
+"""A prompt for a task from a template: the user's, or that of its declaration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.models.prompt import IMAGE, render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.benchmark import Benchmark
+    from grader.models.prompt import Asking, Turn
+    from grader.task import Task
+
+
+def from_template(declared: Benchmark, asking: Asking, usual: Turn, values: Mapping[str, Any]) -> Turn:
+    """Return a turn with the text of the user's template, else of the declaration's template, else unchanged.
+
+    `values`: the names that a template can use, besides `default`, the usual text.
+    """
+    template, name = asking.template, asking.template_name
+    if template is None:
+        template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
+    if not template:
+        return usual
+    whole = template
+
+    def text(texts: Mapping[str, str]) -> str:
+        return render(whole, {**values, "default": usual.text(texts)}, name)
+
+    return msgspec.structs.replace(usual, text=text)
+
+
+def prompt_values(declared: Benchmark, task: Task) -> dict[str, Any]:
+    """Return the names that a prompt template can use: the row's columns and the task's own fields."""
+    row = {name: value for name, value in task.row.items() if name != declared.columns.image}
+    listed = "\n".join(f"{letter}. {text}" for letter, text in task.options.items())
+    return {**row, "question": task.text, "options": dict(task.options), "options_text": listed, "image": IMAGE}
