@@ -100,8 +100,9 @@ def test_random_letters_are_not_drawn_but_their_expectation_is_noted() -> None:
         SampleResult(qid=str(n), sample=0, official=one, careful=one) for n, one in enumerate((read, unread, unread))
     ]
     options = dict.fromkeys("012", COLOURS)
-    assert "reads no letter in 2 replies" in guess_note(samples, options, "mmmu")
-    assert "accuracy is 33.33, and 50.00 is expected with random letters" in guess_note(samples, options, "mmmu")
-    assert "accuracy is 33.33, and 40.00 is expected with random letters" in guess_note(samples, options, "mmlu-pro")
-    assert guess_note(samples, options, "simple-evals") == ""
-    assert guess_note(samples[:1], options, "mmmu") == ""
+    (mmmu,), (mmlu_pro,) = (guess_note(samples, options, name) for name in ("mmmu", "mmlu-pro"))
+    assert "reads no letter in 2 replies" in mmmu.text
+    assert "accuracy is 33.33, and 50.00 is expected with random letters" in mmmu.text
+    assert "accuracy is 33.33, and 40.00 is expected with random letters" in mmlu_pro.text
+    assert guess_note(samples, options, "simple-evals") == []
+    assert guess_note(samples[:1], options, "mmmu") == []
