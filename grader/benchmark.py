@@ -187,6 +187,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Name of an additional grouping -> how it is computed from a column."""
     together: dict[str, Together] = {}
     """Name -> tasks that count only if all of them are right (`NAME_accuracy`)."""
+    answer_between: tuple[str, str] | None = None
+    """Two marks between which the prompt asks for the answer (`["{", "}"]`): careful reads what stands there last."""
     mean_over: str | list[str] = []
     """A grouping whose labels count alike in the main metric, which is the mean over them; of several, each is within
     the one before."""

@@ -72,10 +72,17 @@ def choose(options: Options) -> Setup:
     return Setup(options=options, declared=declared, scorer=scorer, split=split, protocol=protocol)
 
 
+def accepted_options(scorer: AnyScorer, declared: Benchmark) -> frozenset[str]:
+    """Return the options that not every benchmark takes and this one does; without a prompt, none for a judge."""
+    options = scorer.options
+    has_judge = getattr(declared, "judge_prompt", "") is not None
+    return options if has_judge else frozenset(name for name in options if not name.startswith("judge_"))
+
+
 def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
     """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
     for name in NOT_EVERY_SCORERS:
-        if getattr(options, name) and name not in scorer.options:
+        if getattr(options, name) and name not in accepted_options(scorer, declared):
             spelled = "-k" if name == "k" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 

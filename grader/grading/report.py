@@ -11,6 +11,7 @@ import msgspec
 
 from grader.data.tables import Rows
 from grader.files.replacing import replacing
+from grader.grading.inputs import accepted_options
 from grader.predictions.fields import as_mapping
 from grader.predictions.file import PredictionFile
 from grader.predictions.record import counted
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from grader.grading.inputs import Inputs, Setup
     from grader.results import SampleResult
     from grader.scorers.interface import Scored
-    from grader.scorers.registry import AnyScorer
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,16 +87,16 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
         abbreviations=run.benchmark.abbreviations,
     )
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
-    notes += [*_unread(scored.samples, setup.scorer, has_judge=provenance.judge is not None)]
+    notes += [*_unread(scored.samples, setup, has_judge=provenance.judge is not None)]
     return completed(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
 
 
-def _unread(samples: list[SampleResult], scorer: AnyScorer, *, has_judge: bool) -> list[str]:
-    """Return a note on the replies that no careful rule reads; it advises a judge to a scorer that takes one."""
-    number = sum(sample.careful.rule_name in scorer.words.unread for sample in samples)
+def _unread(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
+    """Return a note on the replies that no careful rule reads; it advises a judge if the benchmark takes one."""
+    number = sum(sample.careful.rule_name in setup.scorer.words.unread for sample in samples)
     if not number:
         return []
-    advised = not has_judge and "judge_model" in scorer.options
+    advised = not has_judge and "judge_model" in accepted_options(setup.scorer, setup.declared)
     advice = " A judge model can read prose: name one with `--judge-model`." if advised else ""
     return [
         f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Literal
 from grader.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-PromptKind = Literal["choice", "error_reason"]
+PromptKind = Literal["choice", "error_reason", "short_answer"]
 
 REQUIRED: Mapping[PromptKind, tuple[str, ...]] = {
     "choice": ("question", "options", "answer"),
     "error_reason": ("question", "solution", "first_error_step", "error_reason", "answer"),
+    "short_answer": ("question", "gold", "answer"),
 }
-OPTIONAL: Mapping[PromptKind, tuple[str, ...]] = {"choice": (), "error_reason": ("rectified_step",)}
+OPTIONAL: Mapping[PromptKind, tuple[str, ...]] = {"choice": (), "error_reason": ("rectified_step",), "short_answer": ()}
 
 ANSWER_LIMIT = 8_000
 """Maximum length of the judged answer in the prompt, in characters; the middle of a longer answer is left out."""
@@ -128,6 +129,11 @@ def error_reason_prompt(
         "rectified_step": rectified_step,
     }
     return _fill(template or ERROR_REASON, fields, answer)
+
+
+def short_answer_prompt(question: str, accepted: Sequence[str], answer: str, *, template: str) -> str:
+    """Return a prompt that asks for a grade of `answer`; the wording is the benchmark's."""
+    return _fill(template, {"question": question, "gold": " or ".join(accepted)}, answer)
 
 
 def check_template(text: str, kind: PromptKind) -> None:

@@ -10,6 +10,7 @@ from grader.benchmark import Benchmark, Columns, Protocol
 from grader.task import Task
 
 Kind = Literal["number", "expression", "text", "literal", "yes_no"]
+Grade = Literal["correct", "wrong", "no_answer"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -52,6 +53,10 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     overall metrics."""
     tolerance: float = 0
     """The relative difference from the gold number up to which a number is right (0.04: 4 %); 0: the same number."""
+    judge_prompt: str | None = None
+    """The prompt of a judge model, with {question}, {gold} and {answer}; None: no judge is asked."""
+    judge_grades: dict[Grade, str] = {}
+    """What the judge calls each grade: the first name in its reply counts."""
     gold_after: str = ""
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
 

@@ -18,19 +18,20 @@ from grader.results import Facts, Note, Outcome, Reading, SampleResult
 from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
-from grader.scorers.answer.careful import is_accepted, read_answer
+from grader.scorers.answer.careful import Said, is_accepted, read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind
 from grader.scorers.answer.expressions import Comparer
+from grader.scorers.answer.judging import JUDGE, NOT_ASKED, with_judge
 from grader.scorers.answer.metrics import SampleFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
-from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import (
     gold_problem,
     groups_of,
     lettered,
     official_reader,
+    read_choice_between,
     unknown_reader,
     verdict,
 )
@@ -46,6 +47,7 @@ from grader.scorers.interface import (
     missing_reading,
     named,
 )
+from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
 from grader.scorers.numbers import number
 from grader.scorers.oddities import marked, with_families
@@ -98,7 +100,7 @@ GLOSSARY = {
     "exact": "The whole text.",
     "json": "The answer is a field of a JSON object.",
     "boxed": "The answer is in a LaTeX box.",
-    "mark": "The answer stands behind the benchmark's mark, ####.",
+    "mark": "The answer stands behind or between the benchmark's marks, such as ####.",
     "own_line": "The answer is a line of its own.",
     "sentence": "The sentence that concludes, or is nearest to the question, has one answer.",
     "several_answers": "The text gives several answers, and withdraws none.",
@@ -132,17 +134,21 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     sample_facts = SampleFacts
     run_facts = RunFacts
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
-    options: ClassVar[frozenset[str]] = frozenset({"k"})
+    options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
 
     def check_declaration(self, declared: AnswerBenchmark) -> str:
         """Return what is wrong with the rules, readers and letters; empty if nothing is."""
         for name, protocol in declared.protocols.items():
+            if protocol.rule == JUDGE and declared.judge_prompt:
+                continue
             if protocol.rule not in RULES:
                 return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
             if protocol.reader and (problem := unknown_reader(protocol.reader)):
                 return f"protocols.{name}: {problem}"
             if declared.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
                 return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
+        if (declared.judge_prompt is None) != (declared.judge_grades == {}):
+            return "judge_prompt and judge_grades belong together"
         return letters_problem(declared.letters)
 
     def columns(self, declared: AnswerBenchmark, split: str) -> list[str] | None:
@@ -181,14 +187,24 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         whole = run.oddities.whole
         with Comparer() as comparer:
             samples = [
-                _sample(task, number, _read(task, text, whole.get((task.id, number), text), protocol, comparer))
+                _sample(task, number, _read(task, text, whole.get((task.id, number), text), run, comparer))
                 for task, number, text in run.replies()
             ]
-        notes = list(map(Note, _unread_note(run, samples, protocol)))
+        notes = list(map(Note, _unread_note(run, samples, protocol))) if protocol.rule != JUDGE else []
+        judge = None
+        if declared.judge_prompt is not None:
+            from grader.judge.session import judge_session
+
+            wording, recorded = declared.judge_prompt, run.file.judge_replies
+            with judge_session(run.options, run.observer, "short_answer", wording, recorded) as session:
+                samples, said = with_judge(samples, run, session)
+            judge = session.provenance
+            notes += [*said, *map(Note, session.notes)]
         samples = with_families(marked(samples, run.oddities), run.tasks, declared.columns)
         return Scored(
             samples=samples,
             notes=notes,
+            judge=judge,
             facts=RunFacts(kind=declared.kind),
         )
 
@@ -308,17 +324,22 @@ def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark, *, has_lists: boo
 
 
 def _read(
-    task: AnswerTask, text: str | None, whole: str | None, protocol: AnswerProtocol, comparer: Comparer
+    task: AnswerTask,
+    text: str | None,
+    whole: str | None,
+    run: Run[AnswerBenchmark, AnswerTask],
+    comparer: Comparer,
 ) -> tuple[Reading, Reading]:
     """Return the official reading of a prediction, and the careful one of the whole output that it was made of."""
     if text is None or whole is None:
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
+    protocol, marks = run.benchmark.protocols[run.protocol], run.benchmark.answer_between
     if task.options:
-        careful = verdict(task, read_choice(whole, task.options, task.text))
+        careful = verdict(task, read_choice_between(whole, task.options, task.text, marks))
         if not protocol.reader:
             return _official(task, text, protocol.rule), careful
         return verdict(task, official_reader(protocol.reader)(text, task.options)), careful
-    return _official(task, text, protocol.rule), _careful(task, whole, comparer)
+    return _official(task, text, protocol.rule), _careful(task, whole, comparer, marks)
 
 
 def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:
@@ -354,6 +375,8 @@ def _verdict(name: str, reply: tuple[AnswerTask, str]) -> bool | None:
 
 
 def _official(task: AnswerTask, text: str, name: str) -> Reading:
+    if name == JUDGE:
+        return NOT_ASKED
     rule = RULES[name]
     answer = rule.read(text)
     if answer is None:
@@ -363,8 +386,8 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
     return _judged(as_text(answer), name, right=right)
 
 
-def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
-    reading = read_answer(text, task.text, task.kind, task.tolerance)
+def _careful(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, str] | None) -> Reading:
+    reading = _read_between(task, text, marks) or read_answer(text, task.text, task.kind, task.tolerance)
     span = reading.span or msgspec.UNSET
     if reading.answer is None:
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=reading.rule, span=span)
@@ -373,6 +396,15 @@ def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail, span=span)
     return _judged(reading.answer, reading.rule, right=right, span=span)
+
+
+def _read_between(task: AnswerTask, text: str, marks: tuple[str, str] | None) -> Said | None:
+    """Return the answer that stands between the benchmark's marks; None if there is none."""
+    place = answer_between(text, marks) if marks else None
+    if place is None:
+        return None
+    said = read_answer(text[slice(*place)], task.text, task.kind, task.tolerance)
+    return None if said.answer is None else said._replace(rule="mark", span=place)
 
 
 def _judged(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping
 
+import msgspec
+
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.files.json_text import quoted
 
@@ -24,6 +26,15 @@ class ChoiceColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Circular: a column with the id of the question that a pass belongs to."""
 
 
+class Shuffled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options in columns of their own, which are shown in an order that a seed gives."""
+
+    columns: list[str]
+    """The first has the right option."""
+    seed: int = 0
+    """Of Python's `random`: one `sample` of the places for each row, in the data's order."""
+
+
 class ChoiceProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One version of an official reader."""
 
@@ -38,6 +49,8 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     protocols: Mapping[str, ChoiceProtocol]
     letters: str = DEFAULT_LETTERS
     """The letters that options can have."""
+    shuffled: Shuffled | None = None
+    """The columns of the options, if they are not in the order in which they are shown."""
     answer_from: int | None = None
     """The number of the first option, if the answers are numbers of options."""
     options_in_text: bool = False

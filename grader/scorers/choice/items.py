@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import string
 from functools import partial
@@ -17,6 +18,7 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.reading import ChoiceReading, no_answer
 from grader.scorers.interface import missing_reading
+from grader.scorers.marks import answer_between
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", 
 _BROKEN = no_answer("broken_row")
 _IN_TEXT = ": the question does not end with (A) ... (B) ..., or with lines A. ..."
 
+_SHUFFLED = "answer"
+"""The column of the right letter among shuffled options."""
 LOST = "None"
 """The text of an option that pandas has lost."""
 LARGE = 4 << 20
@@ -50,6 +54,7 @@ class Item(Task, frozen=True, kw_only=True):
 
 def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, Item]:
     """Turn rows into items; raises InputError that names every invalid row."""
+    rows, benchmark = with_order(rows, benchmark)
     problems = _table_problems(rows, benchmark, split)
     if problems:
         raise InputError(problems)
@@ -62,6 +67,20 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
     if problems:
         raise InputError(shown(problems))
     return items | {qid: msgspec.structs.replace(items[qid], broken="it has no answer") for qid in lacking if few}
+
+
+def with_order(rows: Rows, benchmark: ChoiceBenchmark) -> tuple[Rows, ChoiceBenchmark]:
+    """Return rows whose shuffled options are in columns of their letters, and a declaration that says so."""
+    shuffled = benchmark.shuffled
+    if shuffled is None:
+        return rows, benchmark
+    rng, made = random.Random(shuffled.seed), []  # noqa: S311 - the order that others have published
+    for row in rows.rows:
+        order = rng.sample(range(len(shuffled.columns)), len(shuffled.columns))
+        options = {letter: row.get(shuffled.columns[at]) for letter, at in zip(benchmark.letters, order, strict=False)}
+        made.append(row | options | {_SHUFFLED: benchmark.letters[order.index(0)]})
+    columns = msgspec.structs.replace(benchmark.columns, answer=_SHUFFLED)
+    return msgspec.structs.replace(rows, rows=made), msgspec.structs.replace(benchmark, columns=columns)
 
 
 def with_lost_options(rows: Rows, benchmark: ChoiceBenchmark) -> Rows:
@@ -354,13 +373,14 @@ def read_replies(
     version: str,
     observer: Observer,
     whole: Mapping[tuple[str, int], str],
+    *,
+    marks: tuple[str, str] | None = None,
 ) -> list[Reply]:
     """Read every reply both ways. Equal replies to equal options are read only once.
 
-    `whole`: the outputs that predictions were made of, which the careful reading reads.
+    `whole`: the outputs that predictions were made of, which the careful reading reads. `marks`: those between which
+    the benchmark asks for the answer.
     """
-    from grader.scorers.choice.careful import read_choice
-
     official = official_reader(version)
     progress = _Progress(predictions, observer)
     known: dict[tuple[object, ...], tuple[ChoiceReading, ChoiceReading]] = {}
@@ -375,11 +395,25 @@ def read_replies(
                 # There may be no options to read.
                 known[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
             if key not in known:
-                known[key] = official(text, item.options), read_choice(output, item.options, item.text)
+                known[key] = official(text, item.options), read_choice_between(output, item.options, item.text, marks)
             first, second = known[key]
             replies.append(Reply(item=item, sample=number, text=text, official=first, careful=second))
             progress.end(text)
     return replies
+
+
+def read_choice_between(
+    text: str, options: Mapping[str, str], question: str, marks: tuple[str, str] | None
+) -> ChoiceReading:
+    """Read a reply carefully: what stands between the marks, or all of it if there is no letter."""
+    from grader.scorers.choice.careful import read_choice
+
+    place = answer_between(text, marks) if marks else None
+    if place is not None:
+        found = read_choice(text[slice(*place)], options, question)
+        if found.letter is not None:
+            return msgspec.structs.replace(found, rule="mark", span=place)
+    return read_choice(text, options, question)
 
 
 class _Progress:

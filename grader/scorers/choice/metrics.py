@@ -222,7 +222,7 @@ GLOSSARY: Mapping[str, str] = {
     "letter_and_text_disagree": "The letter and the wording name different options.",
     "outside_options": "The letter is not among the options.",
     "empty": "The reply is empty, or has nothing after its reasoning.",
-    "mark": "The answer stands behind the benchmark's mark, such as ####.",
+    "mark": "The answer stands behind or between the benchmark's marks, such as ####.",
     "bracket": "The answer is in brackets at the end of the text.",
     "nothing_read": "The text names no option as its answer.",
     "judge": "A judge model read the answer.",

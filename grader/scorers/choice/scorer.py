@@ -69,6 +69,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def check_declaration(self, declared: ChoiceBenchmark) -> str:
         """Return what is wrong with the declared letters and readers; empty if they are valid."""
         readers = (choice_items.unknown_reader(one.reader) for one in declared.protocols.values() if one.reader)
+        if declared.shuffled is not None and len(declared.shuffled.columns) > len(declared.letters):
+            return f"shuffled has {len(declared.shuffled.columns)} columns, and letters = {declared.letters!r}"
         return letters_problem(declared.letters) or next(filter(None, readers), "")
 
     def columns(self, declared: ChoiceBenchmark, split: str) -> list[str] | None:
@@ -79,6 +81,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         single = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
         apart = not declared.options_in_text and columns.options is None
         letters = (*declared.letters, declared.letter_beyond) if apart else declared.letters
+        if declared.shuffled is not None:
+            letters = tuple(declared.shuffled.columns)
         return named(*single, *columns.groups, *letters, columns.cluster)
 
     def own_rows(self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
@@ -154,7 +158,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
         declared, items, notes = run.benchmark, list(run.tasks.values()), list(map(Note, self._notes_on(run)))
         version = declared.protocols[run.protocol].reader
-        replies = choice_items.read_replies(items, run.predictions, version, run.observer, run.oddities.whole)
+        replies = choice_items.read_replies(
+            items, run.predictions, version, run.observer, run.oddities.whole, marks=declared.answer_between
+        )
         for reply in replies:
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]

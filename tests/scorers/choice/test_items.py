@@ -8,18 +8,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.data.tables import Rows
+from grader.data.tables import Rows, cell
 from grader.errors import GradeError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
-from grader.scorers.choice.declaration import ChoiceBenchmark
+from grader.scorers.choice.declaration import ChoiceBenchmark, Shuffled
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.items import (
     LARGE,
     Item,
-    cell,
     items_from,
     options_in,
     read_replies,
@@ -165,3 +164,14 @@ def test_a_bad_row_or_reader_is_one_clear_error(change: dict[str, object], messa
     answers.write_text('[{"qid": "1", "predictions": ["A"]}]')
     with pytest.raises(GradeError, match=re.escape(message)):
         grade(answers, Options(benchmark=str(tmp_path)), Silent())
+
+
+def test_shuffled_options_have_the_order_that_a_seed_gives() -> None:
+    declared = msgspec.structs.replace(MMBENCH, shuffled=Shuffled(columns=["right", "x", "y", "z"], seed=0))
+    rows = [{"index": n, "question": "?", "right": "r", "x": "1", "y": "2", "z": "3"} for n in range(3)]
+    # random.Random(0): three times `sample(range(4), 4)`, as simple-evals does for GPQA.
+    assert [(item.gold, "".join(item.options.values())) for item in items(*rows, of=declared)] == [
+        ("C", "31r2"),
+        ("D", "312r"),
+        ("C", "23r1"),
+    ]

@@ -1,0 +1,133 @@
+"""A judge model for short answers: the benchmark's prompt, and what its grades are called in the judge's reply.
+
+The official reading of the rule `judge` is the judge's grade. The careful reading asks about replies that its rules
+cannot decide: prose, and texts that are not the gold answer, which may say the same in other words.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.predictions.record import counted
+from grader.results import Note, Outcome, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.judge import JudgeReply
+    from grader.judge.session import JudgeSession
+    from grader.results import SampleResult
+    from grader.scorers.answer.declaration import AnswerBenchmark, AnswerTask, Grade
+    from grader.scorers.interface import Run
+
+JUDGE = "judge"
+"""The rule of a protocol whose scorer is a judge, and of the readings that a judge decided."""
+_OUTCOMES: Mapping[Grade, Outcome] = {
+    "correct": Outcome.CORRECT,
+    "wrong": Outcome.WRONG,
+    "no_answer": Outcome.NO_ANSWER,
+}
+_OPEN = frozenset(("nothing_read", "says_more", "several_answers", "too_long_to_compare"))
+"""Rules by which the careful reading does not know whether the reply has the answer."""
+NOT_ASKED = Reading(outcome=Outcome.UNSCORED, credit=None, detail="no judge was asked", rule=JUDGE)
+
+
+def with_judge(
+    samples: list[SampleResult], run: Run[AnswerBenchmark, AnswerTask], session: JudgeSession
+) -> tuple[list[SampleResult], list[Note]]:
+    """Return the samples with the judge's grades, and a note."""
+    texts = {(task.id, number): text for task, number, text in run.replies() if text is not None}
+    asked = {key: names for sample in samples if (names := _needed(sample, run)) and (key := _key(sample))}
+    if session.judge is None:
+        number = sum("official" in names for names in asked.values())
+        said = f"No judge: {counted(number, 'sample')} are unscored officially, because this protocol's scorer is one."
+        return samples, [Note(f"{said} Give `--judge-model` or `--judge-replies`.", "official")] if number else []
+    from grader.judge import JudgeQuestion
+    from grader.judge.prompts import short_answer_prompt
+
+    grades = run.benchmark.judge_grades
+    found = {_key(sample): sample for sample in samples if _key(sample) in asked}
+    replies = session.judge.ask(
+        [
+            JudgeQuestion(
+                qid=key,
+                prompt=short_answer_prompt(
+                    run.tasks[sample.qid].text,
+                    run.tasks[sample.qid].accepted,
+                    texts[sample.qid, sample.sample],
+                    template=session.template or "",
+                ),
+                accept=partial(_is_readable, grades, asked[key]),
+            )
+            for key, sample in found.items()
+        ]
+    )
+    judged = [
+        _graded(sample, asked[key], replies[key], grades) if (key := _key(sample)) in asked else sample
+        for sample in samples
+    ]
+    return judged, [Note(f"A judge was asked about {len(asked):,} of {counted(len(samples), 'sample')}.")]
+
+
+def _key(sample: SampleResult) -> str:
+    return sample.qid if not sample.sample else f"{sample.qid}@{sample.sample}"
+
+
+def _needed(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[str]:
+    """Return the readings that need the judge."""
+    task, careful = run.tasks[sample.qid], sample.careful
+    is_open = careful.rule_name in _OPEN or (task.kind == "text" and careful.outcome is Outcome.WRONG)
+    failed = (sample.qid, sample.sample) in run.oddities.failures
+    needs = {
+        "official": sample.official.rule_name == JUDGE,
+        "careful": is_open and not task.options and not failed,
+    }
+    return frozenset() if task.broken else frozenset(name for name, needed in needs.items() if needed)
+
+
+def _grade(reply: str, grades: Mapping[Grade, str], *, whole: bool) -> Grade | None:
+    """Return the grade whose name stands first in a judge's reply; `whole`: as a word of its own."""
+    edges = (r"(?<!\w)", r"(?!\w)") if whole else ("", "")
+    places = {
+        grade: match.start()
+        for grade, name in grades.items()
+        if (match := re.search(re.escape(name).join(edges), reply)) is not None
+    }
+    return min(places, key=places.__getitem__, default=None)
+
+
+def _is_readable(grades: Mapping[Grade, str], names: frozenset[str], reply: str) -> bool:
+    return _grade(reply, grades, whole="careful" in names) is not None
+
+
+def _graded(
+    sample: SampleResult, names: frozenset[str], reply: JudgeReply, grades: Mapping[Grade, str]
+) -> SampleResult:
+    text = reply.text if reply.text is not None else reply.unreadable
+    readings = {
+        name: _reading(
+            sample.careful.answer if name == "careful" else None,
+            None if text is None else _grade(text, grades, whole=name == "careful"),
+            # The official scorer takes a reply without a grade as "not attempted".
+            Outcome.NO_ANSWER if name == "official" and text is not None else Outcome.UNSCORED,
+            reply.error,
+        )
+        for name in names
+    }
+    return msgspec.structs.replace(sample, **readings)
+
+
+def _reading(answer: str | None, grade: Grade | None, without: Outcome, error: str) -> Reading:
+    outcome = without if grade is None else _OUTCOMES[grade]
+    lost = outcome is Outcome.UNSCORED
+    return Reading(
+        outcome=outcome,
+        credit=None if lost else int(outcome is Outcome.CORRECT),
+        answer=answer,
+        detail=f"the judge gave no grade ({error})" if lost else "the judge's word",
+        rule=JUDGE,
+    )
