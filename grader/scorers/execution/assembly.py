@@ -121,10 +121,12 @@ def assemble(
         made = Program(completion=completion)
         return msgspec.structs.replace(made, is_missing=not (made.has_official and has_code(prediction)))
     careful = tree_of(found) or _EMPTY
-    official = [_essence(one, names) for one in (tree, tree_of(completion)) if one is not None]
-    other = _essence(careful, names)
     lost = [] if as_written else [node for node in careful.body if not isinstance(node, _SHOWN)]
     is_first = prelude is not None or not _has_future(careful)  # behind the signature, that import would be too late
+    if is_first and not lost and found.strip("\n") == content.strip("\n"):
+        return Program(completion=completion)
+    official = [_essence(one, names) for one in (tree, tree_of(completion)) if one is not None]
+    other = _essence(careful, names)
     if is_first and (official[-1:] == [other] or (official[:1] == [other] and not lost)):
         return Program(completion=completion)
     return Program(completion=completion, recovered=found, difference=_difference(official[:1], other, lost))

@@ -150,7 +150,8 @@ def _pieces(text: str, budget: Budget) -> Iterator[_Piece]:
             body = statements(part)
             if tree is None or all(isinstance(one.node, ast.Expr) and says_nothing(one.node) for one in body):
                 continue
-            is_whole = not segment.is_cut and not _LEFT_OUT.search(part) and not _is_elided(tree)
+            is_whole = not segment.is_cut and not _LEFT_OUT.search(part)
+            is_whole = is_whole and not ("..." in part and _is_elided(tree))
             place = 1 if not segment.is_fenced else 2 * segment.is_python
             yield _Piece(part if len(body) == len(tree.body) else _text(body), body, is_whole, place)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from grader.scorers.execution.extraction import SCOPES, tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__"}
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -54,9 +54,25 @@ class Statement(NamedTuple):
 def statements(source: str) -> tuple[Statement, ...]:
     """Return the statements of a program, without words that happen to be Python, such as `Sure` and `Output: 10`."""
     tree = tree_of(source)
-    every = [_statement(node) for node in tree.body] if tree is not None else []
+    every = [_statement(node, text) for node, text in _texts(tree, source)] if tree is not None else []
     known = names_bound(every) | BUILTINS
     return tuple(one for one in every if not _is_word(one, known))
+
+
+def _texts(tree: ast.Module, source: str) -> Iterator[tuple[ast.stmt, str | None]]:
+    """Yield statements, and their texts where they share no line with others: to write one anew takes longer."""
+    lines = re.split(r"\r\n|\r|\n", source)
+    begins = [min([node, *getattr(node, "decorator_list", ())], key=_line).lineno for node in tree.body]
+    ends = [node.end_lineno or 0 for node in tree.body]
+    for number, node in enumerate(tree.body):
+        is_alone = begins[number] > max(ends[:number][-1:], default=0) and ends[number] < min(
+            begins[number + 1 :][:1], default=len(lines) + 1
+        )
+        yield node, "\n".join(lines[begins[number] - 1 : ends[number]]) if is_alone else None
+
+
+def _line(node: ast.stmt | ast.expr) -> int:
+    return node.lineno
 
 
 def _is_word(one: Statement, known: frozenset[str]) -> bool:
@@ -70,12 +86,12 @@ def is_constant(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _statement(node: ast.stmt) -> Statement:
+def _statement(node: ast.stmt, text: str | None) -> Statement:
     parts = list(ast.walk(node))
     words = frozenset(getattr(part, "id", getattr(part, "attr", "")) for part in parts)
     try:
         has_scopes = any(isinstance(part, _SCOPED) for part in parts)
-        bound, loaded, used = _names_by_scope(node) if has_scopes else _names(parts)
+        bound, loaded, used = _names_by_scope(text or ast.unparse(node)) if has_scopes else _names(parts)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # it cannot be compiled, or not be written
         bound, loaded, used = _names(parts)
     changed = set() if isinstance(node, SCOPES) else {name for part in parts if (name := _changed(part))}
@@ -100,9 +116,9 @@ def _names(parts: Iterable[ast.AST]) -> _Names:
     return bound - {""}, used, used
 
 
-def _names_by_scope(node: ast.stmt) -> _Names:
+def _names_by_scope(text: str) -> _Names:
     """Return the global names that a statement with functions binds, reads at once, and uses."""
-    table = symtable.symtable(ast.unparse(node), "<text>", "exec")
+    table = symtable.symtable(text, "<text>", "exec")
     bound, loaded, used = set[str](), set[str](), set[str]()
     scopes = [(table, True)]
     while scopes:
