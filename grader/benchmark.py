@@ -18,6 +18,12 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The fields whose columns the data must have, if they are given."""
     nested: ClassVar[tuple[str, ...]] = ()
     """The fields that may be `column.field`: a field of a column with objects."""
+    gold_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields whose columns have gold answers: data whose answers are not public lacks them."""
+    option_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields whose columns have all options of a question."""
+    code_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields whose columns have the code that a model continues."""
     id: str
     numbered: bool = False
     """If the data has no id column, a row's id is its number, from 0."""
@@ -48,6 +54,10 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "cluster_pattern"}
         single = {field: column for field, column in fields.items() if column and isinstance(column, str)}
         return single | {f"groups: {column}": column for column in self.groups}
+
+    def given(self, *fields: str) -> tuple[str, ...]:
+        """Return the columns of these fields, of those that are given."""
+        return tuple(column for field in fields if (column := getattr(self, field)))
 
     def without_weight(self) -> tuple[str, ...]:
         """Return the columns that affect no score: runs that differ in them can be compared."""

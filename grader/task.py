@@ -50,6 +50,16 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         """The answers that are right; empty if none is known."""
         return () if self.gold is None else (self.gold,)
 
+    @property
+    def asked(self) -> str:
+        """What a model is asked: the question, or the code to continue."""
+        return self.text
+
+    @property
+    def has_gold_option(self) -> bool:
+        """Whether the gold answer is one of its options: a published scorer then judges replies to a broken row."""
+        return self.gold in self.options
+
     def limited(self, given: Mapping[str, float]) -> Task:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")

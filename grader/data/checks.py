@@ -74,7 +74,8 @@ def _missing(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -
     """Yield a problem for each column that scoring needs. The data of bundled benchmarks has several forms."""
     needed = ["id"] if benchmark.bundled else benchmark.columns.needed
     for field, problem in absent_columns(columns, benchmark).items():
-        if field in needed and (field != "answer" or benchmark.splits[split].scored):
+        is_withheld = field in benchmark.columns.gold_fields and not benchmark.splits[split].scored
+        if field in needed and not is_withheld:
             kind = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(columns) == 1 else ""
             where = "" if benchmark.bundled else f" (`{field}` in [columns] of benchmark.toml)"
             yield f"{rows.place}: {problem}{kind}{where}"

@@ -51,7 +51,7 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
     compared, differing = 0, {}
     for record in file.records:
         if record.qid in tasks:
-            parts = compare(tasks[record.qid], evidence_of(record, file, benchmark), benchmark)
+            parts = compare(tasks[record.qid], evidence_of(record, file, benchmark))
             compared += bool(parts)
             if found := [part for part in parts if isinstance(part, Difference)]:
                 differing[record.qid] = record.where, found[0]
@@ -73,16 +73,14 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
     )
 
 
-def compare(task: Task, said: Evidence, benchmark: Benchmark) -> list[Difference | bool]:
+def compare(task: Task, said: Evidence) -> list[Difference | bool]:
     """Return one entry for each part that can be compared: True, or how it differs."""
-    parts = (_question(task, said, benchmark), _options(task, said), _gold(task, said))
+    parts = (_question(task, said), _options(task, said), _gold(task, said))
     return [part for part in parts if part is not None]
 
 
-def _question(task: Task, said: Evidence, benchmark: Benchmark) -> Difference | bool | None:
-    of_code = (getattr(benchmark.columns, name, None) for name in ("prompt", "signature"))
-    asked = task.text or next((text for name in of_code if isinstance(text := task.row.get(name or ""), str)), "")
-    given = said.question or said.prompt
+def _question(task: Task, said: Evidence) -> Difference | bool | None:
+    asked, given = task.asked, said.question or said.prompt
     ours, theirs = plain(asked), plain(given)
     if not ours or not theirs:
         return None

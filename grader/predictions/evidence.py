@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.benchmark import Columns
 from grader.files.json_text import as_list
 from grader.predictions import formats
 
@@ -70,14 +71,13 @@ def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Bench
     """Return what a record carries; the names of the benchmark's columns come first."""
     row, fields = row_of(record), record.fields
     is_doc, carries = row is not fields, formats.named(file.format).carries
-    columns = benchmark.columns if benchmark is not None else None
-    declared = {name: getattr(columns, name, None) for name in ("question", "prompt", "options", "letter", "answer")}
-    code = (declared["prompt"], "prompt") if is_doc else ()
-    asked = (declared["question"], *_QUESTIONS, *code) if carries else _OWN_QUESTIONS
-    options, labels = _options(row, (declared["options"], *_OPTIONS), benchmark)
+    columns = benchmark.columns if benchmark is not None else Columns(id="")
+    code = (*columns.given(*columns.code_fields), "prompt") if is_doc else ()
+    asked = (columns.question, *_QUESTIONS, *code) if carries else _OWN_QUESTIONS
+    options, labels = _options(row, (*columns.given(*columns.option_fields), *_OPTIONS), benchmark)
     golds: object = None
     if carries:
-        golds = _first(row, (declared["letter"], declared["answer"], *_GOLDS))
+        golds = _first(row, (*columns.given(*columns.gold_fields), *_GOLDS))
         golds = _first(fields, ("target",)) if golds is None else golds
     return Evidence(
         question=_text(_first(row, asked)),

@@ -83,7 +83,7 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
             elif not text.strip():
                 empty += 1
     broken = {
-        qid: BrokenRow(reason=task.broken, has_gold=task.gold in task.options)
+        qid: BrokenRow(reason=task.broken, has_gold=task.has_gold_option)
         for qid in predictions
         if (task := tasks[qid]).broken
     }

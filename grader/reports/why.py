@@ -11,6 +11,7 @@ import msgspec
 from grader import resources
 from grader.reports.text import clean, cut
 from grader.results import READINGS, Calls, Outcome, other_than
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from grader.results import Metric, Reading, ReadingName, Report, SampleResult
     from grader.scorers.registry import AnyScorer
 
-_CAUSES = {
-    "not_judged": "not judged",
-    "broken_row": "broken row of the data",
-    "judge": "not judged",
-    "server_failure": "the model's server failed",
-    "checker": "the checker in the data failed",
-}
-"""Rule of the reading -> reason. With any other rule, the sandbox or the grader itself failed."""
 INFRASTRUCTURE = "infrastructure failed"
 
 
@@ -118,7 +111,8 @@ def _in_a_sentence(text: str) -> str:
 
 def causes(report: Report) -> dict[str, int]:
     """Return cause -> number of samples, the most frequent cause first."""
-    found = (cause for sample in report.samples if (cause := _cause(sample)))
+    known = scorer_of(report).words.causes
+    found = (cause for sample in report.samples if (cause := _cause(sample, known)))
     return dict(Counter(found).most_common())
 
 
@@ -143,11 +137,11 @@ def bounds_in_words(metric: Metric) -> str:
     return f"{words}; {metric.dropped} of {total} items left out: too few scored samples"
 
 
-def _cause(sample: SampleResult) -> str:
+def _cause(sample: SampleResult, known: Mapping[str, str]) -> str:
     for name in reversed(READINGS):
         reading = sample.reading(name)
         if reading.outcome is Outcome.UNSCORED:
-            return _CAUSES.get(reading.rule_name, INFRASTRUCTURE)
+            return known.get(reading.rule_name, INFRASTRUCTURE)
     return ""
 
 

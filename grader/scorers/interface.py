@@ -39,7 +39,7 @@ from grader.results import (
 )
 from grader.scorers import aggregates
 from grader.scorers.means import Observe, each_task, mean_credit, metric_rows
-from grader.scorers.oddities import marked
+from grader.scorers.oddities import CAUSES, marked
 from grader.scorers.pairing import Compared, Side, paired
 from grader.scorers.prompting import from_template, prompt_values
 from grader.task import Block, Task
@@ -254,6 +254,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     """Metric or rule -> its explanation, one sentence."""
     outcomes: Mapping[str, str] = {}
     """Outcome -> its name in reports, if its own name would mislead."""
+    causes: Mapping[str, str] = msgspec.field(default_factory=CAUSES.copy)
+    """Rule of an unscored reading -> why it is unscored; with another rule, the sandbox or the grader itself failed."""
     unread: frozenset[str] = frozenset()
     """The rules of careful readings that say that no rule read the reply."""
 

@@ -35,6 +35,14 @@ BROKEN_ROW = "broken_row"
 NOT_JUDGED = "not_judged"
 """The rule of a reading that is unscored because it needed a judge, but the judge was missing or not understood."""
 
+CAUSES = {
+    NOT_JUDGED: "not judged",
+    "judge": "not judged",
+    BROKEN_ROW: "broken row of the data",
+    SERVER_FAILURE: "the model's server failed",
+}
+"""Rule of an unscored reading -> why it is unscored, with any scorer."""
+
 
 def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleResult]:
     """Return the samples with their oddities.

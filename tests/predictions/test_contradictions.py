@@ -23,7 +23,7 @@ NUMBER = Task(id="2", text="Tom has 5 apples and gets 7 more. How many?", gold="
 
 
 def differs(task: Task, said: Evidence) -> list[str]:
-    return [found.part for found in compare(task, said, MMSTAR) if isinstance(found, Difference)]
+    return [found.part for found in compare(task, said) if isinstance(found, Difference)]
 
 
 @pytest.mark.parametrize(

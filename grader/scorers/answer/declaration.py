@@ -18,6 +18,8 @@ class AnswerColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Names of the data's columns."""
 
     needed = ("id", "answer")
+    gold_fields = ("letter", "answer")
+    option_fields = ("options",)
     answer: str
     """The gold answer: a text, or a list of accepted texts; of a row with options, a letter or an option's text."""
     kind: str | None = None

@@ -18,6 +18,8 @@ class ChoiceColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Names of the data's columns."""
 
     needed = ("id", "question", "answer", "options")
+    gold_fields = ("answer",)
+    option_fields = ("options",)
     answer: str | None = None
     hint: str | None = None
     options: str | None = None

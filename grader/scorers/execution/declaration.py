@@ -18,6 +18,7 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
 
     needed = ("id", "signature", "prompt", "entry_point", "tests", "inputs", "outputs")
     nested = ("inputs", "outputs", "function")
+    code_fields = ("prompt",)
     signature: str | None = None
     prompt: str | None = None
     """Source code for the model to continue: imports, helpers, and the signature of the function to write."""

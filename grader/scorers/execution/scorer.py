@@ -29,7 +29,7 @@ from grader.scorers.interface import (
     named,
 )
 from grader.scorers.means import of_judged
-from grader.scorers.oddities import BROKEN_ROW, marked, with_families
+from grader.scorers.oddities import BROKEN_ROW, CAUSES, marked, with_families
 from grader.scorers.prompting import from_template, prompt_values
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ FROM_EXECUTED = "Scored from an executed file: it has no careful verdicts, so ca
 class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     """Builds programs from predictions and runs them in a sandbox."""
 
-    words = Words(glossary=GLOSSARY)
+    words = Words(glossary=GLOSSARY, causes={**CAUSES, "checker": "the checker in the data failed"})
     declaration = ExecutionBenchmark
     sample_facts = SampleFacts
     options: ClassVar[frozenset[str]] = frozenset({"k"})

@@ -60,6 +60,11 @@ class CodeTask(Task, frozen=True, kw_only=True):
     fails: bool = False
     """Whether every program fails officially, because the tests are not Python; the row is broken."""
 
+    @property
+    def asked(self) -> str:
+        """The question, or else the signature."""
+        return self.text or self.signature_text
+
     def limited(self, given: Mapping[str, float]) -> CodeTask:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         try:

@@ -34,6 +34,7 @@ PUBLISHED = Weights()
 class MrBenColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names of the data's columns."""
 
+    gold_fields = ("answer",)
     answer: str | None = None
 
 
