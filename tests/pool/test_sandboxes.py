@@ -84,12 +84,16 @@ ROW = {"tests": "assert double(3) == 6\nassert double(4) == 8"}
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
 def test_quick_programs_leave_before_endless_ones_and_sleepers() -> None:
-    """The endless ones have a minute, so that all the others have a verdict before the first of them has."""
-    endless = [(ROW, f"def double(n):\n    while True:\n        n += {number}") for number in range(2)]
-    asleep = [(ROW, "import time\ndef double(n):\n    time.sleep(9999)")]
+    """The endless ones have a minute, so that all the others have a verdict before the first of them has.
+
+    Two workers have room for seven slow programs beside a quick one, if their memory is free.
+    """
+    endless = [(ROW, f"def double(n):\n    while True:\n        n += {number}") for number in range(3)]
+    asleep = [(ROW, f"import time\ndef double(n):\n    time.sleep(9999 + {number})") for number in range(3)]
     quick = [(ROW, f"def double(n):\n    return 2 * n + {number % 2}  # {number}") for number in range(20)]
     samples = [*endless, *asleep, *quick]
-    with grader.Pool(benchmark="rows", sandbox="bubblewrap", shared=False, workers=1, timeout=60) as pool:
+    settings = {"sandbox": "bubblewrap", "workers": 2, "timeout": 60, "memory": "200m"}
+    with grader.Pool(benchmark="rows", shared=False, **settings) as pool:
         found = dict(itertools.islice(pool.as_completed(samples), len(quick)))
         first = len(samples) - len(quick)
         assert {place - first: result.careful.credit for place, result in found.items()} == {

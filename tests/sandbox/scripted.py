@@ -102,8 +102,8 @@ class Backend:
         self.closers: dict[Scripted, threading.Thread] = {}
         self.slow = slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
-        self.running = self.most = self.open = self.most_open = 0
-        """Jobs that run now, the most at a time; supervisors that are open now, the most at a time."""
+        self.running = self.most = self.open = 0
+        """Jobs that run now, and the most at a time; supervisors that are open now."""
         self.together: dict[str, int] = {}
         """Job -> how many ran when it began."""
 
@@ -113,7 +113,6 @@ class Backend:
         with self.lock:
             self.started += 1
             self.open += 1
-            self.most_open = max(self.most_open, self.open)
             self.linting.append(lint)
             made = Scripted(self, index)
             self.starters[made] = threading.current_thread()
