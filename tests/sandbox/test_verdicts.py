@@ -290,3 +290,43 @@ def test_a_reference_that_leaves_nothing_to_compare_makes_a_task_that_is_not_jud
         assert isinstance(phases.state_of(test, reference=f"def solution(a):\n    {body}"), Judged)
         found = phases.beside("def solution(a):\n    pass", test, reference=f"def solution(a):\n    {body}")
         assert (found["confirmed"], found["kind"]) == (False, "unlike")
+
+
+BACK = """
+import random
+def solution(a):
+    version, words, gauss = random.getstate()
+    for back in range(1, words[-1] + 1):
+        random.setstate((version, words[:-1] + (words[-1] - back,), gauss))
+        drawn = random.randint(0, 1 << 29)
+        if random.getstate()[1] == words:
+            return drawn
+    return 0
+"""
+NUMPY_BACK = """
+import numpy as np
+def solution(a):
+    name, words, position, *rest = np.random.get_state()
+    for back in range(1, position + 1):
+        np.random.set_state((name, words, position - back, *rest))
+        drawn = int(np.random.randint(0, 1 << 29))
+        if np.random.get_state()[2] == position:
+            return drawn
+    return 0
+"""
+SECRET = "assert solution(str(hash(str(secret)))) == secret"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (BACK, f"import random\nrandom.seed(2024)\nsecret = random.randint(0, 1 << 29)\n{SECRET}"),
+        (NUMPY_BACK, f"import numpy as np\nnp.random.seed(2024)\nsecret = int(np.random.randint(0, 1 << 29))\n{SECRET}"),
+    ],
+    ids=["random", "numpy"],
+)  # fmt: skip
+def test_what_the_tests_have_drawn_cannot_be_drawn_again(source: str, test: str) -> None:
+    """Officially it can. A program gets the seed, but not what was drawn; with the seed alone, see the threat model."""
+    exec(f"{source}\n{test}", {})
+    found = phases.beside(source, test)
+    assert (found["confirmed"], found["kind"]) == (False, "assertion")
