@@ -51,12 +51,10 @@ class Executor(ABC):
         return verdict_cache.key(job, self._identity, self._limits)
 
     @abstractmethod
-    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[tuple[str, Answer | str]]:
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield the key of every (key, job) with the job's answer, or with the reason why there is none.
 
         They come in the order in which they finish. Jobs are drawn as they are needed.
-
-        `with_tests`: they run a task's own solution, so they may run in the sandboxes of its tests.
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
         """
 

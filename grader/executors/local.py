@@ -55,9 +55,9 @@ class Local(Executor):
             self.queue.begin("linting", lint)
         self.queue.begin("judging")
 
-    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[tuple[str, Answer | str]]:
-        """Yield the answer to every job, or why there is none. Never use `with_tests` for a model's program."""
-        return self.queue.run(jobs, "judging" if with_tests else None)
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
+        """Yield the answer to every job, or why there is none."""
+        return self.queue.run(jobs)
 
     def finish(self) -> None:
         """Begin to end the sandboxes, also those that are busy; jobs raise InfrastructureError from now on."""

@@ -113,9 +113,8 @@ class Cluster(Executor):
     def begin(self, lint: int = 0) -> None:
         """Do nothing: a worker process starts sandboxes with its first batch."""
 
-    def run(self, jobs: Iterable[tuple[str, Job]], *, with_tests: bool = False) -> Iterator[tuple[str, Answer | str]]:
-        """Yield the answer to every job, or why there is none. A task's own solution runs where programs do."""
-        del with_tests
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
+        """Yield the answer to every job, or why there is none."""
         rest, open_ = _batches(jobs), dict[Any, list[str]]()
         while True:
             # One batch waits for each that runs.

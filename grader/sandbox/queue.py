@@ -112,13 +112,13 @@ class JobQueue:
 
     # --- for callers ---
 
-    def submit(self, job: Job, role: Role | None = None) -> Future[Answer]:
-        """Add a job. `role`: only for a task's own solution, which may run where its tests do.
+    def submit(self, job: Job) -> Future[Answer]:
+        """Add a job.
 
         The future raises SupervisorLostError if the job has lost several supervisors, so that nothing is known of it,
         and InfrastructureError if no supervisor can be started, or the queue was closed.
         """
-        work = _Work(job, role or role_of(job))
+        work = _Work(job, role_of(job))
         with self._lock:
             if self._is_over:
                 work.future.set_exception(InfrastructureError(STOPPED))
@@ -128,7 +128,7 @@ class JobQueue:
                 self._hand_out()
         return work.future
 
-    def run(self, jobs: Iterable[tuple[str, Job]], role: Role | None = None) -> Iterator[tuple[str, Answer | str]]:
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield every job's key with its answer, or why it has none, in the order in which they finish.
 
         Jobs are drawn as they are needed. Raises InfrastructureError.
@@ -137,7 +137,7 @@ class JobQueue:
         keys: dict[Future[Answer], str] = {}
         while True:
             for key, job in itertools.islice(rest, max(0, AHEAD * self.workers - len(keys))):
-                future = self.submit(job, role)
+                future = self.submit(job)
                 keys[future] = key
                 future.add_done_callback(done.put)
             if not keys:

@@ -148,14 +148,6 @@ def test_no_supervisor_serves_two_roles() -> None:
     assert backend.linting == ["lint" in kinds for kinds in backend.ran]
 
 
-def test_a_tasks_own_solution_answers_where_the_tests_are() -> None:
-    backend = Backend()
-    with JobQueue(backend, 1, 10) as queue:
-        list(queue.run([("a", job("own answer", kind="answer"))], "judging"))
-        list(queue.run([("b", job("judge", kind="judge")), ("c", job("answer", kind="answer"))]))
-    assert backend.ran == [["own answer", "judge"], ["answer"]]
-
-
 def test_limits_count_the_jobs_of_all_roles_together() -> None:
     backend = Backend()
     with JobQueue(backend, 2, 10) as queue:

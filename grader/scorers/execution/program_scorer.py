@@ -57,7 +57,7 @@ class ProgramScorer:
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._states = States(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
-        self._recorder = Settler(self._executor, Silent(), with_tests=True)
+        self._settler = Settler(self._executor, Silent())
         self._recording: set[str] = set()
         """The tasks that some thread is recording."""
         self._recorded = threading.Condition()
@@ -120,8 +120,8 @@ class ProgramScorer:
         return bool(self._tasks[qid].broken) or qid in self._states
 
     def _find_out(self, qids: list[str], spool: Spool) -> dict[str, str]:
-        """Record calls, and let reference solutions answer, where no model's program runs; return task -> error."""
-        pipeline = Pipeline(self._tasks, self._recorder, spool, self._limits, self._protocol, states=self._states)
+        """Record calls, and let reference solutions answer; return task -> error."""
+        pipeline = Pipeline(self._tasks, self._settler, spool, self._limits, self._protocol, states=self._states)
         pipeline.prepare(qids, refuse_all=False)
         lost = {qid: state.why for qid in qids if isinstance(state := self._states[qid], Lost)}
         for qid in lost:
@@ -141,8 +141,7 @@ class ProgramScorer:
     # --- grading ---
 
     def _grade(self, requests: Sequence[Asked], spool: Spool) -> Iterator[SampleResult]:
-        settler = Settler(self._executor, Silent())
-        protocol = self._protocol
+        settler, protocol = Settler(self._executor, Silent()), self._protocol
         if not any(request.official for request in requests):
             protocol = msgspec.structs.replace(protocol, harness="")
         asked = {"each": any(request.each for request in requests), "shown": any(r.printed for r in requests)}

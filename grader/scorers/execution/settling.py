@@ -38,9 +38,8 @@ MAX_CHARACTERS = 32 << 10
 class Settler:
     """Runs the jobs of one phase after another."""
 
-    def __init__(self, executor: Executor, observer: Observer, *, with_tests: bool = False) -> None:
-        """`with_tests`: all jobs may run where tests do. Never use it for a model's program."""
-        self.executor, self._observer, self._with_tests = executor, observer, with_tests
+    def __init__(self, executor: Executor, observer: Observer) -> None:
+        self.executor, self._observer = executor, observer
         self.key = executor.key
         """Returns the cache key of a job's result."""
         self.cached = Counter[str]()
@@ -84,7 +83,7 @@ class Settler:
             self._advance(times[key], executed)
             yield key, executed
         new = ((key, made() if callable(made) else made) for key, made in todo.items())
-        for key, answer in self.executor.run(new, with_tests=self._with_tests) if todo else ():
+        for key, answer in self.executor.run(new) if todo else ():
             result = self._result(key, answer)
             self._advance(times[key], result)
             yield key, result
