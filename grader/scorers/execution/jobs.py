@@ -136,32 +136,32 @@ def calls_job(
     return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}
 
 
-def judge_job(
-    task: CodeTask,
-    state: Judged,
-    said: bytes,
-    limits: Limits,
-    *,
-    expected: Sequence[bytes],
-    is_reference: bool = False,
-    each: bool = False,
-) -> Job:
-    """Return the job that judges answers. It contains nothing of the candidate except its answers.
+def judge_job(task: CodeTask, state: Judged, limits: Limits, *, is_reference: bool = False, each: bool = False) -> Job:
+    """Return the job that judges answers, still without them. It contains nothing of a candidate; see `with_answers`.
 
-    `expected`: the messages of each run of the reference solution. `is_reference`: these are to be judged. `each`: of a
-    candidate that fails, find out which assertions hold.
+    `is_reference`: the answers of the reference solution are to be judged. `each`: of a candidate that fails, find out
+    which assertions hold.
     """
     signature = task.signature
     judged: sandbox.JudgedTask = {
         "signature": signature.source, "classes": signature.classes, "stubs": signature.required, "test": task.tests,
-        "names": state.names, "calls": state.calls, "expected": expected,
+        "names": state.names, "calls": state.calls,
     }  # fmt: skip
     if is_reference:
         judged["is_reference"] = True
-    asked: sandbox.Judge = {"task": judged, "said": said}
+    asked: sandbox.Judge = {"task": judged, "said": b""}
     if each:
         asked["each"] = True
     return {**_times(1, task, limits), "judge": asked}
+
+
+def with_answers(job: Job, said: bytes, expected: Sequence[bytes]) -> Job:
+    """Return a job with a program's answers to judge, and the messages of each run of the reference solution."""
+    judged = job["judge"]["task"].copy()
+    judged["expected"] = expected
+    asked = job["judge"].copy()
+    asked["task"], asked["said"] = judged, said
+    return {**job, "judge": asked}
 
 
 def compare_job(task: CodeTask, compare: sandbox.Compare, limits: Limits) -> Job:

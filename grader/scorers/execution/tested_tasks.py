@@ -229,16 +229,15 @@ class TestedTasks:
         is_reference = references is not None
         each = False if is_reference else task.lists_tests if self._each is None else self._each
 
+        job = jobs.judge_job(task, state, self._limits, is_reference=is_reference, each=each)
+
         def make() -> Job:
             said = self._spool.get(kept).said
             expected = [said] if is_reference else [self._states.spool.get(run).said for run in state.runs]
-            return jobs.judge_job(
-                task, state, said, self._limits, expected=expected, is_reference=is_reference, each=each
-            )
+            return jobs.with_answers(job, said, expected)
 
-        around = jobs.judge_job(task, state, b"", self._limits, expected=[], is_reference=is_reference, each=each)
         of = {"said": kept.digest, "expected": [run.digest for run in state.runs]}
-        return self._settler.key({**around, "of": of}), make
+        return self._settler.key({**job, "of": of}), make
 
 
 class _Failed(msgspec.Struct, frozen=True):
