@@ -141,12 +141,13 @@ class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True)
     def differs(self) -> bool:
         """Whether the readings disagree on the outcome, the answer, the credit or a part that a metric counts.
 
-        A reading that does not judge the task disagrees with nothing.
+        A reading that does not judge the task disagrees with nothing. Two right answers may be written differently.
         """
         if self.careful.outcome is Outcome.NOT_JUDGED:
             return False
         official, careful = (
-            (reading.outcome, reading.answer, reading.credit) for reading in (self.official, self.careful)
+            (reading.outcome, None if reading.points >= 1 else reading.answer, reading.credit)
+            for reading in (self.official, self.careful)
         )
         return official != careful or facts_as(Facts, self.facts).parts_differ
 

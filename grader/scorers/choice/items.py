@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
-_MARK = r"([A-Z])(?:[.)][ \t]+|[.)](?=[^\x00-\x7f])|\u3001[ \t]*)"
+_MARK = r"([A-Z])(?:[.)]\s+|[.)](?=[^\x00-\x7f])|[\u3001\uff0e]\s*)"
 _MARKED = re.compile(r"\(([A-Z])\)\s*"), re.compile(rf"^[ \t]*{_MARK}", re.M), re.compile(rf"(?<!\S){_MARK}")
-_NARROW = {0xFF01 + at: 0x21 + at for at in range(94)}
-"""Full-width signs -> ASCII."""
+_NARROW = {0xFF01 + at: 0x21 + at for at in range(94) if at != 13}
+"""Full-width signs -> ASCII, but the full stop: behind a letter, it marks an option whatever follows."""
 _BRACKETED = re.compile(r"\(([A-Z])\)\.?")
 """A gold letter in brackets, as in BIG-Bench Hard."""
 _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
@@ -296,9 +296,9 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
     """Return the options of a question that ends with "(A) ... (B) ...", with lines "A. ...", or "A. ... B. ..."."""
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
-    for marked in _MARKED:
-        marks = list(marked.finditer(text.translate(_NARROW)))
-        for start in range(len(marks)):
+    found = [list(marked.finditer(text.translate(_NARROW))) for marked in _MARKED]
+    for fewest, marks in ((fewest, marks) for fewest in (2, 1) for marks in found):
+        for start in range(len(marks) - fewest + 1):
             run = marks[start:]
             letters = [mark[1] for mark in run]
             if letters == [chr(ord("A") + i) for i in range(len(run))]:

@@ -49,6 +49,13 @@ def test_only_an_empty_cell_is_empty(value: object, text: str | None) -> None:
     assert cell(value) == text
 
 
+@pytest.mark.parametrize(
+    "text", ["A\uff0e0 m  B\uff0eDNA  C\uff0e3\n", "A. 0 m B. DNA\nC. 3", "A\uff0e0 m\n\nB\uff0e\n\nDNA\nC\uff0e3"]
+)
+def test_options_behind_full_stops_may_share_a_line(text: str) -> None:
+    assert options_in(text) == {"A": "0 m", "B": "DNA", "C": "3"}
+
+
 @pytest.mark.parametrize("mark", ["A. {}", "A) {}", "  A.  {}"])
 def test_options_in_the_text_may_be_lines(mark: str) -> None:
     lines = [
