@@ -127,7 +127,7 @@ def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None =
         return Reply(" " * len(raw), "unclosed_reasoning", question)
     text = _without_echo(end_turn(text), question)
     before = max(0, len(text) - LONGEST)
-    text = " " * (cut + before) + this_question(without_loop(text[before:]), question, answers)
+    text = " " * (cut + before) + this_question(text[before:], question, answers)
     return Reply(text, "" if text.strip() else "empty", question)
 
 
@@ -163,17 +163,6 @@ def _without_echo(text: str, question: str) -> str:
     if len(asked) < 12 or not text.startswith(asked, start):
         return text
     return " " * (start + len(asked)) + text[start + len(asked) :]
-
-
-def without_loop(text: str, most: int = 100) -> str:
-    """Blank the repetitions of a reply that is one sentence again and again and was then cut off."""
-    body = text.strip()
-    end = next((m.end() for m in islice(BOUNDARY.finditer(body[:most]), 1)), 0)
-    unit = body[:end].rstrip() + " "
-    if len(unit) < 8 or len(body) < 3 * len(unit) or not (unit * (len(body) // len(unit) + 1)).startswith(body):
-        return text
-    first = len(text) - len(text.lstrip()) + end
-    return text[:first] + " " * (len(text) - first)
 
 
 _WORDS = Pattern(r"\w{2,}")

@@ -6,8 +6,22 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Lines = dict[str, "int | str"]
+"""Wordings that mean the same, as alternatives of a regular expression -> why they stand in the table.
+
+A number: of the published replies, how many are read differently without the line (`make counts`). A text: the public
+report that needs it, or the principle that has few cases in data.
+"""
+
 
 class _Pattern:
+    lines: Mapping[str, Lines] = {}
+    """The lines of its wordings, by their place in the form."""
+    form = ""
+
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.pattern, self.flags = pattern, flags
 
@@ -24,3 +38,13 @@ if TYPE_CHECKING:
     Pattern = re.compile
 else:
     Pattern = _Pattern
+
+
+def wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
+    """Return a pattern whose form has `<name>` where one of the lines of that name stands."""
+    pattern = form
+    for name, alternatives in lines.items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(alternatives)})")
+    made = _Pattern(pattern, flags)
+    made.form, made.lines = form, lines
+    return made  # type: ignore[return-value]

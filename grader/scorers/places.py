@@ -52,7 +52,7 @@ class Claim(NamedTuple):
     whole: tuple[int, int]
     """The span with the words of the form."""
     rank: int = 0
-    """1: final or corrected; -1: initial."""
+    """1: final or corrected."""
     is_cut: bool = False
     """Whether the reply ends inside of it."""
     is_denied: bool = False
@@ -217,7 +217,7 @@ def _declarations(reply: Reply) -> Iterator[Claim]:
         if "would" in form[0]:
             supposed |= wordings.UNREAL_BEFORE.search(low, max(0, form.start() - 160), form.start()) is not None
         if start <= end and not supposed and not asks:
-            denied = wordings.is_denied(low[start:end])
+            denied = wordings.DENIED.match(low, start, end) is not None
             yield Claim("declaration", "declaration", start, end, (form.start(), end), rank, is_denied=denied)
     for form in deque(wordings.DECLARED.finditer(low), _MOST):
         line = max(low.rfind("\n", 0, form.start()) + 1, form.start() - _LONGEST // 4)
@@ -242,8 +242,7 @@ def _content(reply: Reply, form_end: int, start: int) -> tuple[int, int, bool]:
 def _rank(low: str, at: int) -> tuple[int, bool]:
     """Return the rank of a form, and whether its answer is only supposed, from the words before it."""
     near = low[max(0, at - 60) : at]
-    rank = 1 if wordings.FINAL.search(near) else -1 if wordings.INITIAL.search(near) else 0
-    return rank, bool(wordings.SUPPOSED.search(near))
+    return int(wordings.FINAL.search(near) is not None), bool(wordings.SUPPOSED.search(near))
 
 
 def _choices(reply: Reply, after: int) -> Iterator[Claim]:
@@ -467,11 +466,10 @@ def _is_open(reply: Reply, claim: Claim) -> bool:
 
 def _last(reply: Reply, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> Settled[Value]:
     """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
-    ranked = [one for one in valued if one.claim.rank >= 0] or valued
-    last = ranked[-1]
+    last = valued[-1]
     several = any(
         not same(one.value, last.value) and not _replaces(reply, last.claim, one.claim)  # type: ignore[arg-type]
-        for one in ranked[:-1]
+        for one in valued[:-1]
     )
     return last._replace(several=several)
 

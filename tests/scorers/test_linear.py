@@ -120,7 +120,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "vlmevalkit": (vlmevalkit, ("choice.official",)),
     "choice": (
         lambda text: read_choice(text, COLOURS),
-        tuple(f"choice.{name}" for name in ("careful", "labels", "wordings", "options")),
+        tuple(f"choice.{name}" for name in ("careful", "labels", "options")),
     ),
     "places": (lambda text: claims(own_words(text, "what is it")), ("places", "own_words", "place_wordings")),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),

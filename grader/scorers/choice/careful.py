@@ -187,7 +187,7 @@ class Choice:
         rule = "declaration" if claim.form == "declaration" else "conclusion"
         if lead is not None:
             return None if self._is_denied(lead) else self._named(lead, rule)
-        text = self.options.at(self.low, self._past_article(at))
+        text = self.options.at(self.low, at)
         if claim.form == "choice":
             return (
                 Named(frozenset(text[0]), at, text[1], "option_text")
@@ -257,7 +257,7 @@ class Choice:
             apart = not self.low[: claim.start].rstrip(" \t")[:-1].rpartition("\n")[2].strip()
             if len(same) == 1 and (first or (apart and not self.low[claim.end :].strip())):
                 return Named(frozenset(same), start, end, "option_text")
-            return self._opening_text(start) if first else None
+            return None
         rest = self.shown[min(label.stop, end) : end].strip(" \t.,:;!)]*\"'-")
         is_text = rest and self.options.is_text_of(min(label.letters), self.shown[label.end : end])
         role = self._role(label.start, label.stop)
@@ -288,20 +288,6 @@ class Choice:
             if marked and not listed and self._role(label.start, label.stop) != "denied"
             else None
         )
-
-    def _opening_text(self, start: int) -> Named | None:
-        """Return the option with whose text a short reply begins."""
-        found = self.options.at(self.low, start)
-        if (
-            found is None
-            or self.options.may_be_part(found[0])
-            or self.low[found[1] : found[1] + 1] not in tuple(",.;!\n")
-            or len(self.low) > _SHORT
-        ):
-            return None
-        if say.RECONSIDERED.search(self.low, found[1]):
-            return None
-        return Named(frozenset(found[0]), start, found[1], "option_text")
 
     @cached_property
     def _items(self) -> frozenset[int]:
@@ -495,12 +481,6 @@ class Choice:
     def _line_end(self, at: int) -> int:
         end = self.low.find("\n", at)
         return len(self.low) if end < 0 else end
-
-    def _past_article(self, start: int) -> int:
-        for article in ("the ", "a ", "an "):
-            if self.low.startswith(article, start) and self.options.at(self.low, start) is None:
-                return start + len(article)
-        return start
 
     def _labels(self, start: int, end: int) -> list[Label]:
         return find_labels(self.shown, self.reply.text, self.options, self._chosen_at, (start, end))

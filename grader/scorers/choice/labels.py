@@ -30,20 +30,6 @@ _NUMBERED = Pattern(
     r"one\b(?= is\b))"
 )
 _RANKS = {word: rank for rank, word in enumerate(("first", "second", "third", "fourth", "fifth"), 1)}
-_OPTION_WORD = Pattern(
-    r"(?:\b(?:options?|choices?|letter|point|image|picture|box|region|answers?|ans|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
-    r"buchstabe|"
-    r"вариант|réponse|optie|opcja|pilihan|đáp án|statement)|选项|選項|選択肢|선택지|보기)[\s\"'(\[:.-]*$"
-)
-_ALLOWED_BEFORE = Pattern(
-    r"(?:^|[^\w\s]|[\u3040-\uffee]|'s|\b(?:is|are|be|likely|probably|actually|clearly|definitely|certainly|"
-    r"obviously|indeed|surely|was|so|thus|hence|therefore|and|or|not|than|but|"
-    r"then|to|with|for|"
-    r"either|both|neither|nor|of|between|only|out|say|answer|choose|pick|guess|except|ist|und|oder|nicht|sondern|auf|"
-    r"also|weder|noch|et|ou|est|mais|soit|es|y|o|ni|sino|è|é|e|и|или|не|а|это|ответ|cru|thought|dachte|là|adalah|on|i|"
-    r"jak|ve|cevap|cả|را|هي|هو|ظننت|سأختار|है|คือ|उत्तर|option|options|choice|a helyes válasz))[ \t]*[\"'*(\[]*$"
-)
-"""What can stand before a capital that is an option: punctuation, or a word that no name follows."""
 _NEXT = Pattern(r"[ \t}]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
 _RIGHT_END = Pattern(
     r"[\s\"'*)\]}>]*(?:$|[.,&:;!?\n|/)\]\u3000-\uffee-]|[✓✔✅✗✘❌✕→]|\\)|\s+[(\[]|'[dt]|\s*(?:-{0,2}>|"
@@ -151,11 +137,8 @@ class _Finder:
             return label
         if self.shown[end : end + 1] == "-" and self.shown[end + 1 : end + 2].isalnum():  # "B-52"
             return None
-        if place.letter not in self.options and place.letter in self.options.named_letters:
-            # The option whose text is the letter.
-            label = label._replace(letters=frozenset(self.options.named_letters[place.letter]))
         left = self.low[max(0, start - 110) : start]
-        named = bool(_OPTION_WORD.search(left[-30:])) or left.rstrip(" \"'([").endswith(self.options.nouns)
+        named = bool(say.NAMED_BEFORE.search(left[-30:])) or left.rstrip(" \"'([").endswith(self.options.nouns)
         if place.is_small:
             return label._replace(certain=named) if self._is_small_label(place, left, named=named) else None
         return self._capital(place, label, left, named=named)
@@ -191,11 +174,11 @@ class _Finder:
         in_formula = any(first <= start < last for first, last in self.formulas)
         if place.bracket in tuple("([{<") and not in_formula:
             return label._replace(certain=True)
-        if not named and not place.bracket and not _ALLOWED_BEFORE.search(left.rpartition("\n")[2][-30:]):
+        if not named and not place.bracket and not say.ALLOWED_BEFORE.search(left.rpartition("\n")[2][-30:]):
             return label if _stands_alone(place, shown, chosen=True) and self._is_chosen(place) else None
         call = _SYMBOL_AFTER.match(shown, end)
         is_symbol = bool(in_formula or call or _SYMBOL_BEFORE.search(left[-4:]) or (place.bracket and not named))
-        chosen = (is_symbol or bool(label.conflict) or _needs_choice(place, shown)) and self._is_chosen(place)
+        chosen = (is_symbol or bool(label.conflict)) and self._is_chosen(place)
         if (is_symbol and not chosen) or (call and not shown[end : end + 2].strip()):
             return None
         if named or chosen or _stands_alone(place, shown, chosen=chosen):
@@ -220,12 +203,6 @@ def _with_brackets(shown: str, start: int, end: int) -> tuple[int, int, str]:
     if (opening in "\"'") != (closing in "\"'") or _WORD_END.match(shown, max(0, first - 1)):
         return start, end, ""
     return first, last + 1, opening
-
-
-def _needs_choice(place: _Place, shown: str) -> bool:
-    """Whether a bare capital is an option only where one is declared: a word follows that is not about it."""
-    word = _NEXT.match(shown, place.end)
-    return word is not None and word[1] not in say.VERBS and place.letter not in "AEOUYI" and word[1][0].islower()
 
 
 def _stands_alone(place: _Place, shown: str, *, chosen: bool) -> bool:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -89,12 +88,6 @@ class Options:
         """Whether the question or its options have parts with small letters, "a) ... b) ...", which are no options."""
         return any(_PART.search(text) for text in (self.question, *self.low.values()))
 
-    @cached_property
-    def named_letters(self) -> dict[str, str]:
-        """Letter -> another option whose whole text is that letter (option A says "B")."""
-        letters = {t.strip("()[]. ").upper(): k for k, t in self.texts.items() if len(t) < 6}
-        return {letter: k for letter, k in letters.items() if len(letter) == 1 and letter != k}
-
     # --- options that combine others ---
 
     @cached_property
@@ -157,9 +150,6 @@ class Options:
             letters = [k for k, t in near.items() if form(t) == mine] if mine else []
             if letters:
                 return letters
-        ratio = [k for k, t in near.items() if (ratios := (_ratio(t), _ratio(exact)))[0] and ratios[0] == ratios[1]]
-        if len(ratio) == 1:
-            return ratio
         stated = number(said) if _DIGIT.search(said) or "π" in said or "\\" in said else None
         return [] if stated is None else self._equal(stated)
 
@@ -239,16 +229,6 @@ def _bare(text: str) -> str:
 def _compact(text: str) -> str:
     """Return a text without blanks, LaTeX brackets and commas between digits."""
     return _GROUPED.sub("", _LOOSE.sub("", _bare(text))).rstrip(".\u3002")
-
-
-_RATIO = Pattern(r"(\d{1,9}) ?: ?(\d{1,9})|\\[dt]?frac\{(\d{1,9})\}\{(\d{1,9})\}|(\d{1,9}) ?/ ?(\d{1,9})")
-
-
-def _ratio(text: str) -> Fraction | None:
-    """Return a ratio or a fraction."""
-    found = _RATIO.fullmatch(text.strip(" $.()\\"))
-    one, other = [int(part) for part in found.groups() if part] if found else (0, 0)
-    return Fraction(one, other) if other else None
 
 
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")

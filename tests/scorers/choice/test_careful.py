@@ -52,7 +52,7 @@ def concluded(text: str, options: dict[str, str], question: str = "") -> str:
         *("<think>A? No.</think>B", "A? hmm </think>\nB", "◁think▷A◁/think▷B", "<|begin_of_box|>B<|end_of_box|>"),
         "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B",
         "B<|im_end|>\n<|im_start|>user\nWhy not A?",
-        *("### Final Answer:\n\n**(B)**", "**Answer**: **B**", "Answer:\n\nB. blue", "=> B", "[x] B\n[ ] A"),
+        *("### Final Answer:\n\n**(B)**", "**Answer**: **B**", "Answer:\n\nB. blue", "=> B"),
         *("<b>B</b>", "~~A~~ B", "B\n\nB\n\nB", "Blue", "2", "It is blue.", "Blue, not red.", "The answer is blue."),
     ],
 )
@@ -64,7 +64,7 @@ def test_forms_of_an_answer(text: str) -> None:
     "text",
     [
         *("The answer is B.", "The correct answer, going by the picture, is option (b) blue", "So B.", "It's B"),
-        *("Because of the light, B.", "I'd go with B", "B it is", "Must be B", "My vote goes to B", "C'est B"),
+        *("Because of the light, B.", "I'd go with B", "Must be B", "My vote goes to B", "C'est B"),
         *("B is my answer; A is the distractor", "B, since A is too dark", "B. because A is too dark"),
         *("not A but B", "A is wrong, so B", "It can't be A. It must be B.", "A ✗ B ✓ C ✗ D ✗", "Only B fits."),
         *("A: no\nB: yes\nC: no\nD: no", "A) Incorrect\nB) Correct\nC) Incorrect"),
@@ -91,19 +91,19 @@ def test_declarations_and_conclusions_in_english(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("答案是B", "答案：Ｂ", "故选：B", "我选b", "不是A，是B", "A错误，B正确", "【答案】B", "蓝色"),
+        *("答案是B", "答案：Ｂ", "故选：B", "不是A，是B", "A错误，B正确", "【答案】B", "蓝色"),
         *("这是一个 A 型题，选 B", "图中是蓝色的", "答案是A。不对，应该是B。", "如果一定要选，我会选择：\n\nB"),
         *("答えはBです", "Bが正解です", "AではなくB", "Bを選びます", "選択肢Bが最も適切です。"),
         "最初はAだと思いましたが、正解はBです。",
         *("정답은 B입니다", "B가 정답입니다.", "정답: B", "처음에는 A라고 생각했지만 답은 B입니다."),
-        *("Die Antwort lautet B", "Nicht A, sondern B.", "B ist richtig.", "aber ich würde auf B tippen."),
+        *("Die Antwort lautet B", "Nicht A, sondern B.", "B ist richtig."),
         *("Die Antwort lautet daher B.", "La respuesta es por lo tanto la B.", "La risposta è quindi B."),
-        *("La bonne réponse est la B", "Réponse : B", "D'accord, je choisis B", "La réponse n'est pas A mais B"),
+        *("La bonne réponse est la B", "Réponse : B", "La réponse n'est pas A mais B"),
         *("La respuesta correcta es la B", "Creo que es B", "La opción B es correcta"),
-        *("La risposta corretta è la B", "Scelgo B", "A resposta correta é a letra B", "Resposta: B"),
-        *("Правильный ответ — B", "Я выбираю B", "Вариант B верный", "Odpowiedź: B", "но я думаю, что это B."),
+        *("La risposta corretta è la B", "A resposta correta é a letra B", "Resposta: B"),
+        *("Правильный ответ — B", "Вариант B верный", "Odpowiedź: B", "но я думаю, что это B."),
         *("Het antwoord is B", "Đáp án là B", "Jawabannya adalah B", "الإجابة هي B"),
-        *("सही उत्तर B है", "คำตอบคือ B", "Svaret är B", "Vastaus on B", "A helyes válasz: B", "سأختار B"),
+        *("सही उत्तर B है", "คำตอบคือ B", "Svaret är B", "Vastaus on B", "A helyes válasz: B"),
         *("Сначала я подумал A, но правильный ответ B.", "D'abord j'ai cru A, mais c'est B."),
     ],
 )

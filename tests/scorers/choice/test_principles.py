@@ -194,7 +194,6 @@ LABELS = [
     ("C holds since P ∧ B", {"A": "x", "B": "y", "C": "z"}, None),
     ("The lamp needs 3 A.", {"A": "2 amperes", "B": "5 amperes"}, None),
     ("Neither pre-A nor pre-C reacts, so it is B.", {"A": "A", "B": "B", "C": "C"}, "B"),
-    ("- [ ] A. red\n- [x] B. blue\n- [ ] C. green\n- [ ] D. yellow", COLOURS, "B"),
 ]
 
 
