@@ -92,7 +92,7 @@ WITHDRAWS = wordings(
         r"wait\b(?! (?:time|list|for|until|staff))": "g5-mc-sorry-i-meant",
         r"actually, (?:no|that|this|i|let)|sorry, (?:no|that|i (?:made|mis))|correction\b|hold on\b|oops\b": WITHDRAWN,
         r"(?:that|this)(?:'s| is| was) (?:wrong|incorrect|not right)|on second thoughts?\b|scratch that": WITHDRAWN,
-        r"let(?:'s| me| us) re-?(?:check|consider|evaluate|examine|think|count|read)\b|upon re-?\w+": WITHDRAWN,
+        r"let(?:'s| me| us) re-?(?:check|consider|evaluate|examine|think|count|read)\b|(?:up)?on re-?\w+": WITHDRAWN,
         r"i (?:made|see|found) (?:a|an|my) (?:mistake|error)|i (?:was|am) (?:wrong|mistaken)|i misread": WITHDRAWN,
     },
     bare={"等等|更正|不对[,，。]": WITHDRAWN},
