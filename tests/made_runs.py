@@ -23,7 +23,7 @@ from grader.results import (
     count_unscored,
 )
 from grader.scorers import declarations
-from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
+from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, ReadingFacts
 from grader.scorers.mr_ben.figures import Weights
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -137,7 +137,7 @@ def mr_sample(number: int, row: Row) -> SampleResult:
     said = ReadingFacts(
         correctness=None if predicted is None else "correct" if predicted else "incorrect", step=step, reason=reason
     )
-    facts = SampleFacts(gold="correct" if gold else "incorrect", official=said, careful=said)
+    facts = MrBenFacts(gold="correct" if gold else "incorrect", official=said, careful=said)
     outcome = (
         "unscored" if step is None or reason is None
         else "correct" if predicted == gold and (gold or (step and reason))
@@ -160,6 +160,6 @@ def mr_ben(rows: Sequence[Row], weights: Weights = Weights(), *, summarised: boo
 
     listed = [mr_sample(number, row) for number, row in enumerate(rows)]
     made = metrics(listed, weights) if summarised else figures("mr_score", 50, len(rows))
-    kept = RunFacts(weights=weights._asdict())
+    kept = MrBenRunFacts(weights=weights._asdict())
     given = {"benchmark": "mr-ben", "scorer": "mr_score", "facts": kept}
     return report(listed, made, **given | fields)

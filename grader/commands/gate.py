@@ -13,7 +13,7 @@ from grader.errors import UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
-    from grader.decisions.policy import Run
+    from grader.decisions.policy import ReportOfFile
 
 EXIT_CODES = (
     "Exit codes: 0 = every gate is met; 1 = a gate is not met; 2 = bad policy or files; 3 = a gate is blocked; "
@@ -44,7 +44,7 @@ def gate_command(
     baselines = None if baseline is None else read_baselines(baseline)
     given = options.read(runs)
     files.keep(Path(name) for name, _ in baselines or ())
-    candidates: list[Run] = [(name.results, report) for name, report in given]
+    candidates: list[ReportOfFile] = [(name.results, report) for name, report in given]
     _check_apart(candidates, baselines or [])
     decisions = decide(read, policy.name, candidates, baselines)
     document = view.document(decisions)
@@ -54,7 +54,7 @@ def gate_command(
     return decisions.exit_code
 
 
-def _check_apart(candidates: list[Run], baselines: list[Run]) -> None:
+def _check_apart(candidates: list[ReportOfFile], baselines: list[ReportOfFile]) -> None:
     """Raise UsageError if a results file is given as a candidate's and as the baseline's: it would meet every drop."""
     kept = {real(Path(name)) for name, _ in baselines}
     for name, _ in candidates:

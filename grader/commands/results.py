@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.decisions.comparison import RunName
     from grader.reports.material import Material, RawOutputs
     from grader.reports.questions import Gap
-    from grader.reports.web.items import Run
+    from grader.reports.web.items import PageRun
     from grader.results import ReadingName, Report
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -61,7 +61,7 @@ def compare_command(
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
-    def sides() -> tuple[Run, Run]:
+    def sides() -> tuple[PageRun, PageRun]:
         return _sides(runs, benchmark, data, quiet=quiet)
 
     output_files.show_and_put(view.document(compared, sides), outputs, quiet=quiet, verbose=verbose)
@@ -118,14 +118,14 @@ def report_command(
 
 def _sides(
     runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool
-) -> tuple[Run, Run]:
+) -> tuple[PageRun, PageRun]:
     """Collect what the items of two runs hold, and say what there is not."""
     from grader.decisions.comparison import told_apart
     from grader.reports.material import load_beside
-    from grader.reports.web.items import Run
+    from grader.reports.web.items import PageRun
 
     sides = [
-        Run(
+        PageRun(
             name=name.short,
             report=report,
             material=load_beside(Path(name.results), report, data, benchmark=benchmark),

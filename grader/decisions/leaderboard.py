@@ -85,15 +85,17 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
         return list(dict.fromkeys(str(run.short) for board in self.boards for run in board.runs))
 
 
-Run = tuple[RunName, Report]
+NamedReport = tuple[RunName, Report]
 
 
-def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful", with_published: bool = False) -> Leaderboard:
+def leaderboard(
+    runs: Sequence[NamedReport], *, reading: ReadingName = "careful", with_published: bool = False
+) -> Leaderboard:
     """Rank runs. Runs that cannot be compared with the others get a separate board. Raises UsageError.
 
     `with_published`: rank them among the published models of their benchmarks, too.
     """
-    boards: list[list[Run]] = []
+    boards: list[list[NamedReport]] = []
     reasons: dict[int, str] = {}
     for run in _named_apart(runs):
         place, reason = _place(run, boards)
@@ -109,7 +111,7 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful", with_p
     return Leaderboard(reading=reading, boards=compared)
 
 
-def _named_apart(runs: Sequence[Run]) -> list[Run]:
+def _named_apart(runs: Sequence[NamedReport]) -> list[NamedReport]:
     """Return the runs; two unrelated files of one name are not taken for one model on two benchmarks.
 
     Where file names repeat, the folder is the model: `m1/vstar`, `m1/gsm`, `m2/vstar` are two models, `m1` and `m2`.
@@ -130,7 +132,7 @@ def _named_apart(runs: Sequence[Run]) -> list[Run]:
     return [(name if name.name or name.model else next(apart), report) for name, report in runs]
 
 
-def _place(run: Run, boards: list[list[Run]]) -> tuple[int | None, str]:
+def _place(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int | None, str]:
     """Return the board of a run, or None and the reason why it does not fit a board of its benchmark."""
     _, report = run
     reason = ""
@@ -153,7 +155,7 @@ def _check_same(first: Report, report: Report) -> None:
         raise UsageError("These runs cannot be compared: they are of different parts of the benchmark.")
 
 
-def _board(members: list[Run], reading: ReadingName, reason: str, *, with_published: bool) -> Board:
+def _board(members: list[NamedReport], reading: ReadingName, reason: str, *, with_published: bool) -> Board:
     if len(members) > MOST_RUNS:
         raise UsageError(f"{len(members)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
     metric = next((row.name for _, report in members for row in report.metrics), "")
@@ -250,7 +252,7 @@ def _rank(
 # --- notes --------------------------------------------------------------------------------------------------------
 
 
-def _notes(members: list[Run]) -> list[str]:
+def _notes(members: list[NamedReport]) -> list[str]:
     notes = []
     first_name, first = members[0]
     for name, report in members:

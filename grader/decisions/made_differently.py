@@ -70,7 +70,7 @@ def judge_of(report: Report) -> str:
 
 def _judge_version(report: Report) -> str:
     """Return the version of the rules of careful verdicts on programs; empty if nothing was executed."""
-    return str(report.judge) if isinstance(report.judge, int) else ""
+    return str(report.judge_version) if isinstance(report.judge_version, int) else ""
 
 
 def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-Run = tuple[str, Report]
+ReportOfFile = tuple[str, Report]
 """The name of a results file, and its report."""
 
 
@@ -121,7 +121,9 @@ def _problem(gate: Gate) -> str:
     return ""
 
 
-def decide(policy: Policy, name: str, runs: Sequence[Run], baselines: Sequence[Run] | None) -> Decisions:
+def decide(
+    policy: Policy, name: str, runs: Sequence[ReportOfFile], baselines: Sequence[ReportOfFile] | None
+) -> Decisions:
     """Decide every gate of a policy. `baselines`: None if there are none.
 
     Raises UsageError for an unknown metric or group, and for `max_drop` without baselines.
@@ -134,7 +136,7 @@ def decide(policy: Policy, name: str, runs: Sequence[Run], baselines: Sequence[R
     return Decisions(policy=name, gates=results, exit_code=gates.exit_code(results))
 
 
-def _decide(gate: Gate, runs: Sequence[Run], baselines: Sequence[Run]) -> list[GateResult]:
+def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[ReportOfFile]) -> list[GateResult]:
     found = _only(gate, runs, "results")
     results = []
     if (line := gate.line()) is not None:
@@ -166,7 +168,7 @@ def _exactly(gate: Gate, report: Report) -> Gate:
     return msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
 
 
-def _only(gate: Gate, runs: Sequence[Run], what: str) -> Report | str:
+def _only(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report | str:
     """Return the results that a gate is about, or why there are none."""
     found = {
         name: report
@@ -183,7 +185,7 @@ def _only(gate: Gate, runs: Sequence[Run], what: str) -> Report | str:
     return f"there are no {what} of {gate.results_of}; there are {there or 'none at all'}"
 
 
-def read_baselines(folder: Path) -> list[Run]:
+def read_baselines(folder: Path) -> list[ReportOfFile]:
     """Read every `*_results.json` of a folder. Raises InputError if there is none, or one is invalid."""
     paths = sorted(folder.glob("*_results.json"))
     if not paths:

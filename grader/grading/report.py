@@ -81,7 +81,7 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
         metrics=[],
         samples=[],
         provenance=provenance,
-        judge=scored.program_judge,
+        judge_version=scored.judge_version,
         model=run.file.model,
         baselines=scored.baselines,
         abbreviations=run.benchmark.abbreviations,

@@ -306,7 +306,7 @@ class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True
     """Samples that are unscored in at least one reading."""
     unscored_by_reading: UnscoredCounts = UnscoredCounts()
     provenance: Provenance = Provenance()
-    judge: int | msgspec.UnsetType = msgspec.UNSET
+    judge_version: int | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="judge")
     """Code: the version of the careful rules."""
     facts: OfRun | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own record of the run, a `Facts`."""

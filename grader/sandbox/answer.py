@@ -48,7 +48,7 @@ class Lint(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no result: the source hung or crashed the linter."""
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The official single-process run."""
 
     evidence: Evidence
@@ -167,7 +167,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     """All observations of one job."""
 
     lint: Lint | None = None
-    run: Run | None = None
+    run: ProgramRun | None = None
     record: Record | None = None
     answer: Answers | None = None
     judge: Judgement | None = None

@@ -139,8 +139,8 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     baselines: dict[str, dict[str, float]] = {}
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
-    program_judge: int | msgspec.UnsetType = msgspec.UNSET
-    """See `Report.judge`."""
+    judge_version: int | msgspec.UnsetType = msgspec.UNSET
+    """See `Report.judge_version`."""
     write_own: Callable[[Path], Path] | None = None
     """Writes the scorer's own file beside a path without suffix; returns the path of that file."""
 

@@ -37,7 +37,7 @@ _ROUND, _LOOPS = 200, 3
 """So many last characters, so many times, are a loop."""
 
 
-class Reply:
+class OwnWords:
     """What a reply says to its question, and the sentences that can answer it."""
 
     def __init__(self, text: str, problem: str = "", question: str = "", options: tuple[str, ...] = ()) -> None:
@@ -119,16 +119,16 @@ class Reply:
         return content_words(self.question)
 
 
-def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> Reply:
+def own_words(raw: str, question: str = "", *, answers: re.Pattern[str] | None = None) -> OwnWords:
     """Return what a reply says to its question. `answers`: other questions are only behind words that it finds."""
     cut = max(0, len(raw) - LONGEST_WITH_REASONING)
     text, unclosed = hide_reasoning(plain(raw[cut:]))
     if unclosed:
-        return Reply(" " * len(raw), "unclosed_reasoning", question)
+        return OwnWords(" " * len(raw), "unclosed_reasoning", question)
     text = _without_echo(end_turn(text), question)
     before = max(0, len(text) - LONGEST)
     text = " " * (cut + before) + this_question(text[before:], question, answers)
-    return Reply(text, "" if text.strip() else "empty", question)
+    return OwnWords(text, "" if text.strip() else "empty", question)
 
 
 # --- other turns, other questions ------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from grader.scorers import place_wordings as wordings
-from grader.scorers.own_words import Reply, content_words, own_words, sentences_in
+from grader.scorers.own_words import OwnWords, content_words, own_words, sentences_in
 from grader.scorers.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Claim(NamedTuple):
     """The contents of several containers that are one answer: "x = \\boxed{3} or x = \\boxed{-3}"."""
 
 
-def claims(reply: Reply) -> list[Claim]:
+def claims(reply: OwnWords) -> list[Claim]:
     """Return the claims in a form, in the order of the text; only the last few dozen of each form."""
     if reply.problem:
         return []
@@ -73,7 +73,7 @@ def claims(reply: Reply) -> list[Claim]:
     return found
 
 
-def _claims(reply: Reply) -> list[Claim]:
+def _claims(reply: OwnWords) -> list[Claim]:
     contained = [*_containers(reply), *_marks(reply)]
     spans = [claim.whole for claim in contained]
     declared = [*_declarations(reply)]
@@ -112,7 +112,7 @@ _JOIN = Pattern(
 """What can stand between two boxes that are one answer."""
 
 
-def _containers(reply: Reply) -> Iterator[Claim]:
+def _containers(reply: OwnWords) -> Iterator[Claim]:
     text = reply.text
     found: list[Claim] = []
     if "box" in text:
@@ -190,7 +190,7 @@ def _field(m: re.Match[str], text: str) -> Claim | None:
     return Claim("container", "json", start, end, (m.start() + 1, m.end()))
 
 
-def _marks(reply: Reply) -> Iterator[Claim]:
+def _marks(reply: OwnWords) -> Iterator[Claim]:
     text = reply.text
     for mark in deque(_MARK.finditer(text), _MOST) if "####" in text or "答案" in text else ():
         group = next(at for at in (1, 2) if mark[at] is not None)
@@ -205,7 +205,7 @@ _QUOTED = Pattern(r"[\"'`]([^\"'`\n]{1,200})[\"'`](?=[\s.,;!*]|$)")
 _LIST_NUMBER = Pattern(r"\d{1,2}[.)][ \t]")
 
 
-def _declarations(reply: Reply) -> Iterator[Claim]:
+def _declarations(reply: OwnWords) -> Iterator[Claim]:
     low = reply.shown_low
     for form in deque(wordings.DECLARES.finditer(low), _MOST):
         opened = _OPENS.match(low, form.end())
@@ -228,7 +228,7 @@ def _declarations(reply: Reply) -> Iterator[Claim]:
                 yield Claim("declaration", "declaration", start, end, (start, form.end()), rank, is_before=True)
 
 
-def _content(reply: Reply, form_end: int, start: int) -> tuple[int, int, bool]:
+def _content(reply: OwnWords, form_end: int, start: int) -> tuple[int, int, bool]:
     """Return the span of what follows a form, up to the end of the sentence or quotation; whether it is a question."""
     quoted = _QUOTED.match(reply.text, start - 1) if start > form_end else None
     if quoted:
@@ -245,7 +245,7 @@ def _rank(low: str, at: int) -> tuple[int, bool]:
     return int(wordings.FINAL.search(near) is not None), bool(wordings.SUPPOSED.search(near))
 
 
-def _choices(reply: Reply, after: int) -> Iterator[Claim]:
+def _choices(reply: OwnWords, after: int) -> Iterator[Claim]:
     """Yield the choices and conclusions that can count: those before the last form of an answer do not."""
     low = reply.shown_low
     for pattern, form, rank in (
@@ -271,14 +271,14 @@ def _choices(reply: Reply, after: int) -> Iterator[Claim]:
 _FIELD_RULES = ("heading", "field")
 
 
-def review(raw: str) -> Reply:
+def review(raw: str) -> OwnWords:
     """Return the own words of a review: others ask only behind its fields, and "does not provide" refuses nothing."""
     reply = own_words(raw, answers=wordings.FIELDS)
     reply.heeds_refusals = False
     return reply
 
 
-def fields(reply: Reply) -> dict[str, list[Claim]]:
+def fields(reply: OwnWords) -> dict[str, list[Claim]]:
     """Return the claims under the headings, keys and tags of a review's fields: "verdict", "step" and "reason".
 
     A field ends where the next one begins. A verdict behind all steps is about something else, such as the repaired
@@ -308,7 +308,7 @@ def _named(head: re.Match[str]) -> str:
 # --- lines and sentences ---------------------------------------------------------------------------------------------
 
 
-def lines(reply: Reply) -> list[Claim]:
+def lines(reply: OwnWords) -> list[Claim]:
     """Return the first and the last line of the sentences that can answer; once if there is one line."""
     text = reply.text + "\n"
     places = [at for at, _ in (reply.all_sentences[:1] + reply.all_sentences[-1:])]
@@ -316,7 +316,7 @@ def lines(reply: Reply) -> list[Claim]:
     return [Claim("line", "own_line", *span, span) for span in spans if span[1] - span[0] <= _LONGEST]
 
 
-def body(reply: Reply) -> list[Claim]:
+def body(reply: OwnWords) -> list[Claim]:
     """Return all sentences that can answer, as one claim."""
     if not reply.sentences:
         return []
@@ -324,7 +324,7 @@ def body(reply: Reply) -> list[Claim]:
     return [Claim("body", "sentence", *span, span)]
 
 
-def sentences(reply: Reply) -> list[Claim]:
+def sentences(reply: OwnWords) -> list[Claim]:
     """Return the sentences that can answer; those that say most of what is asked, or conclude, first."""
     if reply.is_cut or not reply.sentences:
         return []
@@ -356,7 +356,7 @@ class Settled(NamedTuple, Generic[Value]):
 
 
 def settle(
-    reply: Reply,
+    reply: OwnWords,
     value: Callable[[Claim], Value | None],
     same: Callable[[Value, Value], bool] = operator.eq,
     *,
@@ -388,7 +388,7 @@ def settle(
 
 
 def settle_fields(
-    reply: Reply,
+    reply: OwnWords,
     found: list[Claim],
     value: Callable[[Claim], Value | None],
     same: Callable[[Value, Value], bool] = operator.eq,
@@ -407,7 +407,7 @@ def settle_fields(
     return _last(reply, valued, same)
 
 
-def _end(reply: Reply, unread: Claim) -> int:
+def _end(reply: OwnWords, unread: Claim) -> int:
     """Return where the words behind a form without a value begin: on the next line, its content is one of them."""
     if unread.is_denied:  # "The answer is not listed, but it is closest to B."
         return max((start for start, _ in reply.sentences if start <= unread.start), default=0)
@@ -417,7 +417,7 @@ def _end(reply: Reply, unread: Claim) -> int:
 _NO_ANSWER = " \t\n.!*_`\"')}]$"
 
 
-def _concluding(reply: Reply, after: int) -> list[Claim]:
+def _concluding(reply: OwnWords, after: int) -> list[Claim]:
     """Return the sentences behind a place that conclude."""
     if not reply.text[after:].strip(_NO_ANSWER):
         return []
@@ -427,7 +427,7 @@ def _concluding(reply: Reply, after: int) -> list[Claim]:
 
 
 def _unformed(
-    reply: Reply, before: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
+    reply: OwnWords, before: int, value: Callable[[Claim], Value | None], same: Callable[[Value, Value], bool]
 ) -> Settled[Value] | None:
     """Return the line, the body or the sentence behind a place that has a value."""
     for tier in (lines, body):
@@ -444,7 +444,9 @@ def _unformed(
     return None
 
 
-def _final(reply: Reply, strong: list[Claim], value: Callable[[Claim], Value | None]) -> list[Settled[Value]] | Claim:
+def _final(
+    reply: OwnWords, strong: list[Claim], value: Callable[[Claim], Value | None]
+) -> list[Settled[Value]] | Claim:
     """Return the forms with a value; or the last form, if it has none."""
     valued = [(claim, None if claim.is_denied else value(claim)) for claim in strong]
     settled = [Settled(claim, said) for claim, said in valued if said is not None]
@@ -458,13 +460,13 @@ def _final(reply: Reply, strong: list[Claim], value: Callable[[Claim], Value | N
     return last
 
 
-def _is_open(reply: Reply, claim: Claim) -> bool:
+def _is_open(reply: OwnWords, claim: Claim) -> bool:
     """Whether a declaration leaves the answer open."""
     span = claim.start, claim.end
     return bool(wordings.UNDECIDED.search(reply.low, *span) or wordings.REFUSES.search(reply.low, *span))
 
 
-def _last(reply: Reply, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> Settled[Value]:
+def _last(reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]) -> Settled[Value]:
     """Return the last claim with a value; `several` if one before it has another, and is not replaced."""
     last = valued[-1]
     several = any(
@@ -480,7 +482,7 @@ _NEAR = 2
 
 
 def _of_this_question(
-    reply: Reply, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
+    reply: OwnWords, valued: list[Settled[Value]], same: Callable[[Value, Value], bool]
 ) -> list[Settled[Value]]:
     """Leave out answers to other questions: of demonstrations before, of inventions and summaries behind.
 
@@ -531,7 +533,7 @@ _REASONED = 80
 _NO_WORD = Pattern(r"[\W_]+")
 
 
-def _replaces(reply: Reply, last: Claim, earlier: Claim) -> bool:
+def _replaces(reply: OwnWords, last: Claim, earlier: Claim) -> bool:
     """Whether a claim takes the place of an earlier one; otherwise both are answers."""
     between = reply.low[earlier.end if earlier.rule in _FIELD_RULES else earlier.start : last.whole[0]]
     if last.form in ("container", "mark") and earlier.form not in ("container", "mark"):

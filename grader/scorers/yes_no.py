@@ -18,7 +18,7 @@ from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, REFUSES
 from grader.scorers.plain_text import without_markup
 
 if TYPE_CHECKING:
-    from grader.scorers.own_words import Reply
+    from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
 
 _YES = (
@@ -84,7 +84,7 @@ _HEDGES = Pattern(
 )
 
 
-def said_yes_or_no(reply: Reply, claim: Claim) -> str | None:
+def said_yes_or_no(reply: OwnWords, claim: Claim) -> str | None:
     """Return "yes" or "no", as a claim says; None if it says neither."""
     if claim.is_cut or claim.form in ("line", "conclusion"):
         return None

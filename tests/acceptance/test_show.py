@@ -11,7 +11,7 @@ from grader.cli import run
 from grader.reports.views import run as view
 from grader.results import Calls, FirstDifference, Outcome, Report
 from grader.results.file import encode_report
-from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.registry import scorer_of
 from tests.acceptance.command import grade
 from tests.made_runs import BENCHMARKS, tasks
@@ -70,7 +70,7 @@ def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(t
 def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Path) -> None:
     report = tasks([0], samples=2)
     first = FirstDifference(call="solution(3, 0)", expected="270.0", returned="90.0")
-    facts = SampleFacts(failed_test="assert solution(3, 0) == 270", failed_line=3)
+    facts = ExecutionFacts(failed_test="assert solution(3, 0) == 270", failed_line=3)
     failed = msgspec.structs.replace(report.samples[1], calls=Calls(n=7, same=5, alike=2, first=first), facts=facts)
     assert failed.careful.outcome is Outcome.FAILED
     report = msgspec.structs.replace(report, samples=[report.samples[0], failed])

@@ -9,7 +9,7 @@ from grader.decisions.comparison import Comparison, Flip, RunName, check_compara
 from grader.errors import InputError, UsageError
 from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
-from grader.scorers.mr_ben.facts import RunFacts
+from grader.scorers.mr_ben.facts import MrBenRunFacts
 from tests.made_runs import choice, circular, figures, mr_ben, report, sample, tasks
 
 
@@ -161,7 +161,7 @@ def test_mr_score_moves_by_the_difference_of_the_figures() -> None:
 
 def test_a_run_with_weights_for_other_parts_is_an_input_error() -> None:
     whole = mr_ben([("s", "q", True, True, True, True)])
-    odd = msgspec.structs.replace(whole, facts=RunFacts(weights={"mcc": 1, "style": 2}))
+    odd = msgspec.structs.replace(whole, facts=MrBenRunFacts(weights={"mcc": 1, "style": 2}))
     with pytest.raises(InputError, match="weights"):
         compare(odd, odd)
 

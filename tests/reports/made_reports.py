@@ -20,7 +20,7 @@ from grader.results import (
 )
 from grader.scorers.choice.scorer import MultipleChoice
 from grader.scorers.interface import Summary
-from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
+from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, ReadingFacts
 from tests.made_runs import BENCHMARKS, SAMPLES, of_sample
 
 __all__ = ["BENCHMARKS", "SAMPLES", "of_sample"]
@@ -103,7 +103,7 @@ def hostile_report(text: str) -> Report:
     careful = Reading(outcome=Outcome.UNSCORED, credit=None, answer=text, detail=text, rule=f"{text}!")
     kept = text.encode(errors="replace").decode()  # JSON has no half characters
     said = ReadingFacts(correctness=kept, step=None, reason=None)
-    facts = SampleFacts(gold=kept, gold_step=kept, official=said, careful=said, judge=kept, difference=kept)
+    facts = MrBenFacts(gold=kept, gold_step=kept, official=said, careful=said, judge=kept, difference=kept)
     metrics = [
         Metric(name=text, reading=reading, group=group, value=50.0, ci95=(40.0, 60.0), n=2, bounds=(0.0, 100.0))
         for reading in ("official", "careful")
@@ -127,7 +127,7 @@ def hostile_report(text: str) -> Report:
             sandbox=SandboxProvenance(backend=text, image=text),
             judge=JudgeProvenance(source=text, model=text),
         ),
-        facts=RunFacts(difference_kinds={kept: 1}, counts={kept: {kept: {kept: 1}}}),
+        facts=MrBenRunFacts(difference_kinds={kept: 1}, counts={kept: {kept: {kept: 1}}}),
         baselines={text: {text: 1.0}},
         abbreviations={text: text},
         notes=[Note(text), Note(f"A note on {text}.")],

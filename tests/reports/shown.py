@@ -6,7 +6,7 @@ from grader.decisions.comparison import compare
 from grader.reports.formats import format_of, html, markdown, terminal
 from grader.reports.material import Material, RawOutputs
 from grader.reports.views import comparison, run
-from grader.reports.web.items import Run
+from grader.reports.web.items import PageRun
 from grader.results import Report
 
 
@@ -26,6 +26,6 @@ def as_file(name: str, report: Report, gates: Any = (), **settings: Any) -> byte
     return format_of(name)(run.document(report, lambda _: Material(), gates, **settings))
 
 
-def side_by_side(before: Run, after: Run) -> bytes:
+def side_by_side(before: PageRun, after: PageRun) -> bytes:
     named = {"files": ("a.json", "b.json"), "names": (before.name, after.name)}
     return html.make(comparison.document(compare(before.report, after.report, **named), lambda: (before, after)))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
     from grader.scorers.registry import AnyScorer
 
-Verdict = Literal["passed", "failed", "unscored"]
+CaseState = Literal["passed", "failed", "unscored"]
 
 MOST_DETAILS = 20
 """Maximum number of samples per case whose details are written."""
@@ -45,17 +45,17 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     samples: list[SampleResult]
-    rounds: list[Verdict]
-    other_rounds: list[Verdict]
+    rounds: list[CaseState]
+    other_rounds: list[CaseState]
     """The verdicts of the rounds in the other reading."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CaseState:
         """The verdict of the case: passed if a round passed, else unscored if a round is unscored."""
         return _verdict(self.rounds)
 
 
-def _verdict(rounds: list[Verdict]) -> Verdict:
+def _verdict(rounds: list[CaseState]) -> CaseState:
     return next((v for v in ("passed", "unscored") if v in rounds), "failed")
 
 
@@ -91,12 +91,12 @@ def _label(sample: SampleResult, field: str | None) -> str | None:
     return None if first is None else f"{field}={first}"
 
 
-def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[Verdict]:
+def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[CaseState]:
     ids = {sample.qid for sample in members}
     return [_round(part, ids, reading, scorer) for part in by_round(members).values()]
 
 
-def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> Verdict:
+def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> CaseState:
     """Return the verdict of one round. If a unit has several tasks, the scorer knows which of them may be missing."""
     said = scorer.marks(part[0]).unit.get(reading)
     if said is not None:

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
     from grader.decisions.comparison import Comparison, Flip, RunName
     from grader.reports.document import Items
-    from grader.reports.web.items import Run
+    from grader.reports.web.items import PageRun
     from grader.results import ReadingName
     from grader.scorers.pairing import Compared
 
 
-def document(made: Comparison, sides: Callable[[], tuple[Run, Run]] | None = None) -> Document:
+def document(made: Comparison, sides: Callable[[], tuple[PageRun, PageRun]] | None = None) -> Document:
     """Return the metrics, the items that changed, and the notes.
 
     `sides` collects what the runs' items hold; it is called only if items are shown.

@@ -104,10 +104,10 @@ def document(
     plots = _curve(run)
 
     def items() -> Items:
-        from grader.reports.web.items import Run, build
+        from grader.reports.web.items import PageRun, build
 
         assert material is not None
-        return build(Run(name=run.name, report=run.report, material=material(run.report)))
+        return build(PageRun(name=run.name, report=run.report, material=material(run.report)))
 
     return Document(
         names=_names(run.report),

@@ -55,7 +55,7 @@ _LONGEST = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class PageRun:
     """A run on a page."""
 
     name: str
@@ -64,7 +64,7 @@ class Run:
     material: Material
 
 
-def build(*runs: Run) -> Items:
+def build(*runs: PageRun) -> Items:
     """Pack the items of one run, or of two."""
     first = runs[0].report
     scorer = scorer_of(first)
@@ -110,19 +110,19 @@ def _pack(value: object) -> str:
     return base64.b64encode(zlib.compress(data, 7)).decode()
 
 
-def _first_reading(runs: Sequence[Run]) -> str:
+def _first_reading(runs: Sequence[PageRun]) -> str:
     """Return the reading with which two runs open: careful, unless it is the same in both."""
     careful = [[sample.careful for sample in run.report.samples] for run in runs]
     return "official" if careful[0] == careful[-1] else "careful"
 
 
-def _asked(runs: Sequence[Run]) -> tuple[dict[str, Any], dict[str, str]]:
+def _asked(runs: Sequence[PageRun]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the images that any run can show, and task -> key of its image."""
     pictures = {key: image for run in reversed(runs) for key, image in run.material.images.items()}
     return pictures, {qid: key for run in reversed(runs) for qid, key in run.material.image_of.items()}
 
 
-def _run(run: Run) -> dict[str, object]:
+def _run(run: PageRun) -> dict[str, object]:
     report = run.report
     return {
         "name": run.name,
@@ -179,7 +179,7 @@ def _blurb(task: dict[str, Any]) -> str:
     return " ".join(text.split())[:_BLURB]
 
 
-def _items(runs: Sequence[Run], scorer: AnyScorer, texts: _Texts, pictures: list[str]) -> list[dict[str, Any]]:
+def _items(runs: Sequence[PageRun], scorer: AnyScorer, texts: _Texts, pictures: list[str]) -> list[dict[str, Any]]:
     group = by_observation if len(runs) > 1 or scorer.has_units else by_task
     members = [group(run.report.samples) for run in runs]
     values = _values(runs, scorer) if len(runs) > 1 else []
@@ -207,7 +207,7 @@ def _items(runs: Sequence[Run], scorer: AnyScorer, texts: _Texts, pictures: list
     return made
 
 
-def _values(runs: Sequence[Run], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
+def _values(runs: Sequence[PageRun], scorer: AnyScorer) -> list[dict[str, dict[str, float | None]]]:
     """Return, for each run, reading -> item -> its value in the first metric, from 0 to 1."""
     metric = next((metric.name for run in runs for metric in run.report.metrics), "")
     return [{reading: item_values(run.report, scorer, metric, reading) for reading in READINGS} for run in runs]
@@ -220,7 +220,7 @@ def _rounds(members: list[SampleResult], scorer: AnyScorer) -> list[dict[str, st
     return [{name: outcome.value for name, outcome in one.items()} for one in found if one]
 
 
-def _task(qid: str, runs: Sequence[Run], places: dict[str, int]) -> dict[str, object]:
+def _task(qid: str, runs: Sequence[PageRun], places: dict[str, int]) -> dict[str, object]:
     """Return a task's question with its options, gold answer, image and texts; only its id if it is not known."""
     task: Task | None = next((found for run in runs if (found := run.material.tasks.get(qid))), None)
     if task is None:
@@ -239,7 +239,9 @@ def _task(qid: str, runs: Sequence[Run], places: dict[str, int]) -> dict[str, ob
     }
 
 
-def _sample(sample: SampleResult, run: Run, scorer: AnyScorer, texts: _Texts, is_different: bool) -> dict[str, object]:
+def _sample(
+    sample: SampleResult, run: PageRun, scorer: AnyScorer, texts: _Texts, is_different: bool
+) -> dict[str, object]:
     """Return a sample: both readings, its output, and its program."""
     marks = scorer.marks(sample)
     programs = run.material.programs.get(sample.qid, [])
@@ -308,7 +310,7 @@ def _program(run: Program, failed_line: int | None) -> dict[str, object]:
 class _Texts:
     """The outputs of a page, of which long ones lose their middle if all together are too long."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[PageRun]) -> None:
         lengths: dict[int, int] = defaultdict(int)
         for run in runs:
             for texts in run.material.predictions.values():

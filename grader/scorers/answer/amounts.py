@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
-    from grader.scorers.own_words import Reply
+    from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
 
 _NUMERAL = Pattern(rf"\b(?:{'|'.join(NUMERALS)})\b", 2)
@@ -42,7 +42,7 @@ def is_same(answer: str, gold: str, tolerance: float = 0) -> bool:
     return stated.equals(wanted, tolerance)
 
 
-def value(reply: Reply, claim: Claim) -> str | None:
+def value(reply: OwnWords, claim: Claim) -> str | None:
     """Return the number that a claim says."""
     content = _NUMERAL.sub(lambda m: NUMERALS[m[0].lower()], reply.text[claim.start : claim.end].strip(" \t\n*_"))
     if claim.is_cut or claim.form in ("body", "conclusion"):

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from grader.scorers.answer.declaration import Kind
     from grader.scorers.answer.expressions import Comparer
-    from grader.scorers.own_words import Reply
+    from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
 
-VALUES: dict[Kind, Callable[[Reply, Claim], str | None]] = {
+VALUES: dict[Kind, Callable[[OwnWords, Claim], str | None]] = {
     "number": amounts.value,
     "text": texts.value,
     "literal": texts.literal_value,
@@ -54,7 +54,7 @@ def read_answer(text: str, question: str, kind: Kind, tolerance: float = 0) -> S
     return Said(found.value, found.claim.rule, _span(reply, found.claim, found.value))
 
 
-def _span(reply: Reply, claim: Claim, answer: str) -> tuple[int, int]:
+def _span(reply: OwnWords, claim: Claim, answer: str) -> tuple[int, int]:
     start, end = (claim.start, claim.end) if claim.end > claim.start else claim.whole
     if claim.parts:
         return claim.parts[0][0], claim.parts[-1][1]

@@ -34,7 +34,7 @@ ByTask = Callable[[list[SampleResult], ReadingName], list[Observation]]
 """Return one observation per task."""
 
 
-class SampleFacts(Facts, frozen=True, kw_only=True):
+class AnswerFacts(Facts, frozen=True, kw_only=True):
     """What the metrics need of a sample's question."""
 
     gold: str
@@ -44,9 +44,9 @@ class SampleFacts(Facts, frozen=True, kw_only=True):
     """The grouping in each of whose groups the question counts once, in the overall metrics too; empty: none."""
 
 
-def facts_of(sample: SampleResult) -> SampleFacts:
+def facts_of(sample: SampleResult) -> AnswerFacts:
     """Return the scorer's own data of a sample."""
-    return facts_as(SampleFacts, sample.facts)
+    return facts_as(AnswerFacts, sample.facts)
 
 
 def metrics(samples: list[SampleResult], ks: Sequence[int] = ()) -> list[Metric]:

@@ -22,7 +22,7 @@ from grader.scorers.answer.careful import Said, is_accepted, read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.judging import JUDGE, NOT_ASKED, with_judge
-from grader.scorers.answer.metrics import SampleFacts
+from grader.scorers.answer.metrics import AnswerFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.declaration import letters_problem
@@ -121,7 +121,7 @@ GLOSSARY = {
 }
 
 
-class RunFacts(Facts, frozen=True, kw_only=True):
+class AnswerRunFacts(Facts, frozen=True, kw_only=True):
     """The kind of a run's answers, of rows that do not have their own."""
 
     kind: Kind
@@ -131,8 +131,8 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
 
     declaration = AnswerBenchmark
-    sample_facts = SampleFacts
-    run_facts = RunFacts
+    sample_facts = AnswerFacts
+    run_facts = AnswerRunFacts
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
 
@@ -205,7 +205,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             samples=samples,
             notes=notes,
             judge=judge,
-            facts=RunFacts(kind=declared.kind),
+            facts=AnswerRunFacts(kind=declared.kind),
         )
 
     def metrics(self, report: Report) -> list[Metric]:
@@ -344,7 +344,7 @@ def _read(
 
 def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:
     official, careful = readings
-    facts = SampleFacts(
+    facts = AnswerFacts(
         gold=task.gold or "",
         kind="choice" if task.options else task.kind,
         counted_in=task.counted_in,

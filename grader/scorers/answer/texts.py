@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.scorers.answer.expressions import Comparer
-    from grader.scorers.own_words import Reply
+    from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
 
 
-def _content(reply: Reply, claim: Claim) -> str:
+def _content(reply: OwnWords, claim: Claim) -> str:
     """Return a claim's content, with the escapes of JSON undone."""
     if claim.parts:
         return ", ".join(reply.text[slice(*part)].strip() for part in claim.parts)
@@ -42,7 +42,7 @@ _ALONE = Pattern(r"\s*(?:\[[^\[\]]*\]|\*\*[^*]+\*\*|\$+[^$]+\$+)[.\s]*")
 _ANNOUNCES = Pattern(r":[ *_]*$")
 
 
-def value(reply: Reply, claim: Claim) -> str | None:
+def value(reply: OwnWords, claim: Claim) -> str | None:
     """Return the text of a form's content; of a reply without a form, its only line."""
     if claim.is_cut:
         return None
@@ -51,7 +51,7 @@ def value(reply: Reply, claim: Claim) -> str | None:
     return _only_line(reply) if claim.form == "body" and not REFUSES.search(reply.low) else None
 
 
-def _only_line(reply: Reply) -> str | None:
+def _only_line(reply: OwnWords) -> str | None:
     """Return a reply of one line without courtesies; of several, the only one that is a list or emphasized."""
     spans = reply.sentences
     framed = reply.text[spans[0][0] : spans[-1][1]]
@@ -163,7 +163,7 @@ _ASSERTED = Pattern(r"(?:assert\s+)?\w+\(.*\)\s*==\s*(?=\S)", 16)
 _FENCE = Pattern(r"\A\s*```\w*\n?|```\s*\Z|\A\s*`|`\s*\Z")
 
 
-def literal_value(reply: Reply, claim: Claim) -> str | None:
+def literal_value(reply: OwnWords, claim: Claim) -> str | None:
     """Return the source text of a value."""
     if claim.is_cut or claim.form in ("choice", "conclusion", "sentence"):
         return None
@@ -216,7 +216,7 @@ def _equal(one: object, other: object) -> bool:
 _PROSE = Pattern(r"(?<![\\A-Za-z])(?!sqrt|inf|pi)[A-Za-z]{3}|boxed")
 
 
-def expression_value(reply: Reply, claim: Claim) -> str | None:
+def expression_value(reply: OwnWords, claim: Claim) -> str | None:
     """Return the expression that a form has; of a reply without a form, its only line, if it has no words."""
     if claim.is_cut:
         return None

@@ -14,7 +14,7 @@ from grader.scorers import place_wordings as say
 from grader.scorers.choice.labels import Label, find_labels
 from grader.scorers.choice.options import EDGE, Options
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
-from grader.scorers.own_words import Reply, content_words, own_words
+from grader.scorers.own_words import OwnWords, content_words, own_words
 from grader.scorers.patterns import Pattern
 from grader.scorers.places import claims, settle
 from grader.scorers.plain_text import plain, without_markup
@@ -65,7 +65,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     return _read(reply, known)
 
 
-def _read(reply: Reply, known: Options) -> ChoiceReading:
+def _read(reply: OwnWords, known: Options) -> ChoiceReading:
     choice = Choice(reply, known)
     found = settle(reply, choice.value, choice.same, by_words=True)
     if found is None:
@@ -100,7 +100,7 @@ def _reading(named: Named, options: Options) -> ChoiceReading:
 class Choice:
     """Which options the claims of a reply name."""
 
-    def __init__(self, reply: Reply, options: Options) -> None:
+    def __init__(self, reply: OwnWords, options: Options) -> None:
         self.reply = reply
         self.options = options
         self.shown, self.low = reply.shown, reply.shown_low
@@ -157,7 +157,7 @@ class Choice:
         content = self.reply.text[span]
         whole = _whole(without_markup(content), span.start, self.options)
         if whole is None and content.strip():
-            inner = _read(Reply(content, "", self.reply.question, self.reply.options), self.options)
+            inner = _read(OwnWords(content, "", self.reply.question, self.reply.options), self.options)
             start, end = inner.span or (0, max(1, len(content)))
             problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
             if inner.letter is None and problem is None:

@@ -14,7 +14,7 @@ class UnitOutcome(msgspec.Struct, frozen=True, kw_only=True):
     careful: Outcome
 
 
-class SampleFacts(Facts, frozen=True, kw_only=True):
+class ChoiceFacts(Facts, frozen=True, kw_only=True):
     """The gold letter, and why a correct letter may earn no credit."""
 
     gold: str | None = None
@@ -41,7 +41,7 @@ class PositionBias(msgspec.Struct, frozen=True, kw_only=True):
     careful: dict[str, LetterCounts] = {}
 
 
-class RunFacts(Facts, frozen=True, kw_only=True):
+class ChoiceRunFacts(Facts, frozen=True, kw_only=True):
     """The scorer's own data of a run."""
 
     position_bias: PositionBias = PositionBias()

@@ -15,7 +15,7 @@ from grader.errors import InputError, UsageError
 from grader.files.json_text import as_list, quoted, shown
 from grader.predictions.record import counted
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.choice.facts import SampleFacts
+from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.reading import ChoiceReading, no_answer
 from grader.scorers.interface import missing_reading
 from grader.scorers.marks import answer_between
@@ -348,7 +348,7 @@ def unknown_reader(version: str) -> str:
     return "" if version in known else f"reader {what}; known: {', '.join(known)}"
 
 
-class Reply(msgspec.Struct, kw_only=True):
+class ChoiceReply(msgspec.Struct, kw_only=True):
     """One reply to one item, with the readings that are known so far."""
 
     item: Item
@@ -375,7 +375,7 @@ def read_replies(
     whole: Mapping[tuple[str, int], str],
     *,
     marks: tuple[str, str] | None = None,
-) -> list[Reply]:
+) -> list[ChoiceReply]:
     """Read every reply both ways. Equal replies to equal options are read only once.
 
     `whole`: the outputs that predictions were made of, which the careful reading reads. `marks`: those between which
@@ -397,7 +397,7 @@ def read_replies(
             if key not in known:
                 known[key] = official(text, item.options), read_choice_between(output, item.options, item.text, marks)
             first, second = known[key]
-            replies.append(Reply(item=item, sample=number, text=text, official=first, careful=second))
+            replies.append(ChoiceReply(item=item, sample=number, text=text, official=first, careful=second))
             progress.end(text)
     return replies
 
@@ -441,7 +441,7 @@ class _Progress:
             self._observer.advance((self._done >> 20) - (before >> 20))
 
 
-def sample_of(reply: Reply) -> SampleResult:
+def sample_of(reply: ChoiceReply) -> SampleResult:
     """Return a reply's sample result."""
     official = _settled(reply, "official", reply.official, reply.official_judged)
     return sample(reply.item, reply.sample, official, _careful(reply))
@@ -462,17 +462,17 @@ def sample(item: Item, number: int, official: Reading, careful: Reading) -> Samp
         careful=careful,
         unit=item.unit or msgspec.UNSET,
         groups=item.groups or msgspec.UNSET,
-        facts=SampleFacts(gold=item.gold),
+        facts=ChoiceFacts(gold=item.gold),
     )
 
 
-def _careful(reply: Reply) -> Reading:
+def _careful(reply: ChoiceReply) -> Reading:
     if reply.careful.outcome == "ambiguous":
         return verdict(reply.item, reply.careful)
     return _settled(reply, "careful", reply.careful, reply.careful_judged)
 
 
-def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
+def _settled(reply: ChoiceReply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
     if read.letter is None and name in reply.asked:
         if judged is None:
             return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.lost, rule="judge")

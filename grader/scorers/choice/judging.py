@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.judge import JudgeReply
     from grader.judge.session import JudgeSession
     from grader.results import SampleResult
-    from grader.scorers.choice.items import Item, Reply
+    from grader.scorers.choice.items import ChoiceReply, Item
     from grader.scorers.choice.reading import ChoiceReading
 
 _CJK = re.compile(r"[\u4e00-\u9fff]")
@@ -26,7 +26,7 @@ _READ_FOR_SURE = frozenset(("empty", "unclosed_reasoning", "refusal", "outside_o
 
 
 def ask_judge(
-    replies: list[Reply], absent: Iterable[Item], session: JudgeSession, version: str, *, circular: bool
+    replies: list[ChoiceReply], absent: Iterable[Item], session: JudgeSession, version: str, *, circular: bool
 ) -> None:
     """Ask the judge about replies that the rules could not read, if the answer can still change the outcome."""
     if session.judge is None:
@@ -39,7 +39,7 @@ def ask_judge(
         decided = {name: {_round(reply) for reply in replies if _is_lost(reply, name, version)} for name in decided}
         gone = {item.observation for item in absent}
         decided["careful"] |= {_round(reply) for reply in replies if reply.item.observation in gone}
-    asked: dict[str, Reply] = {}
+    asked: dict[str, ChoiceReply] = {}
     for reply in replies:
         needs = (n for n in decided if _is_open(reply, n, version) and _round(reply) not in decided[n])
         reply.asked = frozenset(needs)
@@ -74,7 +74,7 @@ def judged_note(samples: list[SampleResult]) -> list[Note]:
     return [Note(f"A judge decided {official} of the official reading, and {careful} of the careful one.")]
 
 
-def without_judge(replies: list[Reply], version: str) -> list[Note]:
+def without_judge(replies: list[ChoiceReply], version: str) -> list[Note]:
     """Return a note on the replies that VLMEvalKit would give to a judge, for a run without one."""
     number = sum(_is_open(reply, "official", version) for reply in replies)
     if not number:
@@ -87,7 +87,7 @@ def without_judge(replies: list[Reply], version: str) -> list[Note]:
     return [Note(text, "official")]
 
 
-def _is_open(reply: Reply, name: str, version: str) -> bool:
+def _is_open(reply: ChoiceReply, name: str, version: str) -> bool:
     """Whether the rules found no answer, so that a judge may find one."""
     if not reply.text.strip() or reply.item.broken:
         return False
@@ -100,7 +100,7 @@ def _is_open(reply: Reply, name: str, version: str) -> bool:
     return version.startswith("vlmevalkit") and reply.official.letter is None and has_gold
 
 
-def _is_lost(reply: Reply, name: str, version: str) -> bool:
+def _is_lost(reply: ChoiceReply, name: str, version: str) -> bool:
     """Whether rules alone have found that a reply is not correct."""
     if name == "careful" and reply.is_failure:
         return False
@@ -108,15 +108,15 @@ def _is_lost(reply: Reply, name: str, version: str) -> bool:
     return read.letter != reply.item.gold and not _is_open(reply, name, version)
 
 
-def _round(reply: Reply) -> tuple[str, int]:
+def _round(reply: ChoiceReply) -> tuple[str, int]:
     return reply.item.observation, reply.sample
 
 
-def _is_readable(reply: Reply, version: str, text: str) -> bool:
+def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
     return all(_judged(name, reply, version, text) is not None for name in reply.asked)
 
 
-def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
+def _apply(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     """Store the judge's answer. If only one reading can read it, only that reading uses it."""
     text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.lost = f"the rules read no letter, and the judge gave none ({answer.error})"
@@ -125,7 +125,7 @@ def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
     )
 
 
-def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading | None:
+def _judged(name: str, reply: ChoiceReply, version: str, text: str) -> ChoiceReading | None:
     """Read the judge's answer: a letter, or `Z` for none of the options; None if it cannot be read."""
     from grader.scorers.choice.careful import read_choice
 

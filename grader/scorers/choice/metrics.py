@@ -17,7 +17,7 @@ from grader.results import (
     facts_as,
     grouped,
 )
-from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
+from grader.scorers.choice.facts import ChoiceFacts, LetterCounts, PositionBias, UnitOutcome
 from grader.scorers.interface import MISSING_RULE
 from grader.scorers.means import Observation, Observe, combine, each_task, mean_credit, mean_of, of_judged, weighted
 
@@ -77,13 +77,13 @@ def _as_outcome(question: Observation) -> Outcome:
 
 
 def _with_outcome(sample: SampleResult, outcome: UnitOutcome) -> SampleResult:
-    facts = SampleFacts(gold=facts_of(sample).gold, question=outcome)
+    facts = ChoiceFacts(gold=facts_of(sample).gold, question=outcome)
     return msgspec.structs.replace(sample, facts=facts)
 
 
-def facts_of(sample: SampleResult) -> SampleFacts:
+def facts_of(sample: SampleResult) -> ChoiceFacts:
     """Return the scorer's own data of a sample."""
-    return facts_as(SampleFacts, sample.facts)
+    return facts_as(ChoiceFacts, sample.facts)
 
 
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:

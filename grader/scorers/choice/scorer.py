@@ -21,7 +21,7 @@ from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
-from grader.scorers.choice.facts import LetterCounts, RunFacts, SampleFacts
+from grader.scorers.choice.facts import ChoiceFacts, ChoiceRunFacts, LetterCounts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from grader.data.tables import Rows
     from grader.models.prompt import Asking
     from grader.results import ReadingName, Report
-    from grader.scorers.choice.items import Reply
+    from grader.scorers.choice.items import ChoiceReply
     from grader.scorers.interface import Observe, Run
 
 # The prompt of a benchmark.toml without `prompt`: VLMEvalKit, vlmeval/dataset/image_mcq.py, build_prompt of
@@ -58,8 +58,8 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     """Questions with options, read by the rules of an official version and as a careful person would."""
 
     declaration = ChoiceBenchmark
-    sample_facts = SampleFacts
-    run_facts = RunFacts
+    sample_facts = ChoiceFacts
+    run_facts = ChoiceRunFacts
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read",)))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
@@ -181,7 +181,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             notes.append(Note(f"Baselines: {chances.format(**chance['all'])}."))
         return Scored(
             samples=samples,
-            facts=RunFacts(position_bias=choice_metrics.position_bias(samples)),
+            facts=ChoiceRunFacts(position_bias=choice_metrics.position_bias(samples)),
             notes=[*notes, *map(Note, session.notes)],
             baselines=chance,
             judge=session.provenance,
@@ -215,7 +215,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def summary(self, report: Report) -> Summary:
         """Return how often each letter was predicted, and how often it is gold; a line names what is not chance."""
-        facts = facts_as(RunFacts, report.facts)
+        facts = facts_as(ChoiceRunFacts, report.facts)
         careful, official = facts.position_bias.careful, facts.position_bias.official
         if not careful:
             return Summary()
@@ -284,7 +284,7 @@ class Circular(MultipleChoice):
 
 
 def _samples(
-    replies: Iterable[Reply], absent: Iterable[Item], predictions: Mapping[str, list[str]]
+    replies: Iterable[ChoiceReply], absent: Iterable[Item], predictions: Mapping[str, list[str]]
 ) -> list[SampleResult]:
     """Return the results of the replies and of the missing ones, in the benchmark's order."""
     rounds = max(map(len, predictions.values()), default=0) or 1
@@ -334,7 +334,7 @@ def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
 # --- submissions ------------------------------------------------------------------------------------------------
 
 
-def _unread_note(replies: list[choice_items.Reply], version: str) -> list[str]:
+def _unread_note(replies: list[choice_items.ChoiceReply], version: str) -> list[str]:
     """Return a note if the official reader reads a letter in next to no reply."""
     read = sum(reply.official.letter is not None for reply in replies)
     return unread_note(
@@ -342,7 +342,7 @@ def _unread_note(replies: list[choice_items.Reply], version: str) -> list[str]:
     )
 
 
-def _verdict(version: str, reply: choice_items.Reply) -> bool | None:
+def _verdict(version: str, reply: choice_items.ChoiceReply) -> bool | None:
     letter = choice_items.official_reader(version)(reply.text, reply.item.options).letter
     return None if letter is None else letter == reply.item.gold
 

@@ -17,7 +17,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """Why it did not."""
 
 
-class SampleFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
+class ExecutionFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Where the tests failed (for people only: the program itself reports the lines), and the base inputs."""
 
     failed_test: str | None = None
@@ -30,6 +30,6 @@ class SampleFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """What it printed for each standard input, if requested."""
 
 
-def facts_of(sample: SampleResult) -> SampleFacts:
+def facts_of(sample: SampleResult) -> ExecutionFacts:
     """Return the scorer's own data of a sample."""
-    return facts_as(SampleFacts, sample.facts)
+    return facts_as(ExecutionFacts, sample.facts)

@@ -15,11 +15,11 @@ from grader.files.json_text import quoted
 from grader.options import Options
 from grader.predictions.record import counted
 from grader.results import Outcome, SampleResult, SandboxProvenance
-from grader.sandbox.answer import Evidence, Executed, Lint, Run
+from grader.sandbox.answer import Evidence, Executed, Lint, ProgramRun
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
-from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import NO_PROGRAM, official_result, sample_result, unscored
 from grader.scorers.execution.sample import Sample
@@ -203,7 +203,7 @@ class Phases:
         assert judgement is not None
         stopped, used = judgement.evidence.stopped, min(judgement.evidence.cpu, seconds)
         evidence = Evidence(stopped=stopped, status=None, cpu=used, wall=seconds, waited=0.0, oom=False)
-        run = Run(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
+        run = ProgramRun(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
         return Executed(lint=sample.lint, run=run)
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
@@ -298,7 +298,7 @@ def result_of(sample: Sample, protocol: ExecutionProtocol, *, is_official: bool 
         careful=NO_PROGRAM if attempt.program.is_missing and not sample.verdicts.not_judged else found.careful,
         groups=attempt.task.groups or msgspec.UNSET,
         calls=found.calls,
-        facts=msgspec.UNSET if found.base is None else SampleFacts(base=found.base),
+        facts=msgspec.UNSET if found.base is None else ExecutionFacts(base=found.base),
     )
 
 

@@ -19,7 +19,7 @@ from grader.sandbox.queue import MOST_SUPERVISORS
 from grader.scorers.asking import NOT_ASKED, LaneSize
 from grader.scorers.execution import jobs
 from grader.scorers.execution.assembly import Program, assemble
-from grader.scorers.execution.facts import Printed, SampleFacts
+from grader.scorers.execution.facts import ExecutionFacts, Printed
 from grader.scorers.execution.phases import Phases, limits_of, result_of
 from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.reading import tests_of, unscored
@@ -170,7 +170,7 @@ class ProgramScorer:
         result = msgspec.structs.replace(result, tests=_tests_of(sample, request))
         if request.printed and sample.readings is not None:
             outputs = [Printed(text=g.text, outcome=g.outcome.value, why=g.why) for g in sample.readings.outputs]
-            result = msgspec.structs.replace(result, facts=SampleFacts(printed=outputs))
+            result = msgspec.structs.replace(result, facts=ExecutionFacts(printed=outputs))
         return result if request.official else msgspec.structs.replace(result, official=NOT_ASKED)
 
     def _marked(self, results: list[SampleResult], requests: Sequence[Asked]) -> list[SampleResult]:

@@ -10,7 +10,7 @@ import msgspec
 from grader.results import ALIKE, Calls, Outcome, Reading, SampleResult
 from grader.scorers.asking import NOT_ASKED
 from grader.scorers.execution.candidate import Verdict
-from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.execution.facts import ExecutionFacts
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Executed, Judgement
@@ -235,7 +235,7 @@ def _is_own(lines: str, attempt: Attempt) -> bool:
     return last.isascii() and last.isdigit() and len(last) < 9 and int(last) <= attempt.head.count("\n")
 
 
-def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:
+def failed_test(lines: str, attempt: Attempt) -> ExecutionFacts | None:
     """Return the last line of the tests through which the exception passed, and its number in the program (from 1).
 
     The program itself reports the lines, so the result is for people and decides nothing.
@@ -250,4 +250,4 @@ def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:
         found = number
     if found is None:
         return None
-    return SampleFacts(failed_test=source[found - 1].strip()[:MAX_LINE], failed_line=found)
+    return ExecutionFacts(failed_test=source[found - 1].strip()[:MAX_LINE], failed_line=found)

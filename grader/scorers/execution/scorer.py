@@ -13,7 +13,7 @@ from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult, 
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionProtocol
-from grader.scorers.execution.facts import SampleFacts, facts_of
+from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.reading import not_judged
@@ -53,7 +53,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     words = Words(glossary=GLOSSARY, causes={**CAUSES, "checker": "the checker in the data failed"})
     declaration = ExecutionBenchmark
-    sample_facts = SampleFacts
+    sample_facts = ExecutionFacts
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
     runs_programs = True
@@ -160,7 +160,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             metrics=metrics,
             notes=[*_python_notes(made.sandbox), *map(Note, [*made.notes, *_judged_tasks(samples, ks)])],
             sandbox=made.sandbox,
-            program_judge=JUDGE,
+            judge_version=JUDGE,
             write_own=write_executed,
         )
 

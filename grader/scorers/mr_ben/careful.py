@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.scorers.mr_ben.official import Correctness
     from grader.scorers.mr_ben.step import Solution
-    from grader.scorers.own_words import Reply
+    from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim, Settled
 
 
@@ -85,7 +85,7 @@ _REPAIRED = Pattern(
 """Words before a sentence that is about the repaired solution, or about the rest of it."""
 
 
-def _lines(reply: Reply, claim: Claim) -> Iterator[tuple[int, str]]:
+def _lines(reply: OwnWords, claim: Claim) -> Iterator[tuple[int, str]]:
     """Yield the first lines of a claim that say something, without markup and in lower case, with their places."""
     at = claim.start
     for number, line in enumerate(reply.shown_low[claim.start : claim.end].split("\n")):
@@ -101,7 +101,7 @@ def _is_same(one: Stance, other: Stance) -> bool:
     return one.says == other.says
 
 
-def _verdict(reply: Reply, claim: Claim, *, prose: bool = True) -> Stance | None:
+def _verdict(reply: OwnWords, claim: Claim, *, prose: bool = True) -> Stance | None:
     """Return what a field, a line of its own, or all sentences on the solution say of it."""
     if claim.form == "body":
         return _in_prose(reply, claim) if prose else None
@@ -114,7 +114,7 @@ def _verdict(reply: Reply, claim: Claim, *, prose: bool = True) -> Stance | None
     return read._replace(start=at + read.start, end=at + read.end)
 
 
-def _in_prose(reply: Reply, claim: Claim) -> Stance | None:
+def _in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     """Return what sentences such as "the solution is incorrect because ..." say, if all agree."""
     found: list[Stance] = []
     for start, end in reply.sentences:
@@ -132,7 +132,7 @@ def _in_prose(reply: Reply, claim: Claim) -> Stance | None:
     return found[-1] if found else None
 
 
-def _step(reply: Reply, text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
+def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
     """Return the step that a field names, or the prose without one; the line of a program."""
     if claim.form != "declaration":
         reads = prose and claim.form == "body" and not coding
@@ -143,12 +143,12 @@ def _step(reply: Reply, text: str, coding: bool, solution: Solution, claim: Clai
     return named or steps.quoted(_content(reply, text, claim), solution)
 
 
-def _reason(reply: Reply, text: str, claim: Claim) -> str | None:
+def _reason(reply: OwnWords, text: str, claim: Claim) -> str | None:
     content = _content(reply, text, claim).strip(" \t\r\n*_`\"'|}#-")
     return content if content and claim.form == "declaration" else None
 
 
-def _content(reply: Reply, text: str, claim: Claim) -> str:
+def _content(reply: OwnWords, text: str, claim: Claim) -> str:
     """Return a claim as it is written; a text of JSON without its escapes."""
     written = text[claim.start : claim.start + len(reply.text[claim.start : claim.end].rstrip())]
     if claim.rule == "field":

@@ -23,7 +23,7 @@ class ReadingFacts(msgspec.Struct, frozen=True, kw_only=True):
     """No response, because the model's server failed; the other fields mean nothing."""
 
 
-class SampleFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
+class MrBenFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The data from which MR-Score is computed, and details for people."""
 
     gold: str
@@ -54,7 +54,7 @@ class SampleFacts(Facts, frozen=True, kw_only=True, omit_defaults=True):
         )
 
 
-class RunFacts(Facts, frozen=True, kw_only=True):
+class MrBenRunFacts(Facts, frozen=True, kw_only=True):
     """The scorer's own data of a run."""
 
     weights: dict[str, float] = msgspec.field(default_factory=lambda: Weights()._asdict())
@@ -65,6 +65,6 @@ class RunFacts(Facts, frozen=True, kw_only=True):
     """Reading -> subject -> the counts behind its metrics (positive: a correct solution)."""
 
 
-def facts_of(sample: SampleResult) -> SampleFacts:
+def facts_of(sample: SampleResult) -> MrBenFacts:
     """Return the scorer's own data of a sample."""
-    return facts_as(SampleFacts, sample.facts)
+    return facts_as(MrBenFacts, sample.facts)

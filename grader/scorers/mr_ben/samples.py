@@ -10,7 +10,7 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
 from grader.scorers.mr_ben.careful import decision_careful, read_careful
-from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
+from grader.scorers.mr_ben.facts import MrBenFacts, ReadingFacts, facts_of
 from grader.scorers.mr_ben.official import MrBenReading, official_letters, read_official
 from grader.scorers.mr_ben.reading import Credit, GoldRow
 from grader.scorers.mr_ben.tasks import MrBenTask, plain
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from grader.scorers.mr_ben.official import Parser
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class Response(msgspec.Struct, frozen=True, kw_only=True):
     """One response to one row, with both readings."""
 
     qid: str
@@ -62,10 +62,10 @@ def read(
     predictions: Mapping[str, list[str]],
     oddities: Oddities,
     parser: Parser = "mr-ben",
-) -> list[Reply]:
+) -> list[Response]:
     """Read every response both ways."""
     return [
-        Reply(
+        Response(
             qid=qid,
             sample=number,
             task=task,
@@ -82,7 +82,7 @@ def read(
 def samples_of(
     tasks: Mapping[str, MrBenTask],
     predictions: Mapping[str, list[str]],
-    replies: list[Reply],
+    replies: list[Response],
     answers: Mapping[str, JudgeReply],
 ) -> list[SampleResult]:
     """Return the results of the replies and of the missing ones, in the benchmark's order."""
@@ -100,18 +100,18 @@ def without_failures(samples: list[SampleResult], oddities: Oddities) -> list[Sa
     ]
 
 
-def _lost_facts(sample: SampleResult) -> SampleFacts:
+def _lost_facts(sample: SampleResult) -> MrBenFacts:
     facts = facts_of(sample)
     careful = ReadingFacts(correctness=None, step=None, reason=None, lost=True)
     return msgspec.structs.replace(facts, careful=careful, difference=None)
 
 
-def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
+def _sample(reply: Response, answer: JudgeReply | None) -> SampleResult:
     said = None if answer is None else answer.text if answer.text is not None else answer.unreadable
     official = _official_credit(reply, said)
     careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
     why = "" if answer is None else answer.error
-    facts = SampleFacts(
+    facts = MrBenFacts(
         gold="correct" if reply.gold.correct else "incorrect",
         gold_step=reply.gold.step,
         official=_facts(reply.official, official),
@@ -130,7 +130,7 @@ def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
     )
 
 
-def _official_credit(reply: Reply, said: str | None) -> Credit:
+def _official_credit(reply: Response, said: str | None) -> Credit:
     """Return the official credit; parts that depend on a missing reply of the judge are unscored."""
     if not reply.asks_official:
         return mr_ben.credit_official(reply.gold, reply.official, None)
@@ -150,7 +150,7 @@ def _facts(reading: MrBenReading, credit: Credit) -> ReadingFacts:
     return ReadingFacts(correctness=reading.correctness, step=credit.step, reason=credit.reason)
 
 
-def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> Reading:
+def _reading(reply: Response, reading: MrBenReading, credit: Credit, why: str) -> Reading:
     answer: str | None = reading.correctness
     if answer == "incorrect" and not reply.gold.correct:
         # Officially a line of code is not parsed but compared unchanged.
@@ -188,7 +188,7 @@ def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outc
 def _absent(task: MrBenTask) -> SampleResult:
     reading = missing_reading(Outcome.NO_ANSWER)
     nothing = ReadingFacts(correctness=None, step=False, reason=False)
-    facts = SampleFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
+    facts = MrBenFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
     return SampleResult(
         qid=task.id,
         sample=0,
@@ -204,7 +204,7 @@ _VERDICTS = {"correct": "Correct", "right": "Correct", "wrong": "Wrong", "incorr
 """A person's verdict, one word -> the judge's decision."""
 
 
-def ask_judge(replies: list[Reply], session: JudgeSession, *, by_person: bool) -> Mapping[str, JudgeReply]:
+def ask_judge(replies: list[Response], session: JudgeSession, *, by_person: bool) -> Mapping[str, JudgeReply]:
     """Ask about the error reasons that matter in at least one reading; return question key -> reply."""
     if session.judge is None:
         return {}
@@ -221,7 +221,7 @@ def _as_judged(answer: JudgeReply) -> JudgeReply:
     return msgspec.structs.replace(answer, text=form)
 
 
-def _question(reply: Reply, template: str | None) -> JudgeQuestion:
+def _question(reply: Response, template: str | None) -> JudgeQuestion:
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import error_reason_prompt
 

@@ -15,7 +15,7 @@ from grader.results import Note, facts_as
 from grader.scorers.interface import Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
-from grader.scorers.mr_ben.facts import RunFacts, SampleFacts, facts_of
+from grader.scorers.mr_ben.facts import MrBenFacts, MrBenRunFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.tasks import (
@@ -52,8 +52,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     words = Words(glossary=GLOSSARY, outcomes=OUTCOME_NAMES, unread=frozenset(("no verdict",)))
     signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
     declaration = MrBenBenchmark
-    sample_facts = SampleFacts
-    run_facts = RunFacts
+    sample_facts = MrBenFacts
+    run_facts = MrBenRunFacts
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "shots"})
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
@@ -100,7 +100,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
         samples = with_families(samples, run.tasks, run.benchmark.columns)
         kinds = Counter(kind for sample in samples if sample.differs and (kind := facts_of(sample).difference))
-        facts = RunFacts(
+        facts = MrBenRunFacts(
             weights=weights._asdict(),
             judged=needed,
             difference_kinds=dict(kinds.most_common()),
@@ -123,7 +123,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Compute the metrics of an earlier run again, with the weights that are declared now."""
         report = earlier.existing()
         weights = weights_of(earlier.benchmark)
-        facts = RunFacts(
+        facts = MrBenRunFacts(
             weights=weights._asdict(),
             judged=_facts_of(report).judged,
             difference_kinds=_facts_of(report).difference_kinds,
@@ -188,8 +188,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         )
 
 
-def _facts_of(report: Report) -> RunFacts:
-    return facts_as(RunFacts, report.facts)
+def _facts_of(report: Report) -> MrBenRunFacts:
+    return facts_as(MrBenRunFacts, report.facts)
 
 
 def _weights_of(report: Report) -> Weights:

@@ -50,20 +50,20 @@ def _run_facts(scorer: str, texts: Sequence[str]) -> Facts | msgspec.UnsetType:
     """What the scorer keeps of a run, with these texts wherever it keeps some."""
     if scorer == "multiple_choice":
         letters = {text: choice.LetterCounts(chosen=1, right=1, accuracy=1.0) for text in texts}
-        return choice.RunFacts(position_bias=choice.PositionBias(official=letters, careful=letters))
+        return choice.ChoiceRunFacts(position_bias=choice.PositionBias(official=letters, careful=letters))
     if scorer == "mr_score":
         counts = {text: {text: {text: 1}} for text in texts}
-        return mr_ben.RunFacts(difference_kinds=dict.fromkeys(texts, 1), counts=counts)
+        return mr_ben.MrBenRunFacts(difference_kinds=dict.fromkeys(texts, 1), counts=counts)
     return msgspec.UNSET
 
 
 def _sample_facts(scorer: str, text: str) -> Facts:
     if scorer == "multiple_choice":
-        return choice.SampleFacts(gold=text)
+        return choice.ChoiceFacts(gold=text)
     if scorer == "mr_score":
         said = mr_ben.ReadingFacts(correctness=text, step=True, reason=None)
-        return mr_ben.SampleFacts(gold=text, gold_step=text, official=said, careful=said, judge=text, difference=text)
-    return execution.SampleFacts(failed_test=text, failed_line=1)
+        return mr_ben.MrBenFacts(gold=text, gold_step=text, official=said, careful=said, judge=text, difference=text)
+    return execution.ExecutionFacts(failed_test=text, failed_line=1)
 
 
 def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:

@@ -11,7 +11,7 @@ from grader.errors import UsageError
 from grader.reports.formats import html
 from grader.reports.material import Material
 from grader.reports.views import leaderboard as of_leaderboard
-from grader.reports.web.items import Run
+from grader.reports.web.items import PageRun
 from grader.results import Note, Provenance, Report
 from grader.scorers.means import each_task, metric_rows
 from grader.task import Task
@@ -33,16 +33,16 @@ def run(outcomes: list[str], **fields: Any) -> Report:
     return report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice", **fields)
 
 
-def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> Run:
+def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> PageRun:
     qids = list(dict.fromkeys(one.qid for one in made.samples))
     shown = {qid: [text.format(name=name, qid=qid)] * sum(one.qid == qid for one in made.samples) for qid in qids}
     asked = {qid: Task(id=qid, text=f"What is {qid}?", options={"A": "yes", "B": "no"}, gold="A") for qid in qids}
-    return Run(name=name, report=made, material=Material(predictions=shown, tasks=asked))
+    return PageRun(name=name, report=made, material=Material(predictions=shown, tasks=asked))
 
 
 @pytest.fixture
 def page(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., Page]:
-    def opened(*sides: Run, view: str = "", **settings: Any) -> Page:
+    def opened(*sides: PageRun, view: str = "", **settings: Any) -> Page:
         path = tmp_path / "sides.html"
         path.write_bytes(side_by_side(*sides))
         return watch(path, **settings).open(view)

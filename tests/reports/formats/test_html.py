@@ -16,7 +16,7 @@ from grader.reports.material import Material
 from grader.reports.questions import Gap
 from grader.reports.web import images
 from grader.results import Outcome, Reading, Report, SampleResult
-from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts
+from grader.scorers.choice.facts import ChoiceRunFacts, LetterCounts, PositionBias
 from grader.scorers.execution.metrics import curve
 from grader.task import Block, Task
 from tests.conftest import cases
@@ -87,7 +87,7 @@ def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
     assert packed["name"] == "Floor plans"
     assert "Official is the verdict of the rules that the benchmark&#39;s protocol names;" in page.decode()
     assert packed["aboutOfficial"].endswith("This benchmark has no published scorer.")
-    facts = RunFacts(position_bias=PositionBias(careful={"A": LetterCounts(chosen=1, right=1)}))
+    facts = ChoiceRunFacts(position_bias=PositionBias(careful={"A": LetterCounts(chosen=1, right=1)}))
     report = _report([_sample()], benchmark="vstar", benchmark_name="V*Bench", facts=facts)
     bundled = as_page(report, Material()).decode()
     assert "How often each letter is gold" in bundled

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from grader.results import Calls, FirstDifference, Metric, Outcome
-from grader.scorers.choice.facts import SampleFacts, UnitOutcome
+from grader.scorers.choice.facts import ChoiceFacts, UnitOutcome
 from tests.reports import made_reports as made
 from tests.reports.shown import as_file
 
@@ -167,7 +167,7 @@ def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() 
 def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str) -> None:
     # Officially, a pass that is missing does not count against its question.
     passes = [made.read("correct", "A"), made.read("no_answer", rule="missing")]
-    facts = SampleFacts(gold="A", question=UnitOutcome(official=Outcome(said), careful=Outcome(said)))
+    facts = ChoiceFacts(gold="A", question=UnitOutcome(official=Outcome(said), careful=Outcome(said)))
     samples = [made.sample(str(1 + n * 1_000_000), reading, unit="1", facts=facts) for n, reading in enumerate(passes)]
     assert verdict(as_file("x.xml", made.report(samples, scorer="circular"))) == expected
 
@@ -187,7 +187,7 @@ def test_the_reading_that_was_asked_for_decides_and_the_other_is_named_where_it_
 
 
 def test_with_all_gates_met_nothing_fails() -> None:
-    report = made.report([made.sample("q1", made.read("wrong", "A"), facts=SampleFacts(gold="B"))])
+    report = made.report([made.sample("q1", made.read("wrong", "A"), facts=ChoiceFacts(gold="B"))])
     root = parsed(as_file("x.xml", report, [made.gate("accuracy >= 0", "met", "0 >= 0")]))
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("2", "0", "0")
     assert [said.text for said in root.iter("system-out")] == ["wrong\nq1 #0: wrong (answer A)\ngold answer: B"]

@@ -7,7 +7,7 @@ from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.formats.terminal import drawn
 from grader.reports.text import cut, wrapped
 from grader.results import Metric, Note, Reading, Report
-from grader.scorers.choice.facts import SampleFacts
+from grader.scorers.choice.facts import ChoiceFacts
 from tests.made_runs import figures, report, tasks
 from tests.reports.made_reports import read, sample
 from tests.reports.shown import on_terminal
@@ -91,8 +91,8 @@ WRONG = placed("wrong", "B", OUTPUT, "B", rule="starts_with_letter")
 RIGHT = placed("correct", "5", OUTPUT, "5 million", rule="declaration")
 DIFFERENCE = report(
     [
-        sample("q1", WRONG, RIGHT, facts=SampleFacts(gold="5,000,000")),
-        sample("q2", read("no_answer"), read("wrong", "D"), facts=SampleFacts(gold="C")),
+        sample("q1", WRONG, RIGHT, facts=ChoiceFacts(gold="5,000,000")),
+        sample("q2", read("no_answer"), read("wrong", "D"), facts=ChoiceFacts(gold="C")),
     ]
 )
 WHY = (

@@ -9,7 +9,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report, facts_as
-from grader.scorers.choice.facts import RunFacts
+from grader.scorers.choice.facts import ChoiceRunFacts
 from grader.scorers.earlier import read_report
 
 
@@ -54,9 +54,9 @@ def run(path: Path, data: Path, benchmark: str = "mmbench", **options: Any) -> R
     return report
 
 
-def facts_of_run(report: Report) -> RunFacts:
+def facts_of_run(report: Report) -> ChoiceRunFacts:
     """What the scorer keeps of a run."""
-    return facts_as(RunFacts, report.facts)
+    return facts_as(ChoiceRunFacts, report.facts)
 
 
 def figures(report: Report, reading: str) -> dict[str, float]:

@@ -15,7 +15,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
 from grader.scorers.choice.declaration import ChoiceBenchmark, Shuffled
-from grader.scorers.choice.facts import SampleFacts
+from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.items import (
     LARGE,
     Item,
@@ -135,7 +135,7 @@ def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
         (1, "correct", "B", "correct", "B"),
         (2, "no_answer", None, "no_answer", None),
     ]
-    assert [facts_of(s) for s in samples] == [SampleFacts(gold="B")] * 3
+    assert [facts_of(s) for s in samples] == [ChoiceFacts(gold="B")] * 3
 
 
 def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() -> None:

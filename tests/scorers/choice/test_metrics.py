@@ -10,7 +10,7 @@ from grader.results import Outcome, Reading, SampleResult, by_observation
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.careful import read_choice
-from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
+from grader.scorers.choice.facts import ChoiceFacts, LetterCounts, UnitOutcome
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import LMMS_EVAL_VERSIONS, VLMEVALKIT_VERSIONS, read_lmms_eval, read_vlmevalkit
 from tests.scorers.choice.test_principles import DECLARED, LABELS, REFUSALS
@@ -32,7 +32,7 @@ def sample(qid: str, official: str, careful: str | None = None, *, unit: str = "
         careful=reading(careful or official),
         unit=unit or msgspec.UNSET,
         groups=dict(groups) or msgspec.UNSET,
-        facts=SampleFacts(gold="A"),
+        facts=ChoiceFacts(gold="A"),
     )
 
 
@@ -71,7 +71,7 @@ def test_a_circular_question_is_right_where_every_pass_is(
     words = {100: Outcome.CORRECT, 0: Outcome.WRONG, None: Outcome.UNSCORED}
     question = UnitOutcome(official=words[official], careful=words[careful])
     marked = cm.with_unit_outcomes(samples)
-    assert [cm.facts_of(s) for s in marked] == [SampleFacts(gold="A", question=question)] * len(passes)
+    assert [cm.facts_of(s) for s in marked] == [ChoiceFacts(gold="A", question=question)] * len(passes)
 
 
 def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> None:
@@ -100,7 +100,7 @@ def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questio
 def test_position_bias_leaves_out_the_unscored() -> None:
     def made(gold: str, word: str, answer: str | None) -> SampleResult:
         read = reading(word, answer)
-        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=SampleFacts(gold=gold))
+        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=ChoiceFacts(gold=gold))
 
     samples = [made("A", "correct", "A"), made("B", "wrong", "A"), made("B", "unscored", None), made("A", "wrong", "C")]
     assert cm.position_bias(samples).careful == {

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from grader.results import Outcome, Reading, SampleResult
-from grader.sandbox.answer import Evidence, Executed, Judgement, Lint, Run, understand
+from grader.sandbox.answer import Evidence, Executed, Judgement, Lint, ProgramRun, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
-from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
 from tests.scorers.execution.made import make
 
@@ -37,7 +37,7 @@ def evidence(**facts: Any) -> Evidence:
 
 
 def ran(result: str | None, kind: str = "", **facts: Any) -> Executed:
-    return Executed(lint=Lint(), run=Run(evidence=evidence(**facts), result=result, kind=kind))
+    return Executed(lint=Lint(), run=ProgramRun(evidence=evidence(**facts), result=result, kind=kind))
 
 
 def read(
@@ -234,7 +234,7 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
 
 
 def _failing(lines: str) -> object:
-    run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
+    run = ProgramRun(evidence=evidence(), result="", kind="AssertionError", lines=lines)
     return read(Executed(lint=Lint(), run=run)).facts
 
 
@@ -245,7 +245,7 @@ def _line_of_the_assertion() -> int:
 
 def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
     number = _line_of_the_assertion()
-    told = SampleFacts(failed_test="assert solution(1) == 1", failed_line=number)
+    told = ExecutionFacts(failed_test="assert solution(1) == 1", failed_line=number)
     assert _failing(f"{number}") == told
     assert _failing(f"{number},2,2") == told
     assert _failing(f"{number},2,{number + 1}") == told
@@ -253,7 +253,7 @@ def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_
 
 def test_a_program_that_passes_officially_has_no_test_that_failed() -> None:
     """`raise SystemExit("passed")` gives the official text of a pass, and an exception that came through a test."""
-    ended = Run(evidence=evidence(), result="passed", kind="SystemExit", lines=f"{_line_of_the_assertion()}")
+    ended = ProgramRun(evidence=evidence(), result="passed", kind="SystemExit", lines=f"{_line_of_the_assertion()}")
     sample = read(Executed(lint=Lint(), run=ended))
     assert (sample.official.outcome, sample.facts) == (Outcome.PASSED, msgspec.UNSET)
 

@@ -9,7 +9,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Metric, Report, facts_as
 from grader.scorers.earlier import read_report
-from grader.scorers.mr_ben.facts import RunFacts
+from grader.scorers.mr_ben.facts import MrBenRunFacts
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
@@ -91,9 +91,9 @@ RIGHT = {
 }
 
 
-def facts_of_run(report: Report) -> RunFacts:
+def facts_of_run(report: Report) -> MrBenRunFacts:
     """What the scorer keeps of a run."""
-    return facts_as(RunFacts, report.facts)
+    return facts_as(MrBenRunFacts, report.facts)
 
 
 def full_response(correctness: str, step: str, reason: str = "The sign is wrong.") -> str:
