@@ -15,6 +15,7 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.answering import AnswerRequest
 from grader.scorers.execution.assembly import Program
 from grader.scorers.execution.candidate import Candidate, Verdict
+from grader.scorers.execution.reference_runs import can_vary
 from grader.scorers.execution.states import SILENT, Judged, Lost, NotJudged, State
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class TestedTasks:
 
     def _answered(self, states: Mapping[str, Judged]) -> dict[str, State | _Failed]:
         """Let reference solutions answer apart from their tests, and let these judge the answers."""
-        runs = {qid: [self._reference(qid, seed) for seed in HASH_SEEDS] for qid in states}
+        runs = {qid: self._references(qid, state) for qid, state in states.items()}
         asked = [self._request(run, states[run.qid]) for each in runs.values() for run in each]
         self._answering.run("running references", asked)
         verdicts = self.judge([run for each in runs.values() for run in each], states)
@@ -112,8 +113,12 @@ class TestedTasks:
                 found[qid] = states[qid]._replace(runs=kept)
         return found
 
-    def _reference(self, qid: str, seed: int) -> Candidate:
-        return Candidate(qid=qid, source=self._tasks[qid].reference or "", role="reference", hash_seed=seed)
+    def _references(self, qid: str, state: Judged) -> list[Candidate]:
+        """Return a reference solution; with two hash seeds if its answers may depend on it."""
+        task = self._tasks[qid]
+        source = task.reference or ""
+        seeds = HASH_SEEDS if can_vary(f"{task.signature.source}\n{source}", state.calls) else HASH_SEEDS[:1]
+        return [Candidate(qid=qid, source=source, role="reference", hash_seed=seed) for seed in seeds]
 
     def _failed(self, failed: Mapping[str, str]) -> dict[str, State | _Failed]:
         """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests.
