@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.commands import gate_words, github, options, output_files
+from grader.commands import gates, github, options, output_files
 from grader.commands.options import NAMED_FILE, NamedFile
 from grader.errors import UsageError
 from grader.files.given import real
@@ -50,7 +50,7 @@ def gate_command(
     document = view.document(decisions)
     output_files.show_and_put(document, outputs, quiet=quiet)
     github.summarise(lambda: document)
-    gate_words.announce(decisions.gates, is_shown=not quiet)
+    gates.announce(decisions.gates, is_shown=not quiet)
     return decisions.exit_code
 
 

@@ -6,12 +6,14 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.commands.console import AGAIN, emit, say, show_table
+from grader.commands import github
+from grader.commands.console import AGAIN, emit, say, show_table, writing
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from grader.grading.report import Graded
     from grader.reports.document import Document
     from grader.results import Report
     from grader.results.outputs import Outputs
@@ -42,6 +44,35 @@ def write(outputs: Sequence[str], document: Document, *, again: str = AGAIN) -> 
     written: list[Path] = []
     for name in outputs:
         written += put(name, format_of(name)(document), again)
+    return written
+
+
+def write_run(
+    graded: Graded, view: Callable[[], Document], outputs: Sequence[str], again: Callable[[str], str], *, quiet: bool
+) -> InfrastructureError | None:
+    """Write all files of a run that can be written, and print their paths; return the first error.
+
+    `again`: name of an output -> the end of its error; see `put`.
+    """
+    steps = [functools.partial(_write_results, graded)]
+    steps += [functools.partial(write, (name,), view(), again=again(name)) for name in outputs]
+    failed = None
+    for step in steps:
+        try:
+            written = writing(step)
+        except InfrastructureError as error:
+            failed = failed or error
+        else:
+            for path in () if quiet else written:
+                say(f"Wrote {path}")
+    return failed
+
+
+def _write_results(graded: Graded) -> list[Path]:
+    """Write the files of one run, and tell the CI the name of its results file; return the paths."""
+    written = graded.write()
+    if written:
+        github.name_results(written[-1])
     return written
 
 

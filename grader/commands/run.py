@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands import github, options, output_files, run_steps
-from grader.commands.console import say
-from grader.commands.run_steps import Wanted
+from grader.commands import github, options, output_files
+from grader.commands.console import AGAIN, say
+from grader.commands.gates import Gates, finish
 from grader.errors import GradeError, InterruptedRunError, UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from grader.commands.gates import Decided
+    from grader.grading.inputs import Setup
+    from grader.grading.report import Graded
+    from grader.reports.document import Document
+    from grader.reports.questions import Gap
+    from grader.results.outputs import Outputs
 
 EXIT_CODES = (
     "Exit codes: 0 = graded, and every gate met; 1 = a gate not met; 2 = bad input; 3 = no trustworthy result; "
@@ -53,85 +61,125 @@ def grade_files(predictions: Sequence[str], *, join: bool = False, **given: Any)
     from grader.options import Options
 
     run_options = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
-    if given["confident"] and not given["lines"]:
-        raise UsageError("--confident needs --fail-under.")
+    shown = {name: given.pop(name) for name in ("outputs", "quiet", "verbose")}
     setup = choose(run_options)
-    earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], setup)
-    wanted = Wanted(setup=setup, earlier=earlier, **given)
+    command = Command(setup=setup, gates=Gates.asked(setup, **given), **shown)
     try:
         if join or len(predictions) == 1:
-            return _run(predictions, wanted)
-        return _run_several(predictions, wanted)
+            return _run(predictions, command)
+        return _run_several(predictions, command)
     except KeyboardInterrupt:
         if run_options.cache:
             raise
         raise InterruptedRunError(UNCACHED) from None
 
 
-def _run(predictions: Sequence[str], wanted: Wanted) -> int:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """The options of the command: how runs are graded, their gates, their reports, and how much is printed."""
+
+    setup: Setup
+    gates: Gates
+    outputs: tuple[str, ...]
+    quiet: bool
+    verbose: bool
+
+    def files(self, predictions: Sequence[str]) -> Outputs:
+        """Return the files that a run is going to write. Raises UsageError for bad files, before anything runs."""
+        for name in predictions:
+            if not Path(name).name:
+                raise UsageError(f"{name}: is a folder" if name else "The name of the prediction file is empty.")
+        inputs = [*map(Path, predictions), self.setup.options.data, self.setup.options.judge_replies]
+        return output_files.checked(self.outputs, inputs, baseline=self.gates.baseline)
+
+
+def _run(predictions: Sequence[str], command: Command) -> int:
     """Read and grade one file, or several that are one run, show the results, and write them; return the exit code."""
     from grader.commands.progress import watcher
-    from grader.decisions import thresholds
     from grader.grading import grade
+
+    gates, has_page = command.gates, output_files.folder_of_page(command.outputs) is not None
+    source = predictions[0] if len(predictions) == 1 else predictions
+    with command.files(predictions) as outputs:
+        with watcher(quiet=command.quiet) as observer:
+            graded = grade(source, command.setup, observer, outputs=outputs, before=gates.check, every_column=has_page)
+        decided = gates.decide(graded.report)
+        view, gaps = _view(graded, Path(predictions[0]), decided, command, has_page=has_page)
+        # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
+        if not command.quiet:
+            output_files.show(view(), verbose=command.verbose)
+        again = functools.partial(_report_again, graded=graded, command=command)
+        unwritten = output_files.write_run(graded, view, command.outputs, again, quiet=command.quiet)
+        for gap in () if command.quiet else dict.fromkeys(gap.in_words() for gap in gaps):
+            say(gap)
+        github.summarise(view)
+        return finish(graded.report, decided, unwritten)
+
+
+def _view(
+    graded: Graded, path: Path, decided: Decided, command: Command, *, has_page: bool
+) -> tuple[Callable[[], Document], list[Gap]]:
+    """Return a run's document, and what it turns out not to show.
+
+    It is made when it is needed first, and kept: a quiet run without reports never needs it.
+    """
     from grader.reports.material import Sources
     from grader.reports.views import run
 
-    shows_items = output_files.folder_of_page(wanted.outputs) is not None
-    source = predictions[0] if len(predictions) == 1 else predictions
-    before = functools.partial(thresholds.check, lines=wanted.lines, drops=wanted.drops)
-    with run_steps.outputs_of(predictions, wanted) as outputs:
-        with watcher(quiet=wanted.quiet) as observer:
-            graded = grade(
-                source,
-                wanted.setup,
-                observer,
-                outputs=outputs,
-                before=before,
-                every_column=shows_items,
-            )
-        gates = run_steps.judge_gates(graded.report, wanted)
-        sources = Sources(
-            predictions=graded.file or Path(predictions[0]),
-            data=wanted.options.data,
-            stem=graded.stem,
-            declared=wanted.setup.declared,
-            rows=graded.rows if shows_items else None,
-        )
-        # The document is made when it is needed first, and kept: a quiet run without reports never needs it.
-        view = functools.cache(
-            lambda: run.document(
-                graded.report, sources.load, gates.results, outputs=sources.outputs, reading=wanted.reading
-            )
-        )
-        # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
-        if not wanted.quiet:
-            output_files.show(view(), verbose=wanted.verbose)
-        unwritten = run_steps.write_files(graded, view, wanted)
-        for gap in () if wanted.quiet else dict.fromkeys(gap.in_words() for gap in sources.gaps):
-            say(gap)
-        github.summarise(view)
-        return run_steps.decide(graded.report, gates, unwritten)
+    sources = Sources(
+        predictions=graded.file or path,
+        data=command.setup.options.data,
+        stem=graded.stem,
+        declared=command.setup.declared,
+        rows=graded.rows if has_page else None,
+    )
+    make = functools.partial(
+        run.document,
+        graded.report,
+        sources.load,
+        decided.results,
+        outputs=sources.outputs,
+        reading=command.gates.reading,
+    )
+    return functools.cache(make), sources.gaps
+
+
+def _report_again(name: str, *, graded: Graded, command: Command) -> str:
+    """Return where the results are, and the command that writes a report from them."""
+    from grader.results.outputs import results_path
+
+    options, reading = command.setup.options, command.gates.reading
+    if graded.stem is None:
+        return AGAIN
+    results = results_path(graded.stem)
+    words = ["grade", "report", str(results), "-o", name]
+    words += ["-b", options.benchmark] if options.benchmark != graded.report.benchmark else []
+    words += ["--data", str(options.data)] if options.data is not None else []
+    file = None if graded.file is None else graded.file.path
+    words += ["--predictions", str(file)] if options.output_dir is not None and file is not None else []
+    words += ["--reading", reading] if reading != "careful" else []
+    return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(words)}`."
 
 
 GRAVEST = (2, 3, 1, 4, 0)
 """Exit codes, the most severe first. An interruption (130) is even worse: it ends the command."""
 
 
-def _run_several(files: Sequence[str], wanted: Wanted) -> int:
+def _run_several(files: Sequence[str], command: Command) -> int:
     """Grade one file after the other, as a loop in a shell would; return the most severe exit code."""
-    _check_several(files, wanted)
-    codes = {_one_of_several(file, wanted) for file in files}
+    _check_several(files, command)
+    codes = {_one_of_several(file, command) for file in files}
     return next(code for code in GRAVEST if code in codes)
 
 
-def _one_of_several(file: str, wanted: Wanted) -> int:
+def _one_of_several(file: str, command: Command) -> int:
     """Grade one file. An error ends only the run of this file."""
     # A quiet run without a gate says nothing, unless it fails.
-    is_silent = wanted.quiet and not wanted.lines and not wanted.drops
+    is_silent = command.quiet and not command.gates
     if not is_silent:
         say(f"{file}:")
     try:
-        return _run([file], wanted)
+        return _run([file], command)
     except InterruptedRunError:
         raise
     except GradeError as error:
@@ -139,16 +187,16 @@ def _one_of_several(file: str, wanted: Wanted) -> int:
         return error.exit_code
 
 
-def _check_several(files: Sequence[str], wanted: Wanted) -> None:
+def _check_several(files: Sequence[str], command: Command) -> None:
     """Raise UsageError if one file's run would replace what another one's wrote."""
     from grader.results.outputs import stem_in
 
-    if wanted.outputs:
+    if command.outputs:
         raise UsageError(
             "-o names one report, but there are several prediction files. Grade them one by one, or leave it out and "
             "write the reports later: grade report RESULTS -o FILE."
         )
-    stems = [stem_in(wanted.options.output_dir, Path(file)) for file in files]
+    stems = [stem_in(command.setup.options.output_dir, Path(file)) for file in files]
     places = [stem and real(stem) for stem in stems]
     for file, stem, place in zip(files, stems, places, strict=True):
         if places.count(place) > 1:

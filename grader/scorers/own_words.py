@@ -2,7 +2,7 @@
 
 - Characters are made plain; reasoning, chat tokens and turns of others go.
 - Other questions with their answers go, before this one (demonstrations) and behind it (inventions of a base model).
-- `Reply.sentences` are those that can answer without a form: no courtesy, no question back, no refusal and nothing
+- `OwnWords.sentences` are those that can answer without a form: no courtesy, no question back, no refusal and nothing
   before it, no explanation under a heading of its own.
 """
 
