@@ -49,8 +49,8 @@ _SPAN = re.compile(r"(?<!`)`(?!`)([^`\n]++)`(?!`)")
 _TRANSCRIPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?: |$)", re.MULTILINE)
 _HEADER = re.compile(r"\+\+\+ |--- |@@|diff |index ")
 _ADDED = re.compile(rf"\+|{_HEADER.pattern}")
-_VALUE = re.compile(r'(?<!")"((?:[^"\\]|\\.)*+)"(?!")')
-"""A text of JSON; not between three quotation marks, as a docstring is."""
+_VALUE = re.compile(r'(?<!["\\])"((?:[^"\\]|\\.)*+)"(?!")')
+"""A text of JSON; not between three quotation marks, as a docstring is. One behind a backslash begins no text."""
 
 
 def unframed(reply: str) -> str:
