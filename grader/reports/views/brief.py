@@ -75,7 +75,7 @@ def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
             place(tab="differences"),
         )
     yield from ((note, place(tab="about")) for note in run.notes[:1])
-    if lowest := _lowest(report, name):
+    if lowest := lowest_group(report, name):
         yield (
             f"Lowest group: {lowest.group} with {value(lowest)} {_between(lowest)}, n = {lowest.n}.",
             place(tab="items", group=lowest.group or ""),
@@ -90,7 +90,7 @@ def _to_look_at(run: Findings, name: str) -> Iterator[tuple[str, str]]:
         yield f"Most frequent outcome without full credit: {named} ({number:,}).", place(tab="items", careful=lost)
 
 
-def _lowest(report: Report, name: str) -> Metric | None:
+def lowest_group(report: Report, name: str) -> Metric | None:
     """Return the group with the lowest careful value; None if several have it, or all are as good as the whole."""
     overall = report.metric(name, "careful")
     groups = [
