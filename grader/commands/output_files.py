@@ -37,7 +37,7 @@ def keep_beside(files: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
     files.keep(path for each in found for path in (each.predictions, each.own))
 
 
-def write(outputs: Sequence[str], document: Document, *, again: str = AGAIN) -> list[Path]:
+def write(outputs: Sequence[str], document: Document, *, again: Callable[[], str] = lambda: AGAIN) -> list[Path]:
     """Write every output and return the paths; `-` is JSON on standard output. `again`: see `put`."""
     from grader.reports.formats import format_of
 
@@ -55,7 +55,7 @@ def write_run(
     `again`: name of an output -> the end of its error; see `put`.
     """
     steps = [functools.partial(_write_results, graded)]
-    steps += [functools.partial(write, (name,), view(), again=again(name)) for name in outputs]
+    steps += [functools.partial(write, (name,), view(), again=functools.partial(again, name)) for name in outputs]
     failed = None
     for step in steps:
         try:
@@ -106,10 +106,10 @@ def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:
                 say(f"Wrote {path}")
 
 
-def put(name: str, data: bytes, again: str = AGAIN) -> list[Path]:
+def put(name: str, data: bytes, again: Callable[[], str] = lambda: AGAIN) -> list[Path]:
     """Write one output; return its path, or an empty list for `-` (standard output).
 
-    Raises InfrastructureError. `again` is the end of its message: what is kept, and how to write the output again.
+    Raises InfrastructureError. `again` returns the end of its message: what is kept, and how to write the output again.
     """
     from grader.files.replacing import replacing
 
@@ -122,6 +122,6 @@ def put(name: str, data: bytes, again: str = AGAIN) -> list[Path]:
     except OSError as error:
         called = "on standard output" if name == "-" else name
         raise InfrastructureError(
-            f"The report {called} could not be written: {error.strerror or error}. {again}"
+            f"The report {called} could not be written: {error.strerror or error}. {again()}"
         ) from error
     return [Path(name)]

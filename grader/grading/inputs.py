@@ -21,7 +21,7 @@ from grader.predictions import formats, outcomes
 from grader.predictions.contradictions import check_evidence
 from grader.predictions.file import PredictionFile
 from grader.predictions.joining import read_files
-from grader.predictions.select import part_of, positioned, select
+from grader.predictions.select import fingerprint, part_of, select
 from grader.results import Part
 from grader.scorers import declarations, registry
 from grader.scorers.interface import AnyRun, Run
@@ -103,6 +103,8 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """The rows of the data, with all columns that were read."""
     part: Part | None
     """Which part of the data is graded; None: all."""
+    digest: str
+    """A hash of the graded predictions."""
     notes: list[str]
 
     @property
@@ -125,7 +127,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
             raise InputError([f"{rows.origin}: no rows"])
         scored = rows.scored()
         found = tasks_of(scorer, declared, setup.split, scored)
-        file = positioned(file, found)
+        file = file.positioned(found)
         tasks, made = scorer.complete(declared, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
         said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
@@ -138,6 +140,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
             date=declared.columns.date,
             versions=declared.other_versions,
         )
+    digest, part = fingerprint(predictions), part_of(predictions, tasks)
     run = Run(
         benchmark=declared,
         split=setup.split,
@@ -150,7 +153,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         oddities=outcomes.find(tasks, predictions, file),
     )
     notes = [*notes, *scorer.data_notes(declared, scored), *made, *said, *_absent_columns(declared, rows)]
-    return Inputs(setup=setup, run=run, rows=rows, part=part_of(predictions, tasks), notes=notes)
+    return Inputs(setup=setup, run=run, rows=rows, part=part, digest=digest, notes=notes)
 
 
 def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) -> Rows:

@@ -15,7 +15,6 @@ from grader.grading.inputs import accepted_options
 from grader.predictions.fields import as_mapping
 from grader.predictions.file import PredictionFile
 from grader.predictions.record import counted
-from grader.predictions.select import fingerprint
 from grader.resources import version
 from grader.results import Note, Provenance, Report, count_unscored
 from grader.results.file import encode_report
@@ -65,7 +64,7 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
         data_digest=inputs.rows.digest,
         data_is_carried=inputs.rows.is_carried,
         predictions=run.file.name.rpartition("/")[2],
-        predictions_digest=fingerprint(run.predictions),
+        predictions_digest=inputs.digest,
         intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from grader.benchmark import Fields
+from grader.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 
 _FINISH = ("finish_reasons", "finish_reason", "stop_reasons", "stop_reason")
@@ -127,6 +128,22 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
             for qid, given in texts.items()
         ]
         return cls(name=name, path=None, format="grade", records=records)
+
+    def positioned(self, tasks: Collection[str]) -> PredictionFile:
+        """Return the file with the qids of the tasks, if it has their positions; raises InputError."""
+        if not self.is_positional or any(record.qid in tasks for record in self.records):
+            return self
+        if len(self.records) != len(tasks):
+            raise InputError(
+                [
+                    f"{self.name}: the file names tasks by their positions, and has {len(self.records)} of them, but "
+                    f"the data has {len(tasks)}; give the data of these tasks alone, in the same order (--data)"
+                ]
+            )
+        qids = list(tasks)
+        records = [msgspec.structs.replace(record, qid=qids[int(record.qid)]) for record in self.records]
+        note = "the file's positions are those of the data's rows: the first one answers the first row"
+        return msgspec.structs.replace(self, records=records, warnings=[*self.warnings, note])
 
     @property
     def model(self) -> str | None:

@@ -62,7 +62,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_of(self, row: Row) -> bool:
         """Whether a record is of this format."""
-        return any(all(find(row, path) is not ABSENT for path in places.split()) for places in self.has)
+        return any(all(path in row or _leads(row, path) for path in places.split()) for places in self.has)
+
+
+def _leads(row: Row, path: str) -> bool:
+    return "." in path and find(row, path) is not ABSENT
 
 
 _LOGGED = ("question_id", "index", "qid", "task_id")

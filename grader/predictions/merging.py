@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from grader.files.json_text import quoted
+from grader.files.workbook import CELL_LIMIT
 from grader.predictions.evidence import options_of, plain, question_of
 from grader.predictions.file import NOTHING, PredictionRecord, endings
 from grader.predictions.record import counted, names
@@ -144,3 +145,25 @@ def _equal_samples(records: list[PredictionRecord]) -> Iterator[str]:
         total = sum(len(record.predictions) for record in records)
         samples = f"{sum(equal.values()):,} of {counted(total, 'sample')}"
         yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {names(equal)}"
+
+
+def cut_cells(records: list[PredictionRecord]) -> Iterator[str]:
+    """Yield a warning about the predictions of a workbook that are as long as a cell can be."""
+    cut = [record.qid for record in records if any(len(text) == CELL_LIMIT for text in record.predictions)]
+    if cut:
+        yield f"{counted(len(cut), 'prediction')} cut off at Excel's {CELL_LIMIT} characters a cell: {names(cut)}"
+
+
+def filter_warnings(records: list[PredictionRecord]) -> Iterator[str]:
+    """Yield what was graded of a log with the texts that filters made."""
+    found = dict.fromkeys(name for record in records for name in record.filters or ())
+    if len(found) == 1:
+        yield (
+            f"The log has the text that its filter {names(found)} made of each reply: the official reading and "
+            "programs are graded by this text"
+        )
+    elif found:
+        yield (
+            f"The log has the texts that {len(found)} filters made: each is graded as a sample of its own, in this "
+            f"order: {names(found)}. The metrics of one filter are those of the group filter=NAME"
+        )

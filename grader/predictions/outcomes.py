@@ -73,10 +73,11 @@ def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: 
     empty = 0
     for qid, texts in predictions.items():
         for number, (text, ending) in enumerate(zip(texts, endings.get(qid) or repeat(NOTHING), strict=False)):
+            is_open = ending.is_cut or _ends_inside_reasoning(text)
             failure = _failure(text, ending, tasks[qid])
             if failure is not None:
                 failures[qid, number] = failure
-            elif ending.is_cut or _ends_inside_reasoning(text):
+            elif is_open:
                 truncated.add((qid, number))
                 if ending.is_cut and not text.rstrip().endswith(_ENDS):
                     unfinished.add((qid, number))

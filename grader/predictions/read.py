@@ -26,7 +26,7 @@ from grader.errors import InputError
 from grader.files.given import GZIP, near_file, read_given, unpacked, unzipped
 from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import Flaw, kind, quoted, render_path
-from grader.files.workbook import CELL_LIMIT, is_zip
+from grader.files.workbook import is_zip
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
 from grader.predictions.evidence import MANY
@@ -34,7 +34,7 @@ from grader.predictions.fields import format_of_fields, is_single, proposed, pro
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
 from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find, first_of
-from grader.predictions.merging import Merger
+from grader.predictions.merging import Merger, cut_cells, filter_warnings
 from grader.predictions.record import EXPECTED, RECORD, counted, names, record_of, tidy_fields
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class _Reading:
         self._problems = Problems(label)
         self._warnings: list[str] = []
         self._contents = Contents([])
-        self._is_numbered = False
+        self._is_workbook = self._is_numbered = False
         self._filter: object = None
         """The first filter of a harness' log."""
         self._merger = Merger()
@@ -167,8 +167,8 @@ class _Reading:
             warnings=[
                 *self._warnings,
                 *self._contents.warnings,
-                *_filters(records),
-                *self._cut_cells(records),
+                *filter_warnings(records),
+                *(cut_cells(records) if self._is_workbook else ()),
                 *self._merger.warnings(records),
             ],
             judge_replies=self._contents.judge_replies,
@@ -189,19 +189,21 @@ class _Reading:
             raise self._refused(str(error)) from error
         if log is not None:
             return self._object_entries(Entry(log, 1))
-        if is_zip(data) or data.startswith(tables.PARQUET):
+        self._is_workbook = is_zip(data)
+        if self._is_workbook or data.startswith(tables.PARQUET):
             return self._table_entries()
         data = data.removeprefix(_BOM)
         if reason := refusal(data):
             raise self._refused(reason)
         head = data[:4096].lstrip(BLANK) or data.lstrip(BLANK)[:4096]
         if head[:1] in (b"[", b"{"):
-            return self._json_entries(JsonText(data, self._problems, skipped=len(self._data) - len(data)), head)
+            return self._json_entries(data, head)
         if tables.separator(data, self._is_table):
             return self._table_entries()
         raise self._refused(self._not_named(head))
 
-    def _json_entries(self, text: JsonText, head: bytes) -> Iterator[Entry]:
+    def _json_entries(self, data: bytes, head: bytes) -> Iterator[Entry]:
+        text = JsonText(data, self._problems, skipped=len(self._data) - len(data))
         if head.startswith(b"["):
             yield from self._unfolded(self._watched(text, text.array()))
         elif text.is_lines(self._is_record):
@@ -235,7 +237,7 @@ class _Reading:
         first = next(entries, None)
         if first is None:
             return
-        form = self._format or (format_of(first.value) if isinstance(first.value, dict) else None)
+        form = self._format = self._format or (format_of(first.value) if isinstance(first.value, dict) else None)
         if form is None or form.unfold is None:
             yield from chain([first], entries)
             return
@@ -412,29 +414,7 @@ class _Reading:
         advice = _ADVICE[bool(form.number)]
         raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {advice}"])
 
-    def _cut_cells(self, records: list[PredictionRecord]) -> Iterator[str]:
-        if is_zip(self._data):
-            limit = CELL_LIMIT
-            cut = [record.qid for record in records if any(len(text) == limit for text in record.predictions)]
-            if cut:
-                yield f"{counted(len(cut), 'prediction')} cut off at Excel's {limit} characters a cell: {names(cut)}"
-
 
 def _is_name(column: str) -> bool:
     """Whether a text can be the name of a column."""
     return len(column) <= 40 and all(c.isalnum() or c in "_ -.:()" for c in column) and not column[:1].isdecimal()
-
-
-def _filters(records: list[PredictionRecord]) -> Iterator[str]:
-    """Yield what was graded of a log with the texts that filters made."""
-    found = dict.fromkeys(name for record in records for name in record.filters or ())
-    if len(found) == 1:
-        yield (
-            f"The log has the text that its filter {names(found)} made of each reply: the official reading and "
-            "programs are graded by this text"
-        )
-    elif found:
-        yield (
-            f"The log has the texts that {len(found)} filters made: each is graded as a sample of its own, in this "
-            f"order: {names(found)}. The metrics of one filter are those of the group filter=NAME"
-        )

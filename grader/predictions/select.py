@@ -73,23 +73,6 @@ def _without_units(
     return {qid: None for qid in wanted if (tasks[qid].observation if whole_units else qid) not in units}
 
 
-def positioned(file: PredictionFile, tasks: Collection[str]) -> PredictionFile:
-    """Return a file with the qids of the tasks, if it has their positions; raises InputError."""
-    if not file.is_positional or any(record.qid in tasks for record in file.records):
-        return file
-    if len(file.records) != len(tasks):
-        raise InputError(
-            [
-                f"{file.name}: the file names tasks by their positions, and has {len(file.records)} of them, but "
-                f"the data has {len(tasks)}; give the data of these tasks alone, in the same order (--data)"
-            ]
-        )
-    qids = list(tasks)
-    records = [msgspec.structs.replace(record, qid=qids[int(record.qid)]) for record in file.records]
-    note = "the file's positions are those of the data's rows: the first one answers the first row"
-    return msgspec.structs.replace(file, records=records, warnings=[*file.warnings, note])
-
-
 def _selecting(options: Options) -> str:
     dates = (f"--{name} {day}" for name, day in (("since", options.since), ("until", options.until)) if day)
     return " ".join(dates) or "--limit or --id"

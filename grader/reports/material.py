@@ -195,18 +195,19 @@ def _texts(file: PredictionFile | None) -> dict[str, list[str]]:
 
 
 def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:
-    """Return the predictions if they are the graded ones, else None, and add a gap with the reason."""
+    """Return the predictions if they are the graded ones, else None, and add a gap with the reason.
+
+    A file that was read is that of a run that was just graded.
+    """
+    if isinstance(source, PredictionFile):
+        return source
     graded = report.provenance.predictions or "the prediction file"
     if source is None:
         gaps.append(Gap(what="predictions", why=f"{graded} is not beside the results."))
         return None
     name = source.name
     try:
-        file = (
-            source
-            if isinstance(source, PredictionFile)
-            else read_predictions(source, fields_from(report.provenance.fields))
-        )
+        file = read_predictions(source, fields_from(report.provenance.fields))
     except (GradeError, OSError) as error:
         gaps.append(Gap(what="predictions", why=f"{name} cannot be read: {first_line(error)}"))
         return None

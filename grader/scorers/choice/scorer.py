@@ -165,9 +165,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]
         wording, recorded = declared.judge_prompt, run.file.judge_replies
+        notes += map(Note, _unread_note(replies, version))
         with judge_session(run.options, run.observer, "choice", wording, recorded) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
-        notes += map(Note, _unread_note(replies, version))
         if session.judge is None:
             notes += without_judge(replies, version)
         samples = self._finished(
