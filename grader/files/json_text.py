@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
+
+from grader.files.python_source import literal_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -128,7 +129,7 @@ def as_list(cell: object) -> object:
     """Return the list or object that a text cell has in the notation of Python or JSON; any other cell as it is."""
     if not isinstance(cell, str) or len(cell) > _LONGEST_LIST or cell[:1] + cell.rstrip()[-1:] not in ("[]", "{}"):
         return cell
-    for read in (msgspec.json.decode, ast.literal_eval):
+    for read in (msgspec.json.decode, literal_from):
         try:
             return read(cell)
         except (msgspec.DecodeError, ValueError, SyntaxError, MemoryError, RecursionError, TypeError):

@@ -11,10 +11,11 @@ zero-shot-cot-...: kojima-takeshi188/zero_shot_cot 5ef330f, `answer_cleansing` i
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from typing import Any
+
+from grader.files.python_source import literal_from
 
 _BOXED = re.compile(r"\\boxed\{([^}]*)\}")
 _BRACES = re.compile(r"\{(.*?)\}")
@@ -29,7 +30,7 @@ _RATIO = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*")
 def is_cruxeval_gold(answer: str, gold: str) -> bool:
     """Whether both are the same value of Python."""
     try:
-        return bool(ast.literal_eval(answer.strip()) == ast.literal_eval(gold))
+        return bool(literal_from(answer.strip()) == literal_from(gold))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import unicodedata
 from typing import TYPE_CHECKING
 
+from grader.files.python_source import literal_from
 from grader.scorers.numbers import Number, number
 from grader.scorers.patterns import Pattern
 from grader.scorers.place_wordings import REFUSES
@@ -187,7 +187,7 @@ def _parsed(text: str) -> object:
     """Return the value of a Python or JSON literal; `_NOTHING` if a text is none."""
     body = text.strip()
     for form in (body, body.rstrip(".")):
-        for parse in (ast.literal_eval, json.loads):
+        for parse in (literal_from, json.loads):
             try:
                 return parse(form)
             except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):

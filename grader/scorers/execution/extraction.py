@@ -8,6 +8,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Literal
 
+from grader.files.python_source import tree_from
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -129,7 +131,7 @@ def parse(source: str) -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(source)
+            return tree_from(source)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from grader.files.python_source import tree_from
 from grader.sandbox.values import has_sets
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def can_vary(source: str, calls: Iterable[str]) -> bool:
 def _nodes(source: str) -> list[ast.AST]:
     """Return the parts of a program; none if it is not valid Python."""
     try:
-        return list(ast.walk(ast.parse(source)))
+        return list(ast.walk(tree_from(source)))
     except (SyntaxError, ValueError, RecursionError):
         return []
 

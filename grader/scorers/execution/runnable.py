@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from grader.files.python_source import tree_from
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.inputs.cases import BadRowError
 
@@ -99,7 +100,7 @@ class _WithoutImports(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | list[ast.stmt]:
         names = [f"{alias.asname} = {alias.name}" for alias in node.names if alias.asname]
-        return (ast.parse("\n".join(names)).body or ast.Pass()) if _imports_program(node) else node
+        return (tree_from("\n".join(names)).body or ast.Pass()) if _imports_program(node) else node
 
 
 def _calls(node: ast.stmt) -> list[str]:

@@ -15,6 +15,7 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted
+from grader.files.python_source import tree_from
 from grader.options import LEAST_MEMORY, bytes_of
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.scorers.execution.extraction import defined, parse
@@ -300,7 +301,7 @@ def _fault(source: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user need not know about an odd escape in a test
-            ast.parse(source)
+            tree_from(source)
     except SyntaxError as error:
         return f"its line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
     except (ValueError, RecursionError, MemoryError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +10,7 @@ import msgspec
 
 from grader.files.json_text import kind
 from grader.files.packed import unpacked
+from grader.files.python_source import tree_from
 from grader.scorers.execution.extraction import defined
 from grader.scorers.execution.inputs import evalplus
 
@@ -218,7 +218,7 @@ def _checker(value: object) -> str:
     if not isinstance(value, str):
         raise BadRowError(f"the checker is {kind(value)}, not Python source")
     try:
-        tree = ast.parse(value)
+        tree = tree_from(value)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadRowError(f"the checker is invalid Python: {error}") from None
     if value and "check" not in defined(tree):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 
+from grader.files.python_source import tree_from
 from grader.scorers.execution.extraction import parse
 
 _HEAD = """
@@ -86,7 +87,7 @@ def as_function(source: str, prelude: str) -> str:
         if body and isinstance(body[-1], ast.If) and ast.unparse(body[-1].test) == _MAIN:
             body = [*body[:-1], *body[-1].body]
         imports: list[ast.stmt] = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        (function,) = ast.parse("def wrapped_function(): pass").body
+        (function,) = tree_from("def wrapped_function(): pass").body
         assert isinstance(function, ast.FunctionDef)
         function.body = [node for node in body if node not in imports]
         parts = [ast.unparse(ast.Module(imports, type_ignores=[])), ast.unparse(function)]
