@@ -13,7 +13,7 @@ from grader.grading.inputs import choose, load_tasks
 from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
-from grader.predictions.record import counted
+from grader.predictions.record import counted, fenced
 from grader.results import READINGS, Outcome, ReadingName
 from grader.sandbox import choice
 from grader.scorers import declarations, registry
@@ -135,7 +135,7 @@ def _of_sample(declared: Benchmark, options: Options, place: str, observer: Obse
 def _of_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
     setup = choose(options)
     tasks = load_tasks(setup)
-    references = setup.scorer.references(declared, tasks)
+    references = {qid: fenced(source) for qid, task in tasks.items() if (source := task.reference)}
     if not references:
         raise UsageError(f"{declared.id}: there is nothing to test, because the data has no reference solutions.")
     options = msgspec.structs.replace(options, ids=tuple(references))

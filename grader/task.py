@@ -60,6 +60,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the gold answer is one of its options: a published scorer then judges replies to a broken row."""
         return self.gold in self.options
 
+    @property
+    def reference(self) -> str | None:
+        """The source of a program that is known to be right; None if there is none."""
+        return None
+
     def limited(self, given: Mapping[str, float]) -> Task:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")

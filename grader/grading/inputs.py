@@ -87,10 +87,14 @@ def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> 
             raise UsageError(f"{spelled}: the benchmark {declared.id} (-b) does not use it; leave it out.")
 
 
-def load_tasks(setup: Setup) -> dict[str, Task]:
-    """Return a benchmark's tasks, with all columns except the image; raises a GradeError."""
+def load_tasks(setup: Setup, *, to_ask: bool = False) -> dict[str, Task]:
+    """Return a benchmark's tasks, with all columns except the image; raises a GradeError.
+
+    `to_ask`: with those that a model can be asked about and that the data does not have.
+    """
     rows = setup.rows(ColumnSet(None, setup.declared.columns.image))
-    return tasks_of(setup.scorer, setup.declared, setup.split, rows)
+    tasks = tasks_of(setup.scorer, setup.declared, setup.split, rows)
+    return setup.scorer.complete(setup.declared, rows, tasks, None)[0] if to_ask else tasks
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +132,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         scored = rows.scored()
         found = tasks_of(scorer, declared, setup.split, scored)
         file = file.positioned(found)
-        tasks, made = scorer.complete(declared, found, [record.qid for record in file.records])
+        tasks, made = scorer.complete(declared, scored, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
         said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
         predictions, notes = select(
@@ -152,7 +156,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         observer=observer,
         oddities=outcomes.find(tasks, predictions, file),
     )
-    notes = [*notes, *scorer.data_notes(declared, scored), *made, *said, *_absent_columns(declared, rows)]
+    notes = [*notes, *made, *said, *_absent_columns(declared, rows)]
     return Inputs(setup=setup, run=run, rows=rows, part=part, digest=digest, notes=notes)
 
 

@@ -69,7 +69,7 @@ def prepare(options: InferOptions) -> Prepared:
     declared, scorer, split, protocol = setup.declared, setup.scorer, setup.split, setup.protocol
     rows = setup.rows(ALL)
     check_questions(rows, declared)
-    tasks, _ = scorer.complete(declared, tasks_of(scorer, declared, split, rows), None)
+    tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, split, rows), None)
     asking = _asking(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
     chosen = _chosen(options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.given()))

@@ -122,8 +122,7 @@ class Samples:
         """Load the tasks, and find a sandbox; raises a GradeError."""
         setup = choose(options)
         declared, scorer = setup.declared, setup.scorer
-        loaded = {} if _is_without_data(setup) else load_tasks(setup)
-        tasks = dict(scorer.complete(declared, loaded, None)[0]) if loaded else {}
+        tasks = {} if _is_without_data(setup) else load_tasks(setup, to_ask=True)
         run: Run[Any, Any] = Run(
             benchmark=declared,
             split=setup.split,

@@ -86,7 +86,7 @@ def gather(
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
             return Shown()
         predicted = [record.qid for record in file.records] if file else []
-        tasks, _ = scorer.complete(declared, tasks_of(scorer, declared, report.split, rows), predicted)
+        tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, report.split, rows), predicted)
     except DataUnavailableError:
         changed = next((path for path in _places(report, folders)), None)
         also = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"

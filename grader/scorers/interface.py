@@ -311,17 +311,13 @@ class Scorer(ABC, Generic[B, T]):
         """Turn rows into tasks by id; raises InputError with every problem."""
 
     def complete(
-        self, declared: B, tasks: dict[str, T], predicted: Iterable[str] | None
+        self, declared: B, rows: Rows, tasks: dict[str, T], predicted: Iterable[str] | None
     ) -> tuple[dict[str, T], list[str]]:
-        """Return the tasks with those that are missing in the data, and notes on them.
+        """Return the tasks with those that the rows lack, and what a reader of the report must know about the data.
 
         `predicted`: the ids that have predictions; None: add all tasks that a model can be asked about.
         """
         return tasks, []
-
-    def data_notes(self, declared: B, rows: Rows) -> list[str]:
-        """Return what a reader of the report must know about the data."""
-        return []
 
     def turns(self, declared: B, task: T, asking: Asking) -> Sequence[Turn]:
         """Return the requests with which a model is asked about a task; raises UsageError, InputError.
@@ -360,10 +356,6 @@ class Scorer(ABC, Generic[B, T]):
     def outside_careful(self, run: Run[B, T]) -> list[str]:
         """Return notes on the run's tasks that the careful reading does not judge, whatever is predicted."""
         return []
-
-    def references(self, declared: B, tasks: Mapping[str, T]) -> dict[str, str]:
-        """Return task id -> a prediction that is its reference solution; the tasks have all columns."""
-        return {}
 
     # --- metrics --------------------------------------------------------------------------------------------------
 

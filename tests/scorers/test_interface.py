@@ -163,5 +163,5 @@ def test_of_a_scorer_that_does_not_say_how_it_compares_only_the_accuracy_is_comp
 def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
     circular, plain = scorer("circular"), scorer("multiple_choice")
     assert (circular.has_units, plain.has_units) == (True, False)
-    assert plain.complete(None, {"a": 1}, ["a"]) == ({"a": 1}, [])
+    assert Bare().complete(None, None, {"a": 1}, ["a"]) == ({"a": 1}, [])  # type: ignore[arg-type, dict-item]
     assert Scorer.__abstractmethods__ == {"tasks", "score", "metrics"}

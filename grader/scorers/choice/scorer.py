@@ -97,9 +97,11 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         """Turn rows into items; raises InputError that names every invalid row."""
         return choice_items.items_from(rows, declared, split)
 
-    def data_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+    def complete(
+        self, declared: ChoiceBenchmark, rows: Rows, tasks: dict[str, Item], predicted: Iterable[str] | None
+    ) -> tuple[dict[str, Item], list[str]]:
         """Note restored options, and declared letters without an option column."""
-        return [*self._restored(declared, rows), *self._without_column(declared, rows)]
+        return tasks, [*self._restored(declared, rows), *self._without_column(declared, rows)]
 
     def _restored(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
         lost = choice_items.lost_options(rows, declared)
@@ -234,16 +236,16 @@ class Circular(MultipleChoice):
     options: ClassVar[frozenset[str]] = MultipleChoice.options - {"k"}
 
     def complete(
-        self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str] | None
+        self, declared: ChoiceBenchmark, rows: Rows, tasks: dict[str, Item], predicted: Iterable[str] | None
     ) -> tuple[dict[str, Item], list[str]]:
         """Add passes that have predictions but are missing in the data; to ask a model, all of them."""
         if predicted is None:
             predicted = passes.ids_due(tasks, declared.pass_stride)
         items = passes.with_rotations(tasks, predicted, declared.columns, declared.pass_stride)
         made = len(items) > len(tasks)
-        notes = (
-            ["The data has first passes only; the other passes were made by rotating their options."] if made else []
-        )
+        _, notes = super().complete(declared, rows, tasks, predicted)
+        if made:
+            notes.append("The data has first passes only; the other passes were made by rotating their options.")
         return passes.with_groups_of_first(items), notes
 
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:

@@ -198,13 +198,6 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         had_linter = any(metric.name == pass_metrics.PARSE_RATE for metric in report.metrics)
         return pass_metrics.metrics(report.samples, ks, has_linter=had_linter)
 
-    # --- self-test ------------------------------------------------------------------------------------------------
-
-    def references(self, declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask]) -> dict[str, str]:
-        """Return the reference solutions as the data has them; a body alone gets its signature."""
-        found = {qid: task.reference for qid, task in tasks.items()}
-        return {qid: f"```python\n{source.rstrip()}\n```\n" for qid, source in found.items() if source}
-
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:

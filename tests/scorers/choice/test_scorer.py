@@ -8,6 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from grader.data.tables import Rows
 from grader.errors import InputError, UsageError
 from grader.grading import grade
 from grader.models.prompt import Asking
@@ -382,7 +383,7 @@ def test_a_template_may_use_columns_fields_and_the_text_that_it_replaces() -> No
 def test_passes_that_the_data_leaves_out_are_asked_too(last: str, passes: list[str]) -> None:
     declared = declarations.load("mmbench")
     first = item(options={**OPTIONS, "C": last}, **OPTIONS, C=last, answer="B")
-    tasks, _ = Circular().complete(declared, {"1": first}, None)
+    tasks, _ = Circular().complete(declared, Rows(rows=[], origin="", digest=""), {"1": first}, None)
     assert list(tasks) == passes
     assert list(tasks["1000001"].options.values())[:2] == (
         ["a cow", "a cat"] if last == "a cow" else ["a dog", "a cat"]
