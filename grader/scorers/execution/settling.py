@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
+from grader.files import python_source
 from grader.predictions import reasoning
 from grader.sandbox.answer import Executed, understand
 from grader.scorers.execution import assembly, careful_program, extraction, regions, reply_forms, statements
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 KEYS_AT_A_TIME = 8
 """Maximum number of cached results in memory."""
-ASSEMBLING = assembly, careful_program, extraction, reasoning, regions, reply_forms, statements
+ASSEMBLING = assembly, careful_program, extraction, python_source, reasoning, regions, reply_forms, statements
 """The modules that decide what `assemble` returns."""
 _ASSEMBLY = resources.digest_of(*(module.__name__ for module in ASSEMBLING))
 """Read at once: the files may change while this process runs."""
