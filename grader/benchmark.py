@@ -64,6 +64,19 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return ()
 
 
+class Answers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A JSON object with the answers to rows that have none."""
+
+    key: str
+    """The column of the data with a row's name in the object."""
+    field: str = ""
+    """The field of an entry that has the answer; empty: the entry is the answer."""
+    url: str = ""
+    md5: str = ""
+    data: str = ""
+    """A file beside the benchmark.toml."""
+
+
 class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The location of one split's data."""
 
@@ -85,6 +98,8 @@ class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A file or folder beside the benchmark.toml."""
     label: str = ""
     """The value of the split column in rows of this split."""
+    answers: Answers | None = None
+    """The file with the answers, if they are not in the data."""
     scored: bool = True
     """False if the answers are not public: the result is then a submission file."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import requests
 
-    from grader.benchmark import Benchmark, Split
+    from grader.benchmark import Answers, Benchmark, Split
     from grader.observer import Observer
 
 ATTEMPTS = 5
@@ -180,7 +180,15 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
     path = _place(place, split)
     for name, source in files.items():
         download(source, path if place.url else path / name, observer)
+    if place.answers is not None and place.answers.url:
+        source = Source(url=place.answers.url, md5=place.answers.md5)
+        download(source, place_of_answers(place.answers), observer)
     return path
+
+
+def place_of_answers(answers: Answers) -> Path:
+    """Return where a split's fetched file of answers is."""
+    return _kept_at(answers.url, answers.md5)
 
 
 def has_address(place: Split) -> bool:
@@ -197,7 +205,11 @@ def _sources(place: Split) -> dict[str, Source]:
 
 def _place(place: Split, split: str) -> Path:
     # The name depends on addresses and checksums: after a change of either, the data is fetched again.
-    parts = [place.url, place.md5] if place.url else [place.files_url, *sorted(place.files.values())]
-    mark = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-    name = place.url.rpartition("/")[2] if place.url else ""
-    return resources.cache_folder() / "data" / f"{mark}-{name or split}"
+    if place.url:
+        return _kept_at(place.url, place.md5)
+    return _kept_at(place.files_url, *sorted(place.files.values()), name=split)
+
+
+def _kept_at(url: str, *checksums: str, name: str = "") -> Path:
+    mark = hashlib.sha256("\0".join([url, *checksums]).encode()).hexdigest()[:12]
+    return resources.cache_folder() / "data" / f"{mark}-{name or url.rpartition('/')[2]}"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.data import answers, download
 from grader.data import checks as data_checks
-from grader.data import download
 from grader.data.tables import Row, Rows, Table, read_json, read_table, read_workbook
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import near_file
@@ -83,6 +83,10 @@ class ColumnSet:
         self._columns = None if columns is None else set(columns)
         self._image = image
 
+    def plus(self, *names: str) -> ColumnSet:
+        """Return the set with more columns."""
+        return self if self._columns is None else ColumnSet({*self._columns, *names}, self._image)
+
     def __contains__(self, name: object) -> bool:
         return name != self._image and (self._columns is None or name in self._columns)
 
@@ -110,7 +114,10 @@ def load(
     date = [benchmark.columns.date] if benchmark.columns.date is not None else []
     scored = ColumnSet(None if columns is None else [*columns, *others, *date], benchmark.columns.image)
     wanted = wanted or scored
-    table, origin, place = _found(benchmark, split, protocol, given, wanted)
+    declared = benchmark.splits[split].answers
+    read_too = wanted.plus(declared.key) if declared is not None else wanted
+    table, origin, place = _found(benchmark, split, protocol, given, read_too)
+    table = answers.answered(table, benchmark, split, given)
     table = _renamed(table, {other: name for other, name in others.items() if name not in table.columns})
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
     digest = _digest(kept, scored, (*benchmark.columns.without_weight(), *date))

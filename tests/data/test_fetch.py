@@ -116,6 +116,19 @@ def test_a_fetched_file_is_what_grading_reads(server: Files, declare: Callable[[
     assert len(server.ranges) == 1
 
 
+def test_answers_in_a_file_of_their_own_are_fetched_and_read_too(
+    server: Files, declare: Callable[[str, str], Benchmark]
+) -> None:
+    server.files["/bare.tsv"] = b"index\tquestion\tA\tB\n1\tWhich?\tred\tblue\n"
+    server.files["/answers.json"] = b'{"1": "B"}'
+    folder = Path(declare(f"{server.url}/bare.tsv", md5(server.files["/bare.tsv"])).folder)
+    with (folder / "benchmark.toml").open("a") as toml:
+        toml.write(f'[splits.test.answers]\nurl = "{server.url}/answers.json"\nkey = "index"\n')
+    declared = declarations.load(str(folder))
+    fetch(declared, "test", Silent())
+    assert data.load(declared, "test", "p", None, None).rows[0]["answer"] == "B"
+
+
 def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], Benchmark]) -> None:
     declared = declare(f"{server.url}/table.tsv", "0" * 32)
     with pytest.raises(DataUnavailableError, match="not the declared 0000"):

@@ -349,3 +349,52 @@ def test_a_workbook_is_data(tmp_path: Path) -> None:
     assert problems(tmp_path / "q.xlsx") == [
         "q.xlsx:1: not a readable .xlsx workbook (File is not a zip file); was it cut off?"
     ]
+
+
+APART = """
+id = "apart"
+name = "Apart"
+scoring = "multiple_choice"
+letters = "ABC"
+other_answers = "Other Answers"
+default_split = "test"
+default_protocol = "mmmu"
+columns = { id = "index", question = "question", answer = "answer" }
+splits.test = { data = "questions.tsv", answers = { data = "answers.json", key = "id", field = "ground_truth" } }
+protocols.mmmu.reader = "mmmu"
+"""
+QUESTIONS = "index\tid\tquestion\tA\tB\tC\n1\ttest_Art_1\tWhich?\tred\tblue\t\n2\ttest_Art_2\tHow many?\t\t\t\n"
+
+
+def apart(folder: Path, answers: object, questions: str = QUESTIONS) -> dict[str, Any]:
+    (folder / "benchmark.toml").write_text(APART)
+    (folder / "questions.tsv").write_text(questions)
+    if answers is not None:
+        (folder / "answers.json").write_text(json.dumps(answers))
+    declared = declarations.load(str(folder))
+    scorer = registry.scorer(declared.scoring)
+    rows = rows_of(declared, "test", "mmmu", None, scorer)
+    return {qid: (task.options, task.gold) for qid, task in scorer.tasks(declared, "test", rows).items()}
+
+
+def test_answers_in_a_file_of_their_own_are_joined_and_open_questions_have_two_options(tmp_path: Path) -> None:
+    answers = {
+        "test_Art_1": {"question_type": "multiple-choice", "ground_truth": "B"},
+        "test_Art_2": {"question_type": "short-answer", "ground_truth": ["3", "3.0"]},
+    }
+    assert apart(tmp_path, answers) == {
+        "1": ({"A": "red", "B": "blue"}, "B"),
+        "2": ({"A": "['3', '3.0']", "B": "Other Answers"}, "A"),
+    }
+
+
+def test_data_with_answers_of_their_own_need_no_other_file(tmp_path: Path) -> None:
+    own = "index\tid\tquestion\tA\tB\tC\tanswer\n1\ttest_Art_1\tWhich?\tred\tblue\t\tA\n"
+    assert apart(tmp_path, None, own) == {"1": ({"A": "red", "B": "blue"}, "A")}
+
+
+def test_a_file_of_answers_that_is_missing_or_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataUnavailableError, match=r"in a file of their own, answers\.json, which is not on this"):
+        apart(tmp_path, None)
+    with pytest.raises(InputError, match=r"answers\.json: .*expected an object of answers"):
+        apart(tmp_path, ["B"])

@@ -55,6 +55,8 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """The columns of the options, if they are not in the order in which they are shown."""
     answer_from: int | None = None
     """The number of the first option, if the answers are numbers of options."""
+    other_answers: str = ""
+    """The text of the second option of rows without options, whose first is the answer; empty: such rows are broken."""
     options_in_text: bool = False
     """The options are part of the question's text, as "(A) ... (B) ..."."""
     prompt: str = ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.data.answers import WITHHELD
 from grader.data.tables import BROKEN_SHARE, cell
 from grader.errors import InputError, UsageError
 from grader.files.json_text import as_list, quoted, shown
@@ -34,9 +35,6 @@ _NARROW = {0xFF01 + at: 0x21 + at for at in range(94) if at != 13}
 """Full-width signs -> ASCII, but the full stop: behind a letter, it marks an option whatever follows."""
 _BRACKETED = re.compile(r"\(([A-Z])\)\.?")
 """A gold letter in brackets, as in BIG-Bench Hard."""
-_WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
-"""Values of the answer column in copies of a test split whose answers are withheld."""
-
 _BROKEN = no_answer("broken_row")
 _IN_TEXT = ": the question does not end with (A) ... (B) ..., or with lines A. ..."
 
@@ -174,14 +172,17 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if qid is None:
         raise ValueError(f"no {columns.id}")
     question = cell(row.get(columns.question or "")) or ""
+    answer = _stated(row, benchmark)
     options: dict[str, str] = {}
     try:
         options = _options(row, question, benchmark)
+        if not options and benchmark.other_answers and answer is not None:
+            right, other = benchmark.letters[0], benchmark.letters[1]
+            options, answer = {right: answer, other: benchmark.other_answers}, right
         broken = "" if options else f"no options{_IN_TEXT if benchmark.options_in_text else ''}"
     except ValueError as error:
         broken = str(error)
-    answer = _stated(row, benchmark)
-    if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
+    if withheld and answer is not None and answer not in options and answer.strip().lower() in WITHHELD:
         answer = None
     if answer is not None and not broken:
         broken = gold_problem(answer, options, benchmark.answer_from)

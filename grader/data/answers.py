@@ -1,0 +1,63 @@
+"""Answers that stand in a file of their own: a JSON object, joined with the rows by a column with its keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.data import download
+from grader.data.tables import Table, cell
+from grader.errors import DataUnavailableError, InputError
+
+if TYPE_CHECKING:
+    from grader.benchmark import Benchmark
+
+WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
+"""Values of the answer column in copies of a test split whose answers are withheld."""
+
+
+def answered(table: Table, benchmark: Benchmark, split: str, given: Path | None) -> Table:
+    """Return a table with the answers of the split's file of answers; as it is if it has its own, or none are declared.
+
+    Raises DataUnavailableError if there is no such file, InputError if it is not an object.
+    """
+    declared, column = benchmark.splits[split].answers, getattr(benchmark.columns, "answer", None)
+    if declared is None or column is None:
+        return table
+    own = (cell(row.get(column)) for row in table.rows)
+    if any(answer is not None and answer.strip().lower() not in WITHHELD for answer in own):
+        return table
+    answers = _read(_path(benchmark, split, given))
+    rows = []
+    for row in table.rows:
+        entry = answers.get(cell(row.get(declared.key)) or "")
+        answer = entry.get(declared.field) if declared.field and isinstance(entry, dict) else entry
+        rows.append(row | {column: str(answer) if isinstance(answer, list) else answer})
+    return Table(rows=rows, columns=list(dict.fromkeys([*table.columns, column])), lines=table.lines)
+
+
+def _path(benchmark: Benchmark, split: str, given: Path | None) -> Path:
+    """Return the file beside the given data, beside the declaration, or in the cache."""
+    declared = benchmark.splits[split].answers
+    assert declared is not None
+    name = declared.data or declared.url.rpartition("/")[2]
+    places = [Path(benchmark.folder) / name, *([download.place_of_answers(declared)] if declared.url else [])]
+    for path in [given.parent / Path(name).name, *places] if given is not None else places:
+        if path.is_file():
+            return path
+    fetch = f"Get it with `grade fetch {benchmark.id} --split {split}`, or put" if declared.url else "Put"
+    raise DataUnavailableError(
+        f"The answers of {benchmark.id} ({split}) are in a file of their own, {Path(name).name}, which is not on this "
+        f"machine. {fetch} it beside the file that you give with --data."
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: {error}; expected an object of answers"]) from error
