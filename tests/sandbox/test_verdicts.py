@@ -292,6 +292,16 @@ def test_a_reference_that_leaves_nothing_to_compare_makes_a_task_that_is_not_jud
         assert (found["confirmed"], found["kind"]) == (False, "unlike")
 
 
+def test_calls_in_another_order_have_their_own_answers() -> None:
+    """With Python 3.13, four threads make the same calls in another order when the answers are there at once."""
+    spec = phases.task("assert [*map(solution, (1, 2, 3))] == [1, 2, 3]")
+    recorded = {"calls": [*map(phases.call, (2, 3, 1))], "names": {}}
+    given = phases.answers("def solution(a):\n    return a", spec, recorded)
+    assert phases.judged(spec, recorded, given) == CONFIRMED
+    again = phases.task("assert [*map(solution, (1, 2, 2))] == [1, 2, 2]")
+    assert phases.judged(again, recorded, given)["kind"] == "diverged"
+
+
 BACK = """
 import random
 def solution(a):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 from grade_sandbox.confine import process
@@ -32,10 +33,14 @@ class WaitingError(UnconfirmedError):
 
 
 class _Replay:
-    """The recorded calls and a program's replies, in their order. A call that the tests leave out is skipped."""
+    """The recorded calls and a program's replies.
+
+    A call that the tests leave out is skipped. They may make it later: the order of threads is Python's affair.
+    """
 
     def __init__(self, calls: Sequence[str], replies: Sequence[str]) -> None:
         self._calls, self._replies, self._next = calls, replies, 0
+        self._skipped: list[int] = []
         self.asker: Asker | None = None
 
     def asker_of(self, classes: dict[str, type[Any]]) -> Asker:
@@ -44,7 +49,11 @@ class _Replay:
 
     def _answer(self, call: str) -> tuple[int, str]:
         number = self._place(call)
-        self._next = number + 1
+        if number < self._next:
+            self._skipped.remove(number)
+        else:
+            self._skipped += range(self._next, number)
+            self._next = number + 1
         if number >= len(self._replies):
             raise WaitingError("the program's process ended during a call")
         return number, self._replies[number]
@@ -54,7 +63,8 @@ class _Replay:
         rest = range(self._next, len(self._calls))
         if rest and (self._calls[rest[0]] == call or self.asker.are_equal(self._calls[rest[0]], call)):
             return rest[0]
-        if (found := next((number for number in rest if self._calls[number] == call), None)) is not None:
+        others = itertools.chain(rest, self._skipped)
+        if (found := next((number for number in others if self._calls[number] == call), None)) is not None:
             return found
         raise DivergedError("with its answers, the tests make other calls than those that were recorded")
 
