@@ -9,9 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from grader.reports import material
+from grader.reports.material import Material
 from grader.results import Report
 from grader.scorers.earlier import read_report
 from tests.conftest import Once, chromium
+from tests.reports.browser.made import execution
 from tests.reports.shown import as_page
 
 FLAGS = [
@@ -137,6 +139,24 @@ def watch(browser: Browser, idle: list[Page]) -> Iterator[Callable[..., Watched]
             idle.append(watched.leave())
         else:
             watched.page.context.close()
+
+
+@pytest.fixture
+def show(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., Watched]:
+    """Open the page of a report made by hand."""
+
+    def opened(report: Report, shown: Material, **settings: Any) -> Watched:
+        path = tmp_path / "report.html"
+        path.write_bytes(as_page(report, shown))
+        return watch(path, **settings)
+
+    return opened
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hand-made execution report."""
+    return execution(tmp_path_factory.mktemp("made") / "report.html")
 
 
 @pytest.fixture(scope="session")

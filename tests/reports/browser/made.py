@@ -1,12 +1,14 @@
 """An execution report made by hand: its verdicts need no sandbox, and every kind of them is there."""
 
+import io
 from pathlib import Path
+
+from PIL import Image
 
 from grader.reports.material import Material
 from grader.results import Metric, Note, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.interface import Program
 from grader.task import Block, Task
-from tests.reports.browser import big
 from tests.reports.shown import as_page
 
 TESTS = "def test():\n    assert solution(1) == 2\n\ntest()\n"
@@ -34,6 +36,12 @@ def _run(kind: str) -> Program:
     return Program(completion=CODE, program=f"{HEAD}\n{CODE}\n{TESTS}", result="passed" if kind == "passed" else "no")
 
 
+def _image(number: int) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (300, 225), (60 * number, 90, 120)).save(file, "PNG")
+    return file.getvalue()
+
+
 def execution(path: Path) -> Path:
     """Write the report of four tasks with three samples each."""
     rows = {
@@ -57,14 +65,13 @@ def execution(path: Path) -> Path:
         unscored=1, provenance=Provenance(sandbox=SandboxProvenance(backend="docker", identity="sha256:1")),
         notes=[Note("One task has no diagram.")],
     )  # fmt: skip
-    _, noise = big.made(4, 1, 300)
     material = Material(
         runs_programs=True,
         unit="task",
         tasks={qid: Task(id=qid, blocks=(Block(kind="code", title="Signature", content=HEAD, is_open=True),
                                          Block(kind="code", title="Tests", content=TESTS))) for qid in rows},
-        image_of=dict(zip(rows, noise.images, strict=True)),
-        images=noise.images,
+        image_of={qid: qid for qid in rows},
+        images={qid: _image(number) for number, qid in enumerate(rows)},
         predictions={qid: [f"Sample {n} of {qid}:\n```python\n{CODE}\n```" for n in range(3)] for qid in rows},
         programs={qid: [_run(kind) for kind in kinds] for qid, kinds in rows.items()},
     )  # fmt: skip

@@ -6,19 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.reports import material
 from tests.reports.browser.conftest import Watched, settled, violations
-from tests.reports.browser.made import execution
-from tests.reports.shown import as_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 VIEWS = ("tab=summary", "tab=differences", "tab=items", "tab=items&item=q1&sample=1", "tab=about")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The hand-made execution report."""
-    return execution(tmp_path_factory.mktemp("made") / "report.html")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -104,14 +97,10 @@ def test_without_a_script_the_figures_are_there_and_the_reason(watch: Callable[.
 
 
 def test_what_could_not_be_shown_is_said_on_top_and_at_the_item(
-    watch: Callable[..., Watched], graded_page, tmp_path: Path
+    show: Callable[..., Watched], graded_page, tmp_path: Path
 ) -> None:
-    from grader.reports import material
-
     _, report = graded_page("vstar")
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, material.load(report, None, tmp_path / "gone.jsonl", None)))
-    watched = watch(path)
+    watched = show(report, material.load(report, None, tmp_path / "gone.jsonl", None))
     note = watched.open().get_by_role("note").inner_text()
     assert "Raw outputs: predictions.json is not beside the results." in note
     assert "Questions: The data cannot be read" in note

@@ -109,10 +109,8 @@ def _task(text: str) -> Task:
 
 
 @pytest.mark.parametrize("scorer", SCORERS)
-def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp_path: Path, scorer: str) -> None:
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(*_report(*HOSTILE.values(), scorer=scorer)))
-    watched = watch(path)
+def test_nothing_that_a_report_quotes_can_act(show: Callable[..., Watched], scorer: str) -> None:
+    watched = show(*_report(*HOSTILE.values(), scorer=scorer))
     page = watched.open()
     globals_before = page.evaluate("Object.getOwnPropertyNames(window).sort().join()")
     for view in ("tab=summary", "tab=differences", "tab=items", "tab=items&q=x&deep=1", "tab=about"):
@@ -164,10 +162,8 @@ def test_the_policy_stops_a_script_that_got_in_all_the_same(watch: Callable[...,
     watched.requests[:] = [url for url in watched.requests if url != "x:"]
 
 
-def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(*_report("x")))
-    watched = watch(path)
+def test_the_document_takes_no_markup_even_from_its_own_script(show: Callable[..., Watched]) -> None:
+    watched = show(*_report("x"))
     page = watched.open()
     said = page.evaluate(
         "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'taken' } catch (e) { return e.name } })()"
@@ -177,14 +173,10 @@ def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[.
     watched.complaints.clear()
 
 
-def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., Watched], tmp_path: Path) -> None:
+def test_characters_that_hide_or_reorder_are_shown_by_name(show: Callable[..., Watched]) -> None:
     plain = "שלום 👩‍👩‍👧 العربية 你好"
     text = "\x1b[31mred\x1b[0m a\u202eb\u2066c\0d\ud83de\u200bf\ufeffg\U000e0041h\r\ni\rj"
-    report, material = _report("x")
-    material = Material(predictions={"x": [text + plain]})
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, material))
-    page = watch(path).open("tab=items&item=x")
+    page = show(_report("x")[0], Material(predictions={"x": [text + plain]})).open("tab=items&item=x")
     raw = page.locator(".answered pre.raw").first
     assert raw.locator(".unseen-character").all_inner_texts() == [
         "␛", "␛", "U+202E", "U+2066", "␀", "U+D83D", "U+200B", "U+FEFF", "U+E0041", "␍",
@@ -195,10 +187,8 @@ def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., 
     assert shown.endswith(plain), "emoji and text from right to left are left as they are"
 
 
-def test_a_hostile_address_changes_nothing(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(*_report("x", "y", "z")))
-    watched = watch(path)
+def test_a_hostile_address_changes_nothing(show: Callable[..., Watched]) -> None:
+    watched = show(*_report("x", "y", "z"))
     views = (
         "tab=constructor&item=__proto__", "tab=items&page=-5&sort=__proto__",
         "tab=items&item=<img src=x onerror=alert(1)>", "tab=items&group=<script>alert(1)</script>", "%",
@@ -211,12 +201,10 @@ def test_a_hostile_address_changes_nothing(watch: Callable[..., Watched], tmp_pa
 
 
 def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_borne(
-    watch: Callable[..., Watched], tmp_path: Path
+    show: Callable[..., Watched],
 ) -> None:
-    zalgo = "o" + "\u0335" * 1000
-    report, _ = _report("x")
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]})))
-    page = watch(path, viewport={"width": 380, "height": 700}).open("tab=items&item=x")
+    texts = {"x": ["a" * 1_000_000 + "o" + "\u0335" * 1000]}
+    narrow = {"width": 380, "height": 700}
+    page = show(_report("x")[0], Material(predictions=texts), viewport=narrow).open("tab=items&item=x")
     settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
     assert page.evaluate("document.documentElement.scrollWidth") <= 380

@@ -3,26 +3,18 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 from playwright.sync_api import Page
 
 from grader.reports import material
 from grader.reports.material import Material
-from grader.results import Note, Outcome, Reading, Report, SampleResult
+from grader.results import Note
 from grader.scorers.registry import scorer_of
-from tests.reports.browser import big
 from tests.reports.browser.conftest import Watched, settled
-from tests.reports.browser.made import CODE, execution
-from tests.reports.shown import as_page
+from tests.reports.browser.made import CODE
+from tests.reports.made_reports import read, report, sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The hand-made execution report."""
-    return execution(tmp_path_factory.mktemp("made") / "report.html")
 
 
 def _ids(page: Page) -> list[str]:
@@ -33,7 +25,7 @@ def _count(page: Page, text: str) -> None:
     settled(page, f"document.querySelector('#count')?.textContent === {text!r}")
 
 
-def test_the_summary_has_both_readings_with_their_intervals_and_curve(
+def test_the_summary_draws_both_readings_with_their_intervals_and_curve(
     watch: Callable[..., Watched], made: Path
 ) -> None:
     page = watch(made).open()
@@ -41,13 +33,6 @@ def test_the_summary_has_both_readings_with_their_intervals_and_curve(
     assert (len(titles), titles[0]) == (6, "official: pass@1 = 54.2 over 4 tasks")
     assert "careful rises from" in (page.locator("svg.curve").get_attribute("aria-label") or "")
     row = page.locator("table.figures").first.locator("tbody tr").first
-    assert row.locator("th").inner_text() == "pass@1"
-    assert [cell.split() for cell in row.locator("td.num").all_inner_texts()] == [
-        ["51.0*", "42.0", "to", "60.0", "between", "40.0", "and", "60.0"],
-        ["46.0*", "37.0", "to", "55.0", "between", "40.0", "and", "60.0"],
-        ["\N{EN DASH}"],
-        ["4"],
-    ]
     for reading, value in (("official", 51.0), ("careful", 46.0)):
         at = float(row.locator(f"circle.{reading}").get_attribute("cx") or 0)
         line = row.locator(f"line.range.{reading}").first
@@ -140,12 +125,10 @@ def test_a_heading_sorts_one_way_then_the_other_then_not(watch: Callable[..., Wa
     assert seen == [("none", up), ("ascending", up), ("descending", down), ("none", up)]
 
 
-def test_an_item_shows_its_image_program_verdicts_and_evidence(watch: Callable[..., Watched], made: Path) -> None:
+def test_an_item_shows_its_image_and_what_of_its_program_the_model_wrote(
+    watch: Callable[..., Watched], made: Path
+) -> None:
     page = watch(made).open("tab=items&item=q1&sample=1")
-    assert page.locator(".reading.official .badge").inner_text() == "✓\npassed"
-    assert page.locator(".reading.careful .badge").inner_text() == "?\nsuspect"
-    assert "not apart from them" in page.locator(".reading.careful .detail").inner_text()
-    assert page.locator(".answered pre.raw").first.inner_text().startswith("Sample 1 of q1:")
     own = page.locator(".answered pre.code .line.own").all_text_contents()
     assert "".join(own).rstrip("\n") == CODE
     assert "the bar marks what the official extraction gives" in page.locator(".answered summary small").inner_text()
@@ -216,9 +199,9 @@ def test_the_report_can_be_read_with_keys_alone(watch: Callable[..., Watched], m
 
 
 def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(watch, graded_page) -> None:
-    path, report = graded_page("vstar")
+    path, graded = graded_page("vstar")
     page = watch(path).open("tab=differences")
-    different = report.differences()
+    different = graded.differences()
     rows = page.locator("table.differences tbody tr")
     assert rows.locator("th").all_inner_texts() == [sample.qid for sample in different]
     first = rows.first
@@ -236,16 +219,14 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
 
-def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
+def test_a_run_without_samples_opens_and_says_what_it_is(show: Callable[..., Watched]) -> None:
     note = "The data of test-en has no answers, so there are no scores, only a submission file."
     advice = "To use 3.10, run `grade image build --python 3.10`."
-    report = Report(
-        benchmark="mmbench", scorer="circular", split="test-en", protocol="vlmevalkit-2026-06", metrics=[],
-        samples=[], notes=[Note(note), Note(advice)]
+    empty = report(
+        benchmark="mmbench", scorer="circular", split="test-en", protocol="vlmevalkit-2026-06",
+        notes=[Note(note), Note(advice)]
     )  # fmt: skip
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, material.load(report, None, None, None)))
-    watched = watch(path)
+    watched = show(empty, material.load(empty, None, None, None))
     assert "This run has no metrics." in watched.open().locator("#panel").inner_text()
     assert note in watched.page.locator("#panel").inner_text()
     assert watched.page.locator(".notes li").last.inner_text() == advice.replace("`", "")
@@ -255,15 +236,9 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     assert note in watched.open("tab=about").locator("#panel").inner_text()
 
 
-def test_long_lists_are_drawn_as_they_come_into_view_under_their_heads(
-    watch: Callable[..., Watched], tmp_path: Path
-) -> None:
-    good, bad = Reading(outcome=Outcome.CORRECT, credit=1), Reading(outcome=Outcome.WRONG, credit=0)
-    samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
-    report = Report(benchmark="b", scorer="multiple_choice", split="s", protocol="p", metrics=[], samples=samples)
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, Material()))
-    page = watch(path).open("tab=items")
+def test_long_lists_are_drawn_as_they_come_into_view_under_their_heads(show: Callable[..., Watched]) -> None:
+    made = report([sample(f"n{n}", read("correct"), read("wrong")) for n in range(250)])
+    page = show(made, Material()).open("tab=items")
     assert len(_ids(page)) == 100
     page.evaluate("window.scrollTo(0, 1500)")
     assert page.locator("table.items thead th").first.evaluate("node => node.getBoundingClientRect().top") == 0
@@ -277,13 +252,11 @@ def test_long_lists_are_drawn_as_they_come_into_view_under_their_heads(
     settled(page, "document.querySelectorAll('table.differences tbody tr').length === 100")
 
 
-def test_code_in_an_output_keeps_its_lines_and_prose_does_not(watch: Callable[..., Watched], tmp_path: Path) -> None:
-    report, shown = big.made(tasks=1, samples=1)
+def test_code_in_an_output_keeps_its_lines_and_prose_does_not(show: Callable[..., Watched]) -> None:
     long = "word " * 99
-    texts = {qid: [f"{long}\n```python\n    {long}\n```\n{long}"] for qid in shown.predictions}
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, msgspec.structs.replace(shown, predictions=texts)))
-    raw = watch(path).open(f"tab=items&item={report.samples[0].qid}").locator("pre.raw").first
+    texts = {"q1": [f"{long}\n```python\n    {long}\n```\n{long}"]}
+    made = report([sample("q1", read("passed"))], scorer="execution")
+    raw = show(made, Material(runs_programs=True, predictions=texts)).open("tab=items&item=q1").locator("pre.raw").first
     assert (
         raw.locator(".fenced").evaluate("node => new Set([...node.getClientRects()].map((box) => box.top)).size") == 3
     )
@@ -305,13 +278,9 @@ def test_programs_and_outputs_can_be_copied(watch: Callable[..., Watched], made:
     assert page.evaluate("() => navigator.clipboard.readText()") != copied
 
 
-def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(watch: Callable[..., Watched], tmp_path: Path) -> None:
+def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(show: Callable[..., Watched]) -> None:
     name = f"{'0123456789abcdef' * 3}/a-model-of-some-size"
-    report, _ = big.made(tasks=1, samples=1)
-    report = msgspec.structs.replace(report, samples=[msgspec.structs.replace(report.samples[0], qid=name)])
-    path = tmp_path / "report.html"
-    path.write_bytes(as_page(report, Material(runs_programs=True)))
-    link = watch(path).open("tab=items").locator("a.open")
+    link = show(report([sample(name, read("correct"))]), Material()).open("tab=items").locator("a.open")
     assert link.get_attribute("title") == name
     assert link.text_content() == name
     assert link.locator(".long-id").evaluate("node => node.getBoundingClientRect().width") <= 210
@@ -321,7 +290,7 @@ def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(watch: Callable
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
 def test_every_metric_and_rule_of_a_sample_run_is_explained(graded_page, benchmark: str) -> None:
-    _, report = graded_page(benchmark)
-    glossary = scorer_of(report).words.glossary
-    rules = {r.rule for s in report.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
-    assert (rules | {metric.name for metric in report.metrics}) - glossary.keys() == set()
+    _, graded = graded_page(benchmark)
+    glossary = scorer_of(graded).words.glossary
+    rules = {r.rule for s in graded.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
+    assert (rules | {metric.name for metric in graded.metrics}) - glossary.keys() == set()
