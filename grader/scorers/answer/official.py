@@ -271,6 +271,8 @@ RULES = {
     "mathvista": OfficialRule(lambda text: text, _is_mathvista_gold),
     "math-vision": OfficialRule(read_math_vision, is_math_vision_gold, reads_options=True),
     "cruxeval": OfficialRule(lambda text: text, published.is_cruxeval_gold),
+    "llmdrift": OfficialRule(published.read_llmdrift, _equal_as(_low)),
+    "llmdrift-boxed": OfficialRule(published.read_first_box, _equal_as(str.lower)),
     "processbench": OfficialRule(published.read_processbench, lambda answer, gold: answer == gold),
     "zerobench": OfficialRule(published.read_zerobench, lambda answer, gold: _low(gold) in answer),
     "zeroeval": OfficialRule(published.read_zeroeval, published.is_zeroeval_gold),

@@ -2,11 +2,14 @@ r"""Rules of further published benchmarks, bug for bug; `official.RULES` names t
 
 cruxeval: facebookresearch/cruxeval 190faf1, `evaluation/utils_general.py`. The source executes `assert GOLD == REPLY`;
     here a reply is compared if it is a literal of Python, so that nothing is executed.
+llmdrift, llmdrift-boxed: lchen001/LLMDrift 4938eb7, `src/analysis/utils.py`: the word yes or [yes], else no or [no],
+    without commas and full stops; the first box.
 processbench: QwenLM/ProcessBench e802463, `code/run_eval.py`: the last `\boxed{...}` as an integer.
 zerobench: open-compass/VLMEvalKit 0c7163c, `ZEROBench.evaluate`: the gold text anywhere in the last braces.
 zeroeval, zeroeval-math: WildEval/ZeroEval 8c1485e, `src/evaluation/crux_eval.py` and `math_eval.py`: the answer of the
     first JSON object, without what the source does for models of one name.
-zero-shot-cot-...: kojima-takeshi188/zero_shot_cot 5ef330f, `answer_cleansing` in `utils.py`: the first candidate.
+zero-shot-cot-...: kojima-takeshi188/zero_shot_cot 5ef330f, `answer_cleansing` in `utils.py`: the first candidate behind
+    the words with which the source asks for the answer.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import json
 import re
 from typing import Any
 
-from grader.files.python_source import literal_from
+from grader.files.python_source import literal_from, tree_from
+from grader.scorers.choice.published import after_trigger
 
 _BOXED = re.compile(r"\\boxed\{([^}]*)\}")
 _BRACES = re.compile(r"\{(.*?)\}")
@@ -28,11 +32,31 @@ _RATIO = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*")
 
 
 def is_cruxeval_gold(answer: str, gold: str) -> bool:
-    """Whether both are the same value of Python."""
+    """Whether `assert GOLD == ANSWER` holds: of a tuple without brackets, the second item would be its message."""
     try:
-        return bool(literal_from(answer.strip()) == literal_from(gold))
+        (statement,) = tree_from(f"assert _ == {answer}").body
+        if not (isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare)):
+            return False
+        (value,) = statement.test.comparators
+        return bool(ast.literal_eval(value) == literal_from(gold))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
+
+
+# --- LLMDrift ---------------------------------------------------------------------------------------------------------
+
+
+def read_llmdrift(text: str) -> str | None:
+    """Return yes if a word is yes, perhaps with something in square brackets around it, else no if one is no."""
+    words = " ".join(f"[{word}]" for word in re.sub("[,.]", " ", text.replace(",", "")).lower().split())
+    return next((answer for answer in ("yes", "no") if f"[{answer}]" in words), None)
+
+
+def read_first_box(text: str) -> str | None:
+    """Return the content of the first box, in lower case, up to its first closing brace."""
+    _, found, rest = text.lower().partition("boxed{")
+    content, closed, _ = rest.partition("}")
+    return content if found and closed else None
 
 
 # --- ProcessBench -----------------------------------------------------------------------------------------------------
@@ -109,16 +133,16 @@ def _sanitized(text: str) -> str:
 
 def read_first_number(text: str) -> str | None:
     """Return the first number, without commas."""
-    found = _CANDIDATE.search(text.replace(",", ""))
+    found = _CANDIDATE.search(text[after_trigger(text) :].replace(",", ""))
     return found[0].removesuffix(".") if found else None
 
 
 def read_first_yes_no(text: str) -> str | None:
     """Return the first word that is yes or no, between blanks and marks."""
-    words = re.sub("[\"'\n.\\s:,]", " ", text.lower()).split(" ")
+    words = re.sub("[\"'\n.\\s:,]", " ", text[after_trigger(text) :].lower()).split(" ")
     return next((word for word in words if word in ("yes", "no")), None)
 
 
 def read_letters_alone(text: str) -> str:
     """Return the text without quotes, full stops and blanks."""
-    return re.sub("[\"'\n.\\s]", "", text)
+    return re.sub("[\"'\n.\\s]", "", text[after_trigger(text) :])

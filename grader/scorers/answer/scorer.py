@@ -90,6 +90,8 @@ GLOSSARY = {
     "mathvista": "The whole text, which a model has extracted; numbers are rounded as the gold answer is.",
     "math-vision": "The only box, or what follows words such as the answer is, to two decimals.",
     "cruxeval": "The whole text as a value of Python.",
+    "llmdrift": "The word yes, else the word no.",
+    "llmdrift-boxed": "The first LaTeX box.",
     "processbench": "The integer of the last LaTeX box.",
     "zerobench": "The last braces have the gold text in them.",
     "zeroeval": "The field answer of the first JSON object.",

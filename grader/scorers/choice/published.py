@@ -293,9 +293,21 @@ def read_gaokao(text: str, options: Mapping[str, str]) -> ChoiceReading:
     return _among(text[found[-1]], "last_letter", (found[-1], found[-1] + 1), options) if found else _UNREAD
 
 
+_TRIGGER = re.compile(
+    r"(?:\nTherefore, (?:the|among [A-Z] through [A-Z], the)|\A(?:The|Among [A-Z] through [A-Z], the)) answer"
+    r"(?: \((?:arabic numerals|Yes or No)\))? is"
+)
+
+
+def after_trigger(text: str) -> int:
+    """Return where the answer begins: behind the last of the words with which the source asks for it, if it has any."""
+    return max((match.end() for match in _TRIGGER.finditer(text)), default=0)
+
+
 def read_zero_shot_cot(text: str, options: Mapping[str, str]) -> ChoiceReading:
-    """Return the first capital that is an option's letter, also within a word."""
-    place = min((at for letter in options if (at := text.find(letter)) >= 0), default=-1)
+    """Return the first capital of the answer that is an option's letter, also within a word."""
+    start = after_trigger(text)
+    place = min((at for letter in options if (at := text.find(letter, start)) >= 0), default=-1)
     return read_as(text[place], "first_letter", (place, place + 1)) if place >= 0 else _UNREAD
 
 

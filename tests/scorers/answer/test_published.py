@@ -57,6 +57,21 @@ def test_math_vision_reads_the_end_of_a_reply_or_its_box(reply: str, read: str) 
 
 
 @pytest.mark.parametrize(
+    ("rule", "reply", "read"),
+    [
+        ("llmdrift", "Step 1: no. So it is, [Yes].", "yes"),
+        ("llmdrift", "The answer is [No]", "no"),
+        ("llmdrift", "yesterday", None),
+        ("llmdrift-boxed", "So \\boxed{3}, not \\boxed{4}", "3"),
+        ("zero-shot-cot-number", "2 + 3 = 5. \nTherefore, the answer (arabic numerals) is 5.", "5"),
+        ("zero-shot-cot-text", 'The last is x. \nTherefore, the answer is "ax".', "ax"),
+    ],
+)
+def test_an_answer_is_read_where_its_source_asks_for_it(rule: str, reply: str, read: str | None) -> None:
+    assert RULES[rule].read(reply) == read
+
+
+@pytest.mark.parametrize(
     ("rule", "answer", "gold", "same"),
     [
         ("math-vision", "c", "C", True),
@@ -73,6 +88,8 @@ def test_math_vision_reads_the_end_of_a_reply_or_its_box(reply: str, read: str) 
         ("math-vision", "", "", False),
         ("cruxeval", " [1, 'a']", '[1, "a"]', True),
         ("cruxeval", "1.0", "1", True),
+        ("cruxeval", "(1, 2), (3, 4)", "((1, 2), (3, 4))", False),
+        ("cruxeval", "(1, 2), (3, 4)", "(1, 2)", True),
         ("cruxeval", "'a' + 'b'", "'ab'", False),
         ("zeroeval", "'red'", '"red"', True),
         ("zeroeval-math", "$1,200 miles", "1200", True),
