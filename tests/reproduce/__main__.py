@@ -10,6 +10,7 @@ without a word that says why. `--write` writes the table.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import subprocess
 import sys
@@ -25,10 +26,12 @@ from tests.conftest import ROOT
 
 HERE, PAGE, README = Path(__file__).parent, ROOT / "docs/reproduced.md", ROOT / "README.md"
 HEAD = (
-    "| run | source | answers | published | official | items that agree | careful | why careful differs |",
-    "|---|---|---|---|---|---|---|---|",
+    "| run | source | answers | published | official | items that agree | careful | no answer | why careful differs |",
+    "|---|---|---|---|---|---|---|---|---|",
 )
-SHORT_HEAD = ("| run | source | answers | published | official | items that agree |", "|---|---|---|---|---|---|")
+SHORT_HEAD = ("| run | answers | published | official | careful | why careful differs |", "|---|---|---|---|---|---|")
+SHORT = (0, 2, 3, 4, 6, 8)
+"""The columns of the README's table."""
 NEAR = 0.05
 """Points by which an official value may differ from the published one: published values are rounded."""
 
@@ -46,8 +49,8 @@ def rows_of(path: Path, at: str = "") -> list[Row]:
         with zipfile.ZipFile(path) as archive:
             text = archive.read(archive.namelist()[0]).decode()
     else:
-        text = path.read_text()
-    if path.suffix == ".jsonl":
+        text = (gzip.open(path, "rt", encoding="utf-8").read() if path.suffix == ".gz" else path.read_text()).strip()
+    if ".jsonl" in path.suffixes:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     found = json.loads(text)
     found = found[at] if at else found
@@ -69,8 +72,10 @@ def field(row: Row, name: str) -> Any:
 
 def prepared(run: Row, own: dict[str, str], folder: Path, place: Path) -> tuple[Path, str, Path | None]:
     """Write a run's predictions, and its own benchmark and data, to a place; return its file, benchmark and data."""
-    file, benchmark = folder / run["file"], run["benchmark"]
-    predictions, data = place / f"predictions{file.suffix}", folder / run["data"] if "data" in run else None
+    file, benchmark = source(run, folder), run["benchmark"]
+    predictions, data = place / f"predictions{''.join(file.suffixes)}", folder / run["data"] if "data" in run else None
+    if "of" in run:
+        data = file.with_name("data.jsonl.gz")
     if "reply" in run:
         rows = rows_of(file, run.get("at", ""))
         predictions = place / "predictions.json"
@@ -98,6 +103,11 @@ def graded(run: Row, own: dict[str, str], folder: Path, place: Path) -> Any:
         raise SystemExit(f"{run['name']}: the command above failed: {' '.join(map(str, command[2:]))}")
     (results,) = place.glob("predictions*_results.json")
     return read_report(results)
+
+
+def source(run: Row, folder: Path) -> Path:
+    """Return the file with the predictions of a run."""
+    return folder.parent / "runs" / run["of"] / "predictions.json.gz" if "of" in run else folder / run["file"]
 
 
 def decisions(run: Row, folder: Path) -> dict[str, bool]:
@@ -134,6 +144,8 @@ class Values(NamedTuple):
     official: dict[str, float]
     careful: dict[str, float]
     agree: str
+    unread: int
+    """Answers of which the careful reading reads none."""
 
 
 def values(run: Row, own: dict[str, str], folder: Path) -> Values:
@@ -148,7 +160,8 @@ def values(run: Row, own: dict[str, str], folder: Path) -> Values:
     if "differs" not in run and any(not abs(official[name] - published[name]) <= NEAR for name in published):
         raise SystemExit(f"{run['name']}: official {official} is not the published {published}, and nothing says why")
     agree = agreement(report, decisions(run, folder)) if "decided" in run else "–"
-    return Values(len(report.samples), published, official, careful, agree)
+    unread = sum(sample.careful.outcome.value == "no_answer" for sample in report.samples)
+    return Values(len(report.samples), published, official, careful, agree, unread)
 
 
 def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
@@ -166,6 +179,7 @@ def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
         shown(official) + (f" ({run['differs']})" if "differs" in run else ""),
         parts[0].agree,
         shown(careful),
+        f"{sum(part.unread for part in parts):,}",
         run.get("why", "–"),
     ]
 
@@ -203,7 +217,7 @@ def main() -> None:
     known = {line.split(" | ")[0][2:]: line for line in PAGE.read_text().splitlines() if line.startswith("| ")}
     moved = []
     for run in listed["runs"]:
-        if not (options.folder / run["file"]).exists() or options.only not in run["name"]:
+        if not source(run, options.folder).exists() or options.only not in run["name"]:
             continue
         line = f"| {' | '.join(cells(run, listed['benchmarks'], options.folder))} |"
         print(line, flush=True)
@@ -220,7 +234,8 @@ def write(runs: list[Row], known: dict[str, str]) -> None:
     """Write the tables of both documents, after each run: they take minutes."""
     listed = [run for run in runs if run["name"] in known]
     PAGE.write_text(replaced(PAGE.read_text(), [*HEAD, *(known[run["name"]] for run in listed)]))
-    front = [known[run["name"]][2:-2].split(" | ")[:6] for run in listed if run.get("front")]
+    cells = (known[run["name"]][2:-2].split(" | ") for run in listed if run.get("front"))
+    front = [[row[at] for at in SHORT] for row in cells]
     README.write_text(replaced(README.read_text(), [*SHORT_HEAD, *(f"| {' | '.join(row)} |" for row in front)]))
 
 

@@ -25,7 +25,7 @@ def run(folder: Path, **fields: Any) -> dict[str, Any]:
 
 def test_a_run_is_graded_and_its_items_are_compared(tmp_path: Path) -> None:
     found = cells(run(tmp_path, published={"accuracy": 50.0}), {}, tmp_path)
-    assert found == ["made", "here", "2", "50.00", "50.00", "1 of 2", "50.00", "-"]
+    assert found == ["made", "here", "2", "50.00", "50.00", "1 of 2", "50.00", "0", "-"]
 
 
 def test_a_value_that_is_not_the_published_one_needs_a_reason(tmp_path: Path) -> None:

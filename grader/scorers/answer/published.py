@@ -14,6 +14,7 @@ zero-shot-cot-...: kojima-takeshi188/zero_shot_cot 5ef330f, `answer_cleansing` i
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import Any
