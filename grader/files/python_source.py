@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _TURN = threading.RLock()
 
