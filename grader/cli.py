@@ -24,7 +24,7 @@ from grader.errors import GradeError, InfrastructureError, InterruptedRunError, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.commands.defaults import Config, Kind
+    from grader.commands.defaults import Config, OptionKind
 
 NO_ROOM = (
     ". Make room, or set TMPDIR (temporary files) and XDG_CACHE_HOME (the cache) to folders on another disk, and run "
@@ -221,7 +221,7 @@ _PREDICTIONS = "output"
 """The option of `grade infer` that names the prediction file; in a config file it names reports."""
 
 
-def _kind(option: click.Option) -> Kind:
+def _kind(option: click.Option) -> OptionKind:
     if option.is_flag:
         return "flag"
     return "list" if option.multiple or option.name == "k" else "value"

@@ -36,7 +36,7 @@ Outcomes = dict[str, list[Outcome]]
 """Task id -> the outcomes of its samples."""
 
 
-class Expected(msgspec.Struct, frozen=True):
+class ExpectedOutcomes(msgspec.Struct, frozen=True):
     """What a self-test reads of an `expected.json`."""
 
     outcomes: dict[ReadingName, Outcomes]
@@ -128,7 +128,7 @@ def outcomes(report: Report) -> dict[ReadingName, Outcomes]:
 
 def _of_sample(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
     written = (sample_folder(declared) / "expected.json").read_bytes()
-    expected = msgspec.json.decode(written, type=Expected).outcomes
+    expected = msgspec.json.decode(written, type=ExpectedOutcomes).outcomes
     return _compared(expected, grade_sample(declared, options, observer), place)
 
 

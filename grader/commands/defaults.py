@@ -44,9 +44,9 @@ def _foreign(name: str, value: str) -> bool:
     return bool(_PRIVATE.match(name) or service)
 
 
-Kind = Literal["flag", "value", "list"]
+OptionKind = Literal["flag", "value", "list"]
 """The values that an option accepts: true or false, one value, or a list of values."""
-_EXPECTED: dict[Kind, str] = {
+_EXPECTED: dict[OptionKind, str] = {
     "flag": "true or false, without quotes",
     "value": "one string or number, not empty",
     "list": "a string or a number, or a list of these, none of them empty",
@@ -74,7 +74,7 @@ def find(start: Path) -> Config | None:
     return None
 
 
-def check_values(config: Config, known: Mapping[str, Kind]) -> None:
+def check_values(config: Config, known: Mapping[str, OptionKind]) -> None:
     """Raise InputError for every unknown key, and for every value that its option does not accept."""
     problems = []
     for key, value in config.values.items():
@@ -86,7 +86,7 @@ def check_values(config: Config, known: Mapping[str, Kind]) -> None:
         raise InputError(problems)
 
 
-def _switch(key: str, value: Any, known: Mapping[str, Kind]) -> str:
+def _switch(key: str, value: Any, known: Mapping[str, OptionKind]) -> str:
     """Return a hint for an option that the command line turns off with `--no-...`, such as `--no-cache`."""
     name = key.removeprefix("no_")
     if name == key or known.get(name) != "flag":
@@ -94,7 +94,7 @@ def _switch(key: str, value: Any, known: Mapping[str, Kind]) -> str:
     return f"; write {name.replace('_', '-')} = {'true' if value is False else 'false'}"
 
 
-def _suits(value: Any, kind: Kind) -> bool:
+def _suits(value: Any, kind: OptionKind) -> bool:
     if kind == "flag":
         return isinstance(value, bool)
     values = value if kind == "list" and isinstance(value, list) else [value]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.data import download
-from grader.data.tables import Table, cell
+from grader.data.tables import DataTable, cell
 from grader.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "
 """Values of the answer column in copies of a test split whose answers are withheld."""
 
 
-def answered(table: Table, benchmark: Benchmark, split: str, given: Path | None) -> Table:
+def answered(table: DataTable, benchmark: Benchmark, split: str, given: Path | None) -> DataTable:
     """Return a table with the answers of the split's file of answers; as it is if it has its own, or none are declared.
 
     Raises DataUnavailableError if there is no such file, InputError if it is not an object.
@@ -35,7 +35,7 @@ def answered(table: Table, benchmark: Benchmark, split: str, given: Path | None)
         entry = answers.get(cell(row.get(declared.key)) or "")
         answer = entry.get(declared.field) if declared.field and isinstance(entry, dict) else entry
         rows.append(row | {column: str(answer) if isinstance(answer, list) else answer})
-    return Table(rows=rows, columns=list(dict.fromkeys([*table.columns, column])), lines=table.lines)
+    return DataTable(rows=rows, columns=list(dict.fromkeys([*table.columns, column])), lines=table.lines)
 
 
 def _path(benchmark: Benchmark, split: str, given: Path | None) -> Path:

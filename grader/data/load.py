@@ -13,7 +13,7 @@ import msgspec
 
 from grader.data import answers, download
 from grader.data import checks as data_checks
-from grader.data.tables import Row, Rows, Table, read_json, read_table, read_workbook
+from grader.data.tables import DataTable, Row, Rows, read_json, read_table, read_workbook
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.given import near_file
 from grader.files.json_text import quoted
@@ -134,13 +134,13 @@ def load(
     return rows
 
 
-def _renamed(table: Table, names: dict[str, str]) -> Table:
+def _renamed(table: DataTable, names: dict[str, str]) -> DataTable:
     """Return a table whose columns have the names of the declaration."""
     renames = {other: name for other, name in names.items() if other in table.columns}
     if not renames:
         return table
     rows = [{renames.get(key, key): value for key, value in row.items()} for row in table.rows]
-    return Table(rows=rows, columns=[renames.get(name, name) for name in table.columns], lines=table.lines)
+    return DataTable(rows=rows, columns=[renames.get(name, name) for name in table.columns], lines=table.lines)
 
 
 def _digest(rows: list[Row], scored: ColumnSet, without_weight: tuple[str, ...]) -> str:
@@ -153,7 +153,7 @@ def _digest(rows: list[Row], scored: ColumnSet, without_weight: tuple[str, ...])
 
 def _found(
     benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: ColumnSet
-) -> tuple[Table, str, str]:
+) -> tuple[DataTable, str, str]:
     """Return the rows, their origin, and the path for messages."""
     if given is not None:
         return read(given, wanted), given.name, str(given)
@@ -177,7 +177,7 @@ def _found(
     )
 
 
-def read(path: Path, wanted: ColumnSet) -> Table:  # noqa: PLR0911 - one line a format
+def read(path: Path, wanted: ColumnSet) -> DataTable:  # noqa: PLR0911 - one line a format
     """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), .xlsx, parquet, or a folder written by `datasets`.
 
     Raises InputError, UsageError.
@@ -214,7 +214,7 @@ def column_names(path: Path) -> list[str]:
     return read(path, ColumnSet(())).columns
 
 
-def _parquet(paths: list[Path], wanted: ColumnSet) -> Table:
+def _parquet(paths: list[Path], wanted: ColumnSet) -> DataTable:
     import pyarrow.parquet
 
     rows: list[Row] = []
@@ -232,10 +232,10 @@ def _parquet(paths: list[Path], wanted: ColumnSet) -> Table:
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError([f"{path}: not a parquet file ({error})"]) from error
         columns |= dict.fromkeys(names)
-    return Table(rows=rows, columns=list(columns))
+    return DataTable(rows=rows, columns=list(columns))
 
 
-def _folder(path: Path, wanted: ColumnSet) -> Table:
+def _folder(path: Path, wanted: ColumnSet) -> DataTable:
     """Read a folder written by `datasets`, or a folder of parquet files."""
     parquet = sorted(path.glob("*.parquet"))
     if parquet:
@@ -253,12 +253,12 @@ def _folder(path: Path, wanted: ColumnSet) -> Table:
     return _table(loaded, wanted)
 
 
-def _table(loaded: datasets.Dataset, wanted: ColumnSet) -> Table:
+def _table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
     names = loaded.column_names
-    return Table(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
+    return DataTable(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
 
 
-def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> Table:
+def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> DataTable:
     place = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:

@@ -120,7 +120,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 _BOM = b"\xef\xbb\xbf"
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class DataTable(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of a file."""
 
     rows: list[Row]
@@ -130,7 +130,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of each row; empty if the file has no lines."""
 
 
-def read_json(path: Path, *, lines: bool) -> Table:
+def read_json(path: Path, *, lines: bool) -> DataTable:
     """Read JSON Lines, or one list of objects. Raises InputError."""
     raw = _bytes(path)
     data = raw.removeprefix(_BOM)
@@ -155,7 +155,7 @@ def read_json(path: Path, *, lines: bool) -> Table:
         raise InputError(problems.lines())
     if b"NaN" in data:  # pandas writes NaN for an empty cell
         rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
-    return Table(rows=rows, lines=places, columns=list(dict.fromkeys(name for row in rows for name in row)))
+    return DataTable(rows=rows, lines=places, columns=list(dict.fromkeys(name for row in rows for name in row)))
 
 
 def _bytes(path: Path) -> bytes:
@@ -165,7 +165,7 @@ def _bytes(path: Path) -> bytes:
         raise InputError([f"{path}: {error}"]) from error
 
 
-def read_workbook(path: Path) -> Table:
+def read_workbook(path: Path) -> DataTable:
     """Read the first sheet of a workbook that has more than one column. Raises InputError."""
     try:
         sheet = read_sheet(_bytes(path), lambda names: sum(map(bool, names)) > 1, "two columns")
@@ -175,10 +175,10 @@ def read_workbook(path: Path) -> Table:
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise InputError([f"{path}:1: the column {quoted(name)} is a duplicate" for name in twice])
-    return Table(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
+    return DataTable(rows=[row for _, row in sheet.rows], lines=[number for number, _ in sheet.rows], columns=columns)
 
 
-def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:
+def read_table(path: Path, delimiter: str, wanted: Container[object]) -> DataTable:
     """Read a TSV or CSV. Cells are unchanged text ("None", "NA" and "nan" can be options); an empty cell is None.
 
     It is read line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
@@ -210,7 +210,7 @@ class _Reader:
         """The first and the last line of the row."""
         self._problems: list[str] = []
 
-    def table(self, wanted: Container[object]) -> Table:
+    def table(self, wanted: Container[object]) -> DataTable:
         """Return the table. Raises InputError."""
         reader = csv.reader(self._lines(), delimiter=self._delimiter)
         rows: list[Row] = []
@@ -231,7 +231,7 @@ class _Reader:
             self._add(str(error))
         if self._problems:
             raise InputError(shown(self._problems))
-        return Table(rows=rows, lines=lines, columns=header)
+        return DataTable(rows=rows, lines=lines, columns=header)
 
     def _lines(self) -> Iterator[str]:
         for line in self._file:

@@ -63,11 +63,11 @@ class Entry(NamedTuple):
     """(3,) in an array; () in JSON Lines."""
 
 
-class Broken:
+class BrokenJson:
     """The value of a text without a valid value."""
 
 
-BROKEN: Final = Broken()
+BROKEN: Final = BrokenJson()
 
 
 class JsonText:
@@ -98,7 +98,7 @@ class JsonText:
                 value, at = self._element(text, start, line, number)
                 if at < 0:
                     return
-                if not isinstance(value, Broken):
+                if not isinstance(value, BrokenJson):
                     yield Entry(value, line, (number,))
             self.position = at = _end_of_blanks(text, at)
             if text[at : at + 1] != ",":
@@ -113,14 +113,14 @@ class JsonText:
                 return
             self.position = stop
             value = self._value(start, stop, line)
-            if not isinstance(value, Broken):
+            if not isinstance(value, BrokenJson):
                 yield Entry(value, line)
 
     def whole(self) -> Entry | None:
         """Return the single value of the text; report why if it has none, and return None."""
         line, start, _ = next(self._line_spans(), (1, 0, 0))
         value = self._value(start, len(self.data), line)
-        return None if isinstance(value, Broken) else Entry(value, line)
+        return None if isinstance(value, BrokenJson) else Entry(value, line)
 
     def is_lines(self, is_record: Callable[[object], bool]) -> bool:
         """Return whether the text is JSON Lines, not one object; a single line must hold a record."""
@@ -128,11 +128,11 @@ class JsonText:
         _, start, stop = next(lines)
         second = next(lines, None)
         value = self._quiet(start, stop)
-        if not isinstance(value, Broken):
+        if not isinstance(value, BrokenJson):
             return second is not None or is_record(value)
         if second is None or self.data[second[1]] != ord("{"):
             return False
-        return isinstance(self._quiet(start, len(self.data)), Broken)
+        return isinstance(self._quiet(start, len(self.data)), BrokenJson)
 
     def _line_spans(self) -> Iterator[tuple[int, int, int]]:
         """Yield each line that is not blank: its number, start and end."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from grader.inference.log import Log
     from grader.inference.plan import Conversation
-    from grader.models.model import Model, Record
+    from grader.models.model import Model, RequestRecord
     from grader.observer import Observer
 
 
@@ -32,7 +32,7 @@ def ask_all(
     """
     models = [model] if coder is None else [model, coder]
 
-    def converse(conversation: Conversation) -> Iterator[Record]:
+    def converse(conversation: Conversation) -> Iterator[RequestRecord]:
         """Ask the missing steps of one conversation, one after the other, in a worker thread."""
         texts: dict[str, str] = {}
         for step in conversation.steps:

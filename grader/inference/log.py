@@ -14,7 +14,7 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
-from grader.models.model import Record
+from grader.models.model import RequestRecord
 from grader.models.replies import Usage
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Log:
         *,
         fresh: bool = False,
         writes: bool = True,
-        seen: Callable[[Log, Record], object] = lambda _log, _record: None,
+        seen: Callable[[Log, RequestRecord], object] = lambda _log, _record: None,
     ) -> None:
         self.path = path
         self.set_aside: Path | None = None
@@ -81,7 +81,7 @@ class Log:
         """Whether a request has a reply."""
         return key in self._places
 
-    def reply(self, key: Key) -> Record:
+    def reply(self, key: Key) -> RequestRecord:
         """Return the record of a request that has a reply."""
         with self._lock:
             assert self._reader is not None
@@ -92,7 +92,7 @@ class Log:
         """Return the steps that have no reply yet."""
         return [step for step in conversation.steps if conversation.key(step) not in self]
 
-    def append(self, record: Record) -> None:
+    def append(self, record: RequestRecord) -> None:
         """Write a record; return when it is on disk. Raises OSError. Nothing is written after `close`."""
         line = msgspec.json.encode(record) + b"\n"
         with self._lock:
@@ -125,7 +125,7 @@ class Log:
             left = left[file.write(left) or 0 :]
         os.fsync(file.fileno())
 
-    def _remember(self, record: Record, place: int) -> None:
+    def _remember(self, record: RequestRecord, place: int) -> None:
         key = record.qid, record.sample, record.stage
         self.usage += record.usage
         self.failures.pop(key, None)
@@ -155,7 +155,7 @@ class Log:
         except OSError as error:
             raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
 
-    def _read(self, file: BinaryIO, seen: Callable[[Log, Record], object]) -> None:
+    def _read(self, file: BinaryIO, seen: Callable[[Log, RequestRecord], object]) -> None:
         """Read the records of earlier runs."""
         file.seek(0)
         for number, line in enumerate(iter(file.readline, b""), 1):
@@ -174,7 +174,7 @@ class Log:
                 file.seek(self._end)
 
 
-_RECORD = msgspec.json.Decoder(Record)
+_RECORD = msgspec.json.Decoder(RequestRecord)
 
 
 def free_name(path: Path) -> Path:

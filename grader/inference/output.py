@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from grader.inference.log import Log
     from grader.inference.plan import Conversation, Plan
-    from grader.models.model import Record
+    from grader.models.model import RequestRecord
 
 
 class Written(msgspec.Struct, kw_only=True):
@@ -60,7 +60,7 @@ def _records(task: list[Conversation], plan: Plan, log: Log, written: Written) -
         yield _record(part, plan)
 
 
-def _record(samples: list[tuple[Record, str]], plan: Plan) -> dict[str, Any]:
+def _record(samples: list[tuple[RequestRecord, str]], plan: Plan) -> dict[str, Any]:
     first = samples[0][0]
     return {
         "qid": first.qid,
@@ -80,7 +80,7 @@ _LONG_TEXT = 100
 """Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""
 
 
-def _identical(replies: list[Record]) -> int:
+def _identical(replies: list[RequestRecord]) -> int:
     """Count identical samples, which are a sign of an ignored seed or a cache."""
     sampled = [reply.content for reply in replies if (reply.settings.get("temperature") or 0) > 0]
     counts = Counter(content for content in sampled if content is not None and len(content) >= _LONG_TEXT)
@@ -96,7 +96,7 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     """Why its request failed; empty if no request was sent."""
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
+class InferSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the selected samples."""
 
     samples: int
@@ -117,7 +117,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         return [sample for sample in self.missing if sample.reason]
 
 
-def summarize(selected: Sequence[Conversation], log: Log) -> Summary:
+def summarize(selected: Sequence[Conversation], log: Log) -> InferSummary:
     """Return the state of the selected conversations, according to the log."""
     missing = []
     truncated: Counter[str] = Counter()
@@ -126,4 +126,4 @@ def summarize(selected: Sequence[Conversation], log: Log) -> Summary:
         if left := log.missing(each):
             reason = log.failures.get(each.key(left[0]), "")
             missing.append(Missing(qid=each.qid, sample=each.sample, reason=reason))
-    return Summary(samples=len(selected), missing=missing, truncated=dict(truncated), usage=log.usage)
+    return InferSummary(samples=len(selected), missing=missing, truncated=dict(truncated), usage=log.usage)

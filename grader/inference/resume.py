@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from grader.inference.log import Log
     from grader.inference.plan import Conversation, Plan
-    from grader.models.model import Record
+    from grader.models.model import RequestRecord
 
 _SHOWN = 3
 
 
-class Check:
+class ResumeCheck:
     """Compares the replies in a log, one by one, with the requests of a plan."""
 
     def __init__(self, plan: Plan) -> None:
@@ -31,7 +31,7 @@ class Check:
         self._samples = 1 + max((each.sample for each in plan.conversations), default=-1)
         self._differences: dict[str, list[str]] = defaultdict(list)
 
-    def see(self, log: Log, reply: Record) -> None:
+    def see(self, log: Log, reply: RequestRecord) -> None:
         """Compare one reply."""
         for difference in self._of(log, reply):
             self._differences[difference].append(reply.qid)
@@ -46,7 +46,7 @@ class Check:
             "Give the same options as before, another -o, or --fresh to start over (the old files are kept)."
         )
 
-    def _of(self, log: Log, reply: Record) -> Iterator[str]:
+    def _of(self, log: Log, reply: RequestRecord) -> Iterator[str]:
         conversation = self._planned.get((reply.qid, reply.sample))
         if conversation is None:
             is_task = reply.qid in self._qids
@@ -60,7 +60,7 @@ class Check:
         else:
             yield from self._of_request(log, reply, conversation)
 
-    def _of_request(self, log: Log, reply: Record, conversation: Conversation) -> Iterator[str]:
+    def _of_request(self, log: Log, reply: RequestRecord, conversation: Conversation) -> Iterator[str]:
         texts: dict[str, str] = {}
         for step in conversation.steps:
             if step.stage == reply.stage:
@@ -77,7 +77,7 @@ class Check:
             yield "prompt: a different text was sent"
 
 
-def _settings(reply: Record, now: dict[str, object]) -> Iterator[str]:
+def _settings(reply: RequestRecord, now: dict[str, object]) -> Iterator[str]:
     # Compare after a round trip through JSON, in which tuples become lists.
     now = msgspec.json.decode(msgspec.json.encode(now))
     for name in sorted(reply.settings.keys() | now.keys()):

@@ -18,9 +18,9 @@ from grader.inference.asking import ask_all, what_is_kept
 from grader.inference.conversations import Chosen, Pictures
 from grader.inference.log import Log, free_name
 from grader.inference.options import InferOptions
-from grader.inference.output import Summary, Written, summarize
+from grader.inference.output import InferSummary, Written, summarize
 from grader.inference.plan import Conversation, Plan
-from grader.inference.resume import Check
+from grader.inference.resume import ResumeCheck
 from grader.models.model import Model, Server
 from grader.models.prompt import Asking, load_template
 from grader.options import Options
@@ -55,7 +55,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
-    summary: Summary
+    summary: InferSummary
     written: Written
     stopped: str = ""
     """Why the run stopped early; empty: it did not."""
@@ -123,7 +123,7 @@ def _interrupted(prepared: Prepared, log: Log) -> str:
 
 def look(prepared: Prepared) -> DryRun:
     """Return the requests that a run would send, without sending or writing anything."""
-    options, check = prepared.options, Check(prepared.plan)
+    options, check = prepared.options, ResumeCheck(prepared.plan)
     with Log(options.log, fresh=options.fresh, writes=False, seen=check.see) as log:
         check.conclude(options.log)
         return dry_run.look(prepared.plan, prepared.selected, log)
@@ -132,7 +132,7 @@ def look(prepared: Prepared) -> DryRun:
 @contextlib.contextmanager
 def _opened(prepared: Prepared) -> Iterator[tuple[Log, tuple[Path, ...]]]:
     """Yield the log, checked against the plan, and the new paths of earlier files."""
-    options, check = prepared.options, Check(prepared.plan)
+    options, check = prepared.options, ResumeCheck(prepared.plan)
     _check_output(options)
     with Log(options.log, fresh=options.fresh, seen=check.see) as log:
         check.conclude(options.log)

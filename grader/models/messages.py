@@ -10,7 +10,7 @@ import msgspec
 
 from grader.data.images import UnreadableImageError, format_of, opened
 
-Role = Literal["system", "user", "assistant"]
+ChatRole = Literal["system", "user", "assistant"]
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
@@ -38,7 +38,7 @@ Part: TypeAlias = Text | Image
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One turn of a conversation."""
 
-    role: Role
+    role: ChatRole
     parts: tuple[Part, ...]
 
 
@@ -47,7 +47,7 @@ def user(*parts: str | Image) -> Message:
     return message("user", *parts)
 
 
-def message(role: Role, *parts: str | Image) -> Message:
+def message(role: ChatRole, *parts: str | Image) -> Message:
     """Return a message; strings become text parts."""
     return Message(role=role, parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
 

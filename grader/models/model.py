@@ -94,7 +94,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return self.fields() | self.noted | of_images
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class RequestRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A request and its outcome: a line of `<stem>_requests.jsonl`."""
 
     qid: str
@@ -189,14 +189,14 @@ class Model:
             max_retries=self._retries,
         )
 
-    def ask(self, request: Request) -> Record:
+    def ask(self, request: Request) -> RequestRecord:
         """Return the reply, or why there is none. Raises InfrastructureError if the key is refused."""
         began = time.monotonic()
         reply, attempts = (Reply(error=self.stopped), 0) if self.stopped else self._ask(request)
         if attempts:
             self._count(request.qid, reply)
         error = None if reply.error is None else one_line(reply.error, _ERROR_LIMIT)
-        return Record(
+        return RequestRecord(
             qid=request.qid,
             sample=request.sample,
             stage=request.stage,

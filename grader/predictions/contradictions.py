@@ -38,7 +38,7 @@ _CUT = re.compile(r"\.{3,}|\u2026")
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
     """A part in which the file and the data differ."""
 
     part: str
@@ -53,7 +53,7 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
         if record.qid in tasks:
             parts = compare(tasks[record.qid], evidence_of(record, file, benchmark))
             compared += bool(parts)
-            if found := [part for part in parts if isinstance(part, Difference)]:
+            if found := [part for part in parts if isinstance(part, Contradiction)]:
                 differing[record.qid] = record.where, found[0]
     if not differing:
         return []
@@ -73,13 +73,13 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
     )
 
 
-def compare(task: Task, said: Evidence) -> list[Difference | bool]:
+def compare(task: Task, said: Evidence) -> list[Contradiction | bool]:
     """Return one entry for each part that can be compared: True, or how it differs."""
     parts = (_question(task, said), _options(task, said), _gold(task, said))
     return [part for part in parts if part is not None]
 
 
-def _question(task: Task, said: Evidence) -> Difference | bool | None:
+def _question(task: Task, said: Evidence) -> Contradiction | bool | None:
     asked, given = task.asked, said.question or said.prompt
     ours, theirs = plain(asked), plain(given)
     if not ours or not theirs:
@@ -89,7 +89,7 @@ def _question(task: Task, said: Evidence) -> Difference | bool | None:
     if min(len(ours), len(theirs)) < _SHORT:
         return None
     is_same = _is_cut(ours, given) or _has_the_words(asked, given)
-    return is_same or Difference(part="the question", file=given, data=asked)
+    return is_same or Contradiction(part="the question", file=given, data=asked)
 
 
 def _is_cut(ours: str, given: str) -> bool:
@@ -105,7 +105,7 @@ def _has_the_words(asked: str, given: str) -> bool:
     return numbers <= theirs.keys() and (ours & theirs).total() >= _WORDS * ours.total()
 
 
-def _options(task: Task, said: Evidence) -> Difference | bool | None:
+def _options(task: Task, said: Evidence) -> Contradiction | bool | None:
     if not task.options or not said.options:
         return None
     ours, theirs = _bare(task.options), _bare(said.options)
@@ -115,7 +115,7 @@ def _options(task: Task, said: Evidence) -> Difference | bool | None:
     is_same = all(text.casefold() in _EMPTY for text in lone) and all(
         _is_same_text(ours[letter], theirs[letter]) for letter in ours.keys() & theirs.keys()
     )
-    return is_same or Difference(part="the options", file=_listed(said.options), data=_listed(task.options))
+    return is_same or Contradiction(part="the options", file=_listed(said.options), data=_listed(task.options))
 
 
 def _bare(options: Mapping[str, str]) -> dict[str, str]:
@@ -144,12 +144,12 @@ def _listed(options: Mapping[str, str]) -> str:
     return ", ".join(f"{letter} {text}" for letter, text in options.items())
 
 
-def _gold(task: Task, said: Evidence) -> Difference | bool | None:
+def _gold(task: Task, said: Evidence) -> Contradiction | bool | None:
     if not task.golds or not said.golds:
         return None
     is_same = _same_option(task, said) if task.options else _same_answer(task, said)
     if is_same is False:
-        return Difference(part="the gold answer", file=" or ".join(said.golds), data=" or ".join(task.golds))
+        return Contradiction(part="the gold answer", file=" or ".join(said.golds), data=" or ".join(task.golds))
     return is_same
 
 

@@ -18,11 +18,11 @@ from grader.predictions.fields import fields_from
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
-from grader.reports.questions import Gap, Shown, gather
+from grader.reports.questions import Gap, ShownTasks, gather
 from grader.results.outputs import beside as file_beside
 from grader.results.outputs import stem_of
 from grader.scorers import declarations
-from grader.scorers.interface import OwnFile, Program
+from grader.scorers.interface import ExecutedProgram, OwnFile
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ RawOutputs = Mapping[str, list[str]]
 """Id of a task -> its raw outputs, verified to be the graded ones."""
 
 
-class Material(Shown, frozen=True, kw_only=True):
+class Material(ShownTasks, frozen=True, kw_only=True):
     """The material of a report's items, by qid."""
 
     runs_programs: bool = False
     unit: str = "question"
     """The noun for one item."""
     predictions: RawOutputs = {}
-    programs: dict[str, list[Program]] = {}
+    programs: dict[str, list[ExecutedProgram]] = {}
     gaps: list[Gap] = []
 
     def first_task(self, qids: Iterable[str]) -> Task | None:
@@ -133,7 +133,7 @@ def load(
     if file is None and own_file.predictions and own is not None and _verified(report, own_file.predictions):
         texts = own_file.predictions
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
-    shown = Shown()
+    shown = ShownTasks()
     if declared is not None and report.samples:
         shown = gather(report, declared, file, data, gaps, rows=rows, folders=folders)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)

@@ -44,7 +44,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
         return f"The report does not show all {self.what}: {self.why}" if self.is_lost else self.why
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ShownTasks(msgspec.Struct, frozen=True, kw_only=True):
     """The tasks and their images."""
 
     tasks: dict[str, Task] = {}
@@ -70,7 +70,7 @@ def gather(
     *,
     rows: Rows | None = None,
     folders: Iterable[Path] = (),
-) -> Shown:
+) -> ShownTasks:
     """Return the tasks and images of a report's samples; add the missing ones to `gaps`.
 
     `rows` are those that were just graded. If there are none and no data was `given`, a file with the name in the
@@ -84,7 +84,7 @@ def gather(
         rows, given = found_data or _Data(_rows(report, declared, scorer, file, given), given)
         if not _is_unchanged(report, rows):
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
-            return Shown()
+            return ShownTasks()
         predicted = [record.qid for record in file.records] if file else []
         tasks, _ = scorer.complete(declared, rows, tasks_of(scorer, declared, report.split, rows), predicted)
     except DataUnavailableError:
@@ -92,10 +92,10 @@ def gather(
         also = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
         why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{also}"
         gaps.append(Gap(what="questions", why=why))
-        return Shown()
+        return ShownTasks()
     except (GradeError, OSError, LookupError, ValueError, TypeError) as error:
         gaps.append(Gap(what="questions", why=f"The data cannot be read: {first_line(error)}"))
-        return Shown()
+        return ShownTasks()
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     found = {qid: tasks[qid] for qid in wanted if qid in tasks}
     if len(found) < len(wanted):
@@ -103,7 +103,7 @@ def gather(
         gaps.append(Gap(what="questions", why=why))
     column = declared.image_column(report.protocol)
     if column is None:
-        return Shown(tasks=_with_prompts(found, file))
+        return ShownTasks(tasks=_with_prompts(found, file))
     images = Images(tasks, column, folder_of(declared, report.split, given))
     if images.is_empty:
         none = f"because the data ({rows.origin}) has none (column {column})"
@@ -159,7 +159,7 @@ def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[s
     }
 
 
-def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[Gap]) -> Shown:
+def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[Gap]) -> ShownTasks:
     found: dict[str, Picture] = {}
     image_of: dict[str, str] = {}
     lost = 0
@@ -172,7 +172,7 @@ def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[G
         found.setdefault(image_of[qid], picture)
     if lost:
         gaps.append(Gap(what="images", why=f"The images that the data names for {counted(lost, unit)} were not found."))
-    return Shown(tasks=tasks, image_of=image_of, images=found)
+    return ShownTasks(tasks=tasks, image_of=image_of, images=found)
 
 
 def _key(picture: Picture) -> str:

@@ -27,7 +27,7 @@ def encode_report(report: Report) -> bytes:
     return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
 
 
-class _Head(msgspec.Struct):
+class _ResultsHead(msgspec.Struct):
     """What is read of a results file before its samples."""
 
     schema: int
@@ -62,11 +62,11 @@ def read_provenance(path: Path) -> Provenance:
         raise _not_results(path, error) from error
 
 
-def _opened(path: Path) -> tuple[_Head, bytes]:
+def _opened(path: Path) -> tuple[_ResultsHead, bytes]:
     """Return the head and the bytes of a results file; raises InputError if it is none, or has another schema."""
     try:
         data = read_given(path)
-        head = msgspec.json.decode(data, type=_Head)
+        head = msgspec.json.decode(data, type=_ResultsHead)
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Answer
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """Evidence from the kernel and the watch; nothing in it comes from the program."""
 
     stopped: str | None
@@ -37,7 +37,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         return self.stopped is not None or self.oom or self.status is not None
 
 
-NOTHING_DONE = Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False)
+NOTHING_DONE = ProcessEvidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False)
 
 
 class Lint(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Lint(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The official single-process run."""
 
-    evidence: Evidence
+    evidence: ProcessEvidence
     result: str | None = None
     """The official result text; None if the process ended without one."""
     kind: str = ""
@@ -80,7 +80,7 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """The tests' verdict on a candidate in its own process."""
 
-    evidence: Evidence
+    evidence: ProcessEvidence
     confirmed: bool = False
     reason: str = ""
     kind: JudgementKind = ""
@@ -103,17 +103,17 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """Why the reference solution does not pass its tests."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedCalls(msgspec.Struct, frozen=True, kw_only=True):
     """The run of a recording."""
 
-    evidence: Evidence
+    evidence: ProcessEvidence
     recorded: Recorded | None = None
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate's answers to the recorded calls, as it sent them."""
 
-    evidence: Evidence
+    evidence: ProcessEvidence
     said: bytes = b""
     """Its messages, each in a line: the first after its code was loaded, then the replies; empty if it ended before."""
     unsure: bool = False
@@ -131,7 +131,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
         return self.messages[1:]
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ShownAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """An answer and the expected one, around their first difference, and the difference in words."""
 
     expected: str
@@ -139,12 +139,12 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerComparison(msgspec.Struct, frozen=True, kw_only=True):
     """What a comparison says of the answers that it got."""
 
     verdicts: list[tuple[bool, bool, str]] = []
     """Whether each is right, officially and carefully, and the exception if it is one."""
-    shown: dict[str, Shown] = {}
+    shown: dict[str, ShownAnswer] = {}
     """Position -> texts for people: of the first wrong answer in each reading, or of all."""
     failed: tuple[int, str] | None = None
     """The number of the input on whose answer the checker failed, and why."""
@@ -156,11 +156,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """The form in which its answers have no order, if that differs."""
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """The run of a comparison."""
 
-    evidence: Evidence
-    compared: Comparison | None = None
+    evidence: ProcessEvidence
+    compared: AnswerComparison | None = None
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,10 +168,10 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
 
     lint: Lint | None = None
     run: ProgramRun | None = None
-    record: Record | None = None
+    record: RecordedCalls | None = None
     answer: Answers | None = None
     judge: Judgement | None = None
-    compare: Compared | None = None
+    compare: ComparedAnswers | None = None
 
     @property
     def is_success(self) -> bool:

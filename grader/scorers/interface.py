@@ -56,6 +56,7 @@ __all__ = [
     "Compared",
     "CurveBlock",
     "Earlier",
+    "ExecutedProgram",
     "Facts",
     "InputError",
     "Marks",
@@ -64,7 +65,6 @@ __all__ = [
     "Observe",
     "Outcome",
     "OwnFile",
-    "Program",
     "Protocol",
     "Reading",
     "Report",
@@ -227,7 +227,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
     """The line of the program, counted from 1, at which a test failed."""
 
 
-class Program(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutedProgram(msgspec.Struct, frozen=True, kw_only=True):
     """The program that was built from one prediction and executed."""
 
     completion: str
@@ -241,7 +241,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 class OwnFile(msgspec.Struct, frozen=True, kw_only=True):
     """The content of a scorer's own file, which lies beside the results."""
 
-    programs: dict[str, list[Program]] = {}
+    programs: dict[str, list[ExecutedProgram]] = {}
     predictions: dict[str, list[str]] = {}
     problem: str = ""
     """Why its content cannot be shown, as a sentence; empty if it can."""

@@ -18,7 +18,7 @@ from grader.pool import settings, starting
 from grader.pool.samples import Samples
 from grader.serving.app import LOOPBACK, Service
 from grader.serving.requests import OWN
-from grader.serving.server import Server
+from grader.serving.server import HttpServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ def _serve(pool_settings: PoolSettings, say: Callable[[bytes], None]) -> None:
             asyncio.run(_Daemon(pool_settings, service, lambda: say(LISTENING)).serve(sockets=[sock]))
 
 
-class _Daemon(Server):
+class _Daemon(HttpServer):
     """A server that ends when its last client has left."""
 
     def __init__(self, pool_settings: PoolSettings, service: Service, ready: Callable[[], None]) -> None:

@@ -57,11 +57,11 @@ def serve(
     with _bound(host, port) as sock, samples, Service(samples, limits, token=token) as service:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
-        server = Server(service, hosts, lambda: say(address), STOP_SECONDS)
+        server = HttpServer(service, hosts, lambda: say(address), STOP_SECONDS)
         asyncio.run(server.serve(sockets=[sock]))
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """A server that returns after a signal, so that the code after `serve` runs."""
 
     def __init__(self, service: Service, hosts: list[str] | None, ready: Callable[[], None], stop: int) -> None:

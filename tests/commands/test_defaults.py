@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.defaults import Config, Kind, check_values, check_variables, find
+from grader.commands.defaults import Config, OptionKind, check_values, check_variables, find
 from grader.errors import InputError, UsageError
 
 OPTIONS = {
@@ -41,7 +41,7 @@ def test_options_and_the_variables_of_others_are_no_concern(name: str, value: st
     check_variables({name: value}, OPTIONS)
 
 
-KNOWN: dict[str, Kind] = {"split": "value", "id": "list", "limit": "value", "quiet": "flag"}
+KNOWN: dict[str, OptionKind] = {"split": "value", "id": "list", "limit": "value", "quiet": "flag"}
 
 
 def test_the_nearest_table_upwards_counts(tmp_path: Path) -> None:

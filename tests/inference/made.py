@@ -8,7 +8,7 @@ from grader.inference.asking import ask_all
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.messages import user
-from grader.models.model import Record
+from grader.models.model import RequestRecord
 from grader.observer import Observer, Silent
 from tests.models.made import model
 from tests.models.server import ModelServer
@@ -42,11 +42,11 @@ def two_stages(samples: int = 1, coder: str | None = None) -> Plan:
     return Plan(conversations=tuple(conversations), model="m", coder=coder)
 
 
-def record(qid: str = "q", sample: int = 0, content: str | None = "A", **fields: Any) -> Record:
+def record(qid: str = "q", sample: int = 0, content: str | None = "A", **fields: Any) -> RequestRecord:
     """A record of a request that the plans above make."""
     made = {"stage": "answer", "model": "m", "settings": {"seed": sample}, "prompt": f"ask {qid}", **fields}
     error = None if content is not None else "no"
-    return Record(qid=qid, sample=sample, content=content, error=error, **made)
+    return RequestRecord(qid=qid, sample=sample, content=content, error=error, **made)
 
 
 def run(

@@ -8,7 +8,7 @@ import pytest
 from grader.errors import UsageError
 from grader.inference.log import Log
 from grader.inference.plan import Plan
-from grader.inference.resume import Check
+from grader.inference.resume import ResumeCheck
 from tests.inference.made import plan, run, step, two_stages
 from tests.models.server import ModelServer, fail, say
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 def check(now: Plan, path: Path) -> None:
     """Read a log as a run of this plan does."""
-    it = Check(now)
+    it = ResumeCheck(now)
     with Log(path, seen=it.see):
         it.conclude(path)
 

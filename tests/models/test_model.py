@@ -15,7 +15,7 @@ import pytest
 from grader.errors import InfrastructureError, UsageError
 from grader.models import transport
 from grader.models.messages import Image, user
-from grader.models.model import Record, Request
+from grader.models.model import Request, RequestRecord
 from grader.models.replies import Usage
 from tests.models.made import KEY, PIXEL, model, request
 from tests.models.server import EMPTY_CHOICES, HANG_UP, Action, Asked, ModelServer, fail, raw, say, truncated
@@ -42,7 +42,7 @@ class TestAsking:
         assert [part["type"] for part in sent.body["messages"][0]["content"]] == ["image_url", "text"]
         assert sent.body == {"model": "m", "messages": sent.body["messages"], **sent_settings}
         assert record.seconds > 0
-        assert msgspec.structs.replace(record, seconds=0) == Record(
+        assert msgspec.structs.replace(record, seconds=0) == RequestRecord(
             qid="q",
             sample=1,
             stage="code",
@@ -159,7 +159,7 @@ class TestTrouble:
 
     def test_a_long_wait_ends_when_no_request_can_succeed(self) -> None:
         with ModelServer.playing(fail(429, retry_after="3000")) as server, model(server) as it:
-            records: list[Record] = []
+            records: list[RequestRecord] = []
             waiting = threading.Thread(target=lambda: records.append(it.ask(request())))
             waiting.start()
             while not server.asked:

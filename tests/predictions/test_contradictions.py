@@ -9,7 +9,7 @@ import pytest
 
 import grader
 from grader.errors import InputError
-from grader.predictions.contradictions import Difference, check_evidence, compare
+from grader.predictions.contradictions import Contradiction, check_evidence, compare
 from grader.predictions.evidence import Evidence, evidence_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.results import Report
@@ -23,7 +23,7 @@ NUMBER = Task(id="2", text="Tom has 5 apples and gets 7 more. How many?", gold="
 
 
 def differs(task: Task, said: Evidence) -> list[str]:
-    return [found.part for found in compare(task, said) if isinstance(found, Difference)]
+    return [found.part for found in compare(task, said) if isinstance(found, Contradiction)]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from grader.reports.questions import Gap, gather
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult
 from grader.scorers import declarations
 from grader.scorers.earlier import read_report
-from grader.scorers.interface import Program
+from grader.scorers.interface import ExecutedProgram
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -204,7 +204,9 @@ def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gon
     data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
     results = tmp_path / "p_results.json"
     found = material.load(report, None, data, material.beside(results, report).own)
-    assert found.programs["q1"][1] == Program(completion="b = 2", program="b = 2\ntest()", result="NameError: c")
+    assert found.programs["q1"][1] == ExecutedProgram(
+        completion="b = 2", program="b = 2\ntest()", result="NameError: c"
+    )
     assert found.predictions == {"q1": ["one", "two"]}
     assert found.gaps == []
     assert [block.title for block in found.tasks["q1"].blocks if block.kind == "code"] == [

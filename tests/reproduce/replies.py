@@ -18,7 +18,7 @@ from tests.reproduce.__main__ import HERE, prepared
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.scorers.answer.declaration import Kind
+    from grader.scorers.answer.declaration import AnswerKind
 
 
 class Published(NamedTuple):
@@ -27,7 +27,7 @@ class Published(NamedTuple):
     text: str
     question: str
     options: dict[str, str]
-    kind: Kind
+    kind: AnswerKind
     accepted: tuple[str, ...] = ()
 
 
@@ -49,7 +49,7 @@ def replies_in(
     run = read(str(predictions), setup, Silent()).run
     for qid, task in run.tasks.items():
         if not task.broken and (task.options or hasattr(task, "kind")):
-            kind: Kind = getattr(task, "kind", "text")
+            kind: AnswerKind = getattr(task, "kind", "text")
             accepted = getattr(task, "accepted", ())
             yield from (Published(t, task.text, dict(task.options), kind, accepted) for t in run.predictions[qid] if t)
 

@@ -24,7 +24,7 @@ import grader.scorers
 from grader.predictions.reasoning import hide_reasoning
 from grader.predictions.server_failures import read_failure
 from grader.scorers.answer.careful import read_answer
-from grader.scorers.answer.declaration import KINDS, Kind
+from grader.scorers.answer.declaration import KINDS, AnswerKind
 from grader.scorers.answer.official import RULES
 from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
@@ -91,7 +91,7 @@ def vlmevalkit(text: str) -> None:
         read_vlmevalkit(text, COLOURS, version)
 
 
-def answer(kind: Kind) -> Callable[[str], None]:
+def answer(kind: AnswerKind) -> Callable[[str], None]:
     def read(text: str) -> None:
         read_answer(text, "Which one?", kind)
         if kind == "number":

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from grader.reports.material import Material
     from grader.results import Report
-    from grader.scorers.interface import Program
+    from grader.scorers.interface import ExecutedProgram
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 
@@ -290,7 +290,7 @@ def _without_empty(facts: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _program(run: Program, failed_line: int | None) -> dict[str, object]:
+def _program(run: ExecutedProgram, failed_line: int | None) -> dict[str, object]:
     """Return a program, its result, the lines [from, to) that the model wrote, and the line of the failed test."""
     at = run.program.rfind(run.completion) if run.completion else -1
     end = at + len(run.completion)

@@ -17,12 +17,12 @@ from grader.scorers.yes_no import said_yes_or_no
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.scorers.answer.declaration import Kind
+    from grader.scorers.answer.declaration import AnswerKind
     from grader.scorers.answer.expressions import Comparer
     from grader.scorers.own_words import OwnWords
     from grader.scorers.places import Claim
 
-VALUES: dict[Kind, Callable[[OwnWords, Claim], str | None]] = {
+VALUES: dict[AnswerKind, Callable[[OwnWords, Claim], str | None]] = {
     "number": amounts.value,
     "text": texts.value,
     "literal": texts.literal_value,
@@ -41,7 +41,7 @@ class Said(NamedTuple):
     """Where the answer stands in the reply: its own characters, or those of its claim if it is written otherwise."""
 
 
-def read_answer(text: str, question: str, kind: Kind, tolerance: float = 0) -> Said:
+def read_answer(text: str, question: str, kind: AnswerKind, tolerance: float = 0) -> Said:
     """Return the answer of a reply as it is written."""
     reply = own_words(text, question)
     if reply.problem:
@@ -63,7 +63,13 @@ def _span(reply: OwnWords, claim: Claim, answer: str) -> tuple[int, int]:
 
 
 def is_accepted(
-    said: Said, accepted: Sequence[str], kind: Kind, comparer: Comparer, *, question: str = "", tolerance: float = 0
+    said: Said,
+    accepted: Sequence[str],
+    kind: AnswerKind,
+    comparer: Comparer,
+    *,
+    question: str = "",
+    tolerance: float = 0,
 ) -> bool | None:
     """Whether an answer is one of those accepted.
 
@@ -82,7 +88,7 @@ def is_accepted(
     return False
 
 
-def is_same(answer: str, gold: str, kind: Kind, tolerance: float = 0) -> bool:
+def is_same(answer: str, gold: str, kind: AnswerKind, tolerance: float = 0) -> bool:
     """Whether two answers are the same number, text or value; expressions are not transformed."""
     match kind:
         case "number":

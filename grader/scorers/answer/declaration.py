@@ -9,9 +9,9 @@ from typing import Literal, get_args
 from grader.benchmark import Benchmark, Columns, Protocol
 from grader.task import Task
 
-Kind = Literal["number", "expression", "text", "literal", "yes_no"]
+AnswerKind = Literal["number", "expression", "text", "literal", "yes_no"]
 Grade = Literal["correct", "wrong", "no_answer"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
 
 
 class AnswerColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,9 +44,9 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
 
     columns: AnswerColumns
     protocols: Mapping[str, AnswerProtocol]
-    kind: Kind
+    kind: AnswerKind
     """The kind of the answers, where `columns.kind` says nothing else."""
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, AnswerKind] = {}
     """Value of the column `columns.kind` -> kind."""
     letters: str = string.ascii_uppercase
     """The letters that options can have."""
@@ -67,7 +67,7 @@ class AnswerTask(Task, frozen=True, kw_only=True):
     """A question with its accepted answers."""
 
     accepted: tuple[str, ...]
-    kind: Kind
+    kind: AnswerKind
     tolerance: float = 0
     counted_in: str = ""
     """The grouping in each of whose groups the question counts once."""

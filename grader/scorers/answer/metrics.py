@@ -21,7 +21,7 @@ from grader.results import (
 )
 from grader.scorers.aggregates import several_rows
 from grader.scorers.answer.careful import is_same
-from grader.scorers.answer.declaration import Kind
+from grader.scorers.answer.declaration import AnswerKind
 from grader.scorers.means import Observation, each_task, of_group, of_judged, weighted
 from grader.scorers.oddities import FILTER
 
@@ -39,7 +39,7 @@ class AnswerFacts(Facts, frozen=True, kw_only=True):
 
     gold: str
     """The gold answer."""
-    kind: Kind | Literal["choice"]
+    kind: AnswerKind | Literal["choice"]
     counted_in: str = ""
     """The grouping in each of whose groups the question counts once, in the overall metrics too; empty: none."""
 
@@ -121,7 +121,7 @@ def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
     return Observation(value=credit, low=credit, high=credit)
 
 
-def _is_equal(first: str | None, second: str | None, kind: Kind | Literal["choice"]) -> bool:
+def _is_equal(first: str | None, second: str | None, kind: AnswerKind | Literal["choice"]) -> bool:
     if first is None or second is None or kind == "choice":
         return first == second
     return first == second or is_same(first, second, kind)

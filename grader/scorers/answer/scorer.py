@@ -19,7 +19,7 @@ from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
 from grader.scorers.answer.careful import Said, is_accepted, read_answer
-from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind
+from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerKind, AnswerProtocol, AnswerTask
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.judging import JUDGE, NOT_ASKED, with_judge
 from grader.scorers.answer.metrics import AnswerFacts
@@ -32,7 +32,7 @@ from grader.scorers.choice.items import (
     lettered,
     official_reader,
     read_choice_between,
-    unknown_reader,
+    reader_problem,
     verdict,
 )
 from grader.scorers.interface import (
@@ -126,7 +126,7 @@ GLOSSARY = {
 class AnswerRunFacts(Facts, frozen=True, kw_only=True):
     """The kind of a run's answers, of rows that do not have their own."""
 
-    kind: Kind
+    kind: AnswerKind
 
 
 class Answer(Scorer[AnswerBenchmark, AnswerTask]):
@@ -145,7 +145,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
                 continue
             if protocol.rule not in RULES:
                 return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
-            if protocol.reader and (problem := unknown_reader(protocol.reader)):
+            if protocol.reader and (problem := reader_problem(protocol.reader)):
                 return f"protocols.{name}: {problem}"
             if declared.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
                 return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
@@ -292,17 +292,17 @@ def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> 
     return named[0]
 
 
-def _kind(row: Row, declared: AnswerBenchmark) -> Kind:
+def _kind(row: Row, declared: AnswerBenchmark) -> AnswerKind:
     word = cell(row.get(declared.columns.kind or ""))
     if word is None:
         return declared.kind
-    known: dict[str, Kind] = {kind: kind for kind in KINDS} | declared.kinds
+    known: dict[str, AnswerKind] = {kind: kind for kind in KINDS} | declared.kinds
     if word not in known:
         raise ValueError(f"the kind {quoted(word)} in column {declared.columns.kind} is not one of {', '.join(known)}")
     return known[word]
 
 
-def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark, *, has_lists: bool) -> list[str]:
+def _accepted(row: Row, kind: AnswerKind, declared: AnswerBenchmark, *, has_lists: bool) -> list[str]:
     column = declared.columns.answer
     answers = row.get(column)
     if isinstance(answers, dict):

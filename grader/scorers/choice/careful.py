@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from grader.scorers import place_wordings as say
 from grader.scorers.choice.labels import Label, find_labels
-from grader.scorers.choice.options import EDGE, Options
+from grader.scorers.choice.options import EDGE, ChoiceOptions
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 from grader.scorers.own_words import OwnWords, content_words, own_words
 from grader.scorers.patterns import Pattern
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.scorers.places import Claim
 
-Role = Literal["denied", "doubted", "named"]
+Standing = Literal["denied", "doubted", "named"]
 
 _SHORT = 600
 """A longer reply is read by its forms, lines and last sentences alone: options are named in any derivation."""
@@ -53,7 +53,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
 
     `options` maps letters to their texts ("" if a text is not known).
     """
-    known = Options(options, question)
+    known = ChoiceOptions(options, question)
     whole = _whole(plain(text), 0, known)
     if whole is not None:
         return _reading(whole, known)
@@ -65,7 +65,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     return _read(reply, known)
 
 
-def _read(reply: OwnWords, known: Options) -> ChoiceReading:
+def _read(reply: OwnWords, known: ChoiceOptions) -> ChoiceReading:
     choice = Choice(reply, known)
     found = settle(reply, choice.value, choice.same, by_words=True)
     if found is None:
@@ -82,7 +82,7 @@ def _read(reply: OwnWords, known: Options) -> ChoiceReading:
     return _reading(choice.without_problem(found.value), known)
 
 
-def _reading(named: Named, options: Options) -> ChoiceReading:
+def _reading(named: Named, options: ChoiceOptions) -> ChoiceReading:
     span = (named.start, named.end)
     letters = options.combined(named.letters)
     if named.problem is not None and letters == named.letters:
@@ -100,7 +100,7 @@ def _reading(named: Named, options: Options) -> ChoiceReading:
 class Choice:
     """Which options the claims of a reply name."""
 
-    def __init__(self, reply: OwnWords, options: Options) -> None:
+    def __init__(self, reply: OwnWords, options: ChoiceOptions) -> None:
         self.reply = reply
         self.options = options
         self.shown, self.low = reply.shown, reply.shown_low
@@ -375,7 +375,7 @@ class Choice:
         """Return the only option whose text the sentences assert."""
         asserted: list[tuple[int, int, frozenset[str]]] = []
         denied: list[tuple[int, int, frozenset[str]]] = []
-        before: tuple[int, Role] = (0, "named")
+        before: tuple[int, Standing] = (0, "named")
         places = [place for span in spans for place in self.options.places(self.low, *span)]
         places = places or [place for span in spans for place in self._letters_as_texts(span)]
         if "=" in self.low:
@@ -453,7 +453,7 @@ class Choice:
         """Whether the question asks for what is not so."""
         return bool(say.NEGATED_QUESTION.search(self.options.question))
 
-    def _role(self, start: int, stop: int, label: Label | None = None) -> Role:
+    def _role(self, start: int, stop: int, label: Label | None = None) -> Standing:
         """Return what the words around an option's words say about it: its letter's own text and noun belong to it."""
         left = self.low[self._from(start) : start]
         line = left.rpartition("\n")[2]
@@ -499,7 +499,7 @@ _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
 _ITEM = Pattern(r"^[ \t*+>#(\[\"'-]{0,12}(?:option )?([a-z])[).:\]]", 8)
 
 
-def _whole(text: str, at: int, options: Options) -> Named | None:
+def _whole(text: str, at: int, options: ChoiceOptions) -> Named | None:
     """Return the options of a text that is one letter, one option's text or number, or both; None if it is more."""
     if len(text) > 2 * options.longest + 60 and len(text.strip()) > 2 * options.longest + 60:
         return None
@@ -521,7 +521,7 @@ def _whole(text: str, at: int, options: Options) -> Named | None:
     return Named(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
 
 
-def _letters_of(said: str, options: Options) -> frozenset[str]:
+def _letters_of(said: str, options: ChoiceOptions) -> frozenset[str]:
     """Return the options of a text that is only letters ("A, B", "B B B"), or the number of an option."""
     if said.isdecimal() and 0 < int(said[:3]) <= len(options.letters) and not options.have_numbers:
         return frozenset(options.letters[int(said[:3]) - 1])

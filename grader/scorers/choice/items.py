@@ -339,10 +339,10 @@ def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceRe
         return lambda text, options: choice_official.read_vlmevalkit_reply(text, options, version)
     if version in READERS:
         return READERS[version].read
-    raise UsageError(f"The protocol's {unknown_reader(version)}.")
+    raise UsageError(f"The protocol's {reader_problem(version)}.")
 
 
-def unknown_reader(version: str) -> str:
+def reader_problem(version: str) -> str:
     """Return that no official reader has this name; empty if one has it."""
     known = sorted(official_readers())
     what = f"{version!r} is unknown" if version else "is missing"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from grader.scorers.choice.options import Options
+    from grader.scorers.choice.options import ChoiceOptions
 
 _W = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
@@ -72,7 +72,7 @@ class Label(NamedTuple):
 
 
 def find_labels(
-    shown: str, raw: str, options: Options, chosen_at: frozenset[int], span: tuple[int, int]
+    shown: str, raw: str, options: ChoiceOptions, chosen_at: frozenset[int], span: tuple[int, int]
 ) -> list[Label]:
     """Return the labels in order; `shown` is `raw` without its markup.
 
@@ -109,7 +109,7 @@ class _Place(NamedTuple):
 class _Finder:
     """Tells the letters of one reply that are labels from articles, pronouns, names, parts and symbols."""
 
-    def __init__(self, shown: str, raw: str, options: Options, chosen_at: frozenset[int]) -> None:
+    def __init__(self, shown: str, raw: str, options: ChoiceOptions, chosen_at: frozenset[int]) -> None:
         self.chosen_at = chosen_at
         self.shown, self.raw, self.low = shown, raw, shown.lower()
         self.options = options
@@ -217,7 +217,7 @@ def _stands_alone(place: _Place, shown: str, *, chosen: bool) -> bool:
     return place.letter not in "AEOUY" and (chosen or word[1][0].isupper())
 
 
-def _with_text(place: _Place, low: str, options: Options) -> Label:
+def _with_text(place: _Place, low: str, options: ChoiceOptions) -> Label:
     """Return a label with its own text, or with the options whose text follows instead."""
     letter, start, end = place.letter, place.start, place.end
     label = Label(frozenset(letter), start, end, end, certain=False)
@@ -242,7 +242,7 @@ def _with_text(place: _Place, low: str, options: Options) -> Label:
     return label._replace(stop=found[1], conflict=frozenset(found[0]))
 
 
-def _numbered(low: str, options: Options, span: tuple[int, int]) -> Iterator[Label]:
+def _numbered(low: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:
         return

@@ -47,7 +47,7 @@ _LETTER = Pattern(r"(?<![\w'])([A-H])(?![\w'])")
 _ALL = Pattern(r"\W*(?:all|any) of the (?:above|these)\b|\W*all (?:of them|are (?:true|correct))\b", 2)
 
 
-class Options:
+class ChoiceOptions:
     """The options of one question, letter to text."""
 
     def __init__(self, options: Mapping[str, str], question: str = "") -> None:

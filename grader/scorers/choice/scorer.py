@@ -68,7 +68,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def check_declaration(self, declared: ChoiceBenchmark) -> str:
         """Return what is wrong with the declared letters and readers; empty if they are valid."""
-        readers = (choice_items.unknown_reader(one.reader) for one in declared.protocols.values() if one.reader)
+        readers = (choice_items.reader_problem(one.reader) for one in declared.protocols.values() if one.reader)
         if declared.shuffled is not None and len(declared.shuffled.columns) > len(declared.letters):
             return f"shuffled has {len(declared.shuffled.columns)} columns, and letters = {declared.letters!r}"
         return letters_problem(declared.letters) or next(filter(None, readers), "")

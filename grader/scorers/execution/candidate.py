@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import StoredAnswers
 
 
-Role = Literal["sample", "reference", "official"]
+ProgramRole = Literal["sample", "reference", "official"]
 """`official`: a sample in the form in which a published harness runs it."""
 
 
@@ -23,7 +23,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     qid: str
     source: str
-    role: Role = "sample"
+    role: ProgramRole = "sample"
     hash_seed: int = 0
     """Another one, and other random numbers, for the second run of a reference solution."""
     tells: bool = False

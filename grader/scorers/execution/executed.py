@@ -12,7 +12,7 @@ import msgspec
 
 from grader.files.replacing import replacing
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.interface import OwnFile, Program
+from grader.scorers.interface import ExecutedProgram, OwnFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,10 +104,10 @@ def programs_of(report: Report, path: Path) -> OwnFile:
     return OwnFile(programs=programs, predictions=carried)
 
 
-def _programs(item: dict[str, Any]) -> list[Program]:
+def _programs(item: dict[str, Any]) -> list[ExecutedProgram]:
     completions, programs = item.get("processed_predictions", []), item.get("concatenated_predictions", [])
     return [
-        Program(
+        ExecutedProgram(
             completion=str(completions[at]) if at < len(completions) else "",
             program=str(programs[at]) if at < len(programs) else "",
             result=str(row["result"]),
@@ -116,7 +116,7 @@ def _programs(item: dict[str, Any]) -> list[Program]:
     ]
 
 
-def _is_same_run(report: Report, programs: dict[str, list[Program]]) -> bool:
+def _is_same_run(report: Report, programs: dict[str, list[ExecutedProgram]]) -> bool:
     """Whether the file's verdicts equal the report's official ones wherever both have one."""
     for sample in report.samples:
         of_task = programs.get(sample.qid, [])

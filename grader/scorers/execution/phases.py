@@ -15,7 +15,7 @@ from grader.files.json_text import quoted
 from grader.options import Options
 from grader.predictions.record import counted
 from grader.results import Outcome, SampleResult, SandboxProvenance
-from grader.sandbox.answer import Evidence, Executed, Lint, ProgramRun
+from grader.sandbox.answer import Executed, Lint, ProcessEvidence, ProgramRun
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
@@ -202,7 +202,7 @@ class Phases:
         judgement = sample.verdicts.completion.judgement
         assert judgement is not None
         stopped, used = judgement.evidence.stopped, min(judgement.evidence.cpu, seconds)
-        evidence = Evidence(stopped=stopped, status=None, cpu=used, wall=seconds, waited=0.0, oom=False)
+        evidence = ProcessEvidence(stopped=stopped, status=None, cpu=used, wall=seconds, waited=0.0, oom=False)
         run = ProgramRun(evidence=evidence, result=self._protocol.timed_out, kind="timeout")
         return Executed(lint=sample.lint, run=run)
 

@@ -13,7 +13,7 @@ from grader.scorers.execution.candidate import Verdict
 from grader.scorers.execution.facts import ExecutionFacts
 
 if TYPE_CHECKING:
-    from grader.sandbox.answer import Evidence, Executed, Judgement
+    from grader.sandbox.answer import Executed, Judgement, ProcessEvidence
     from grader.scorers.execution.candidate import Verdicts
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.jobs import Attempt
@@ -46,7 +46,9 @@ def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
     return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
 
 
-def failure(evidence: Evidence, result: str | None, kind: str, protocol: ExecutionProtocol) -> tuple[Outcome, str]:
+def failure(
+    evidence: ProcessEvidence, result: str | None, kind: str, protocol: ExecutionProtocol
+) -> tuple[Outcome, str]:
     """Explain the end of a program that did not pass. Evidence has priority over the program's own output."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
@@ -67,7 +69,7 @@ def failure(evidence: Evidence, result: str | None, kind: str, protocol: Executi
 _TEST_FAILED = "a test's assertion failed"
 
 
-def _time_words(evidence: Evidence) -> str:
+def _time_words(evidence: ProcessEvidence) -> str:
     return {
         "cpu": f"used {evidence.cpu:.1f} s of CPU time",
         "blocked": f"waited for {evidence.wall - evidence.waited:.1f} s without working",
@@ -171,7 +173,7 @@ def _unlike(judgement: Judgement) -> Reading:
     return _reading(Outcome.SUSPECT, f"passes, but {said} ({judgement.reason})"[: 2 * MAX_LINE], "likeness")
 
 
-def _unfinished(evidence: Evidence) -> str:
+def _unfinished(evidence: ProcessEvidence) -> str:
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return "out of memory"
     return _time_words(evidence) if evidence.stopped in {"cpu", "blocked", "wall"} else _end_words(evidence.status)

@@ -9,7 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.files import compact_json
-from grader.sandbox.answer import Answers, Evidence
+from grader.sandbox.answer import Answers, ProcessEvidence
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +21,7 @@ class StoredAnswers(NamedTuple):
     key: str
     digest: str
     """Of all its messages: equal ones are the same answers."""
-    evidence: Evidence
+    evidence: ProcessEvidence
     replies: int
     """Their number."""
     unsure: bool

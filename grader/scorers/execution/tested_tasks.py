@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Job
 
-    from grader.sandbox.answer import Evidence
+    from grader.sandbox.answer import ProcessEvidence
     from grader.scorers.execution.answering import Tools
     from grader.scorers.execution.settling import Made
     from grader.scorers.execution.spool import StoredAnswers
@@ -259,7 +259,7 @@ def _why(verdict: Verdict) -> str:
     return MEMORY if "MemoryError" in judgement.reason else judgement.reason or _stopped(judgement.evidence)
 
 
-def _stopped(evidence: Evidence) -> str:
+def _stopped(evidence: ProcessEvidence) -> str:
     """Return what stopped a reference solution."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return MEMORY

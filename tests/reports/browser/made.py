@@ -7,7 +7,7 @@ from PIL import Image
 
 from grader.reports.material import Material
 from grader.results import Metric, Note, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
-from grader.scorers.interface import Program
+from grader.scorers.interface import ExecutedProgram
 from grader.task import Block, Task
 from tests.reports.shown import as_page
 
@@ -32,8 +32,10 @@ def _sample(qid: str, number: int, kind: str) -> SampleResult:
     )  # fmt: skip
 
 
-def _run(kind: str) -> Program:
-    return Program(completion=CODE, program=f"{HEAD}\n{CODE}\n{TESTS}", result="passed" if kind == "passed" else "no")
+def _run(kind: str) -> ExecutedProgram:
+    return ExecutedProgram(
+        completion=CODE, program=f"{HEAD}\n{CODE}\n{TESTS}", result="passed" if kind == "passed" else "no"
+    )
 
 
 def _image(number: int) -> bytes:

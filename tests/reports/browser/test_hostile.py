@@ -13,7 +13,7 @@ from grader.reports.questions import Gap
 from grader.results import Facts, Metric, Note, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.choice import facts as choice
 from grader.scorers.execution import facts as execution
-from grader.scorers.interface import Program
+from grader.scorers.interface import ExecutedProgram
 from grader.scorers.mr_ben import facts as mr_ben
 from grader.task import Block, Task
 from tests.reports.browser.conftest import Watched, settled
@@ -86,7 +86,7 @@ def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:
         runs_programs=True, unit=every, tasks={text: _task(text) for text in texts},
         image_of={text: text for text in texts}, images={text: text.encode() for text in texts},
         predictions={text: [text] for text in texts},
-        programs={text: [Program(completion=text, program=text, result=text)] for text in texts},
+        programs={text: [ExecutedProgram(completion=text, program=text, result=text)] for text in texts},
         gaps=[Gap(what="programs", why=text) for text in texts],
     )  # fmt: skip
     return report, material

@@ -15,7 +15,7 @@ from grader.decisions.thresholds import parse_fail_under
 from grader.errors import GradeError
 from grader.results import Report
 from grader.scorers.answer.careful import is_accepted, read_answer
-from grader.scorers.answer.declaration import Kind
+from grader.scorers.answer.declaration import AnswerKind
 from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.official import RULES
 from grader.scorers.answer.scorer import Answer
@@ -47,7 +47,7 @@ def comparer() -> Iterator[Comparer]:
         yield made
 
 
-def accepted(text: str, golds: list[str], kind: Kind, comparer: Comparer) -> bool | None:
+def accepted(text: str, golds: list[str], kind: AnswerKind, comparer: Comparer) -> bool | None:
     said = read_answer(text, "How many pens are there?", kind)
     return None if said.answer is None else is_accepted(said, golds, kind, comparer)
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from grader.results import Outcome, Reading, SampleResult
-from grader.sandbox.answer import Evidence, Executed, Judgement, Lint, ProgramRun, understand
+from grader.sandbox.answer import Executed, Judgement, Lint, ProcessEvidence, ProgramRun, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
@@ -32,8 +32,10 @@ def attempt(code: str = "def solution(a):\n    return a") -> jobs.Attempt:
     return next(jobs.attempts({"q1": TASK}, {"q1": [f"```python\n{code}\n```"]}, V2))
 
 
-def evidence(**facts: Any) -> Evidence:
-    return Evidence(**{"stopped": None, "status": None, "cpu": 0.01, "wall": 0.02, "waited": 0.0, "oom": False} | facts)
+def evidence(**facts: Any) -> ProcessEvidence:
+    return ProcessEvidence(
+        **{"stopped": None, "status": None, "cpu": 0.01, "wall": 0.02, "waited": 0.0, "oom": False} | facts
+    )
 
 
 def ran(result: str | None, kind: str = "", **facts: Any) -> Executed:

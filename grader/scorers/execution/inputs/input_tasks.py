@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from grade_sandbox.jobs import Compare, Job, Pair
 
-    from grader.sandbox.answer import Compared, Shown
+    from grader.sandbox.answer import ComparedAnswers, ShownAnswer
     from grader.scorers.execution.answering import Tools
     from grader.scorers.execution.candidate import Readings
     from grader.scorers.execution.inputs.cases import Cases
@@ -65,7 +65,7 @@ class InputTasks:
         self._shown = shown
         self._rules = comparison_names.readings_of(self._protocol.compare, self._protocol.compare_careful)
         self._calls, self._official = cache(self._calls_of), cache(self._form)
-        self._compared: dict[str, Compared] = {}
+        self._compared: dict[str, ComparedAnswers] = {}
         self._lost: dict[str, str] = {}
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
@@ -376,10 +376,10 @@ class InputTasks:
         """Return why a job has no result; empty if all have one."""
         return next((self._lost.get(key, "it was not judged") for key in keys if key not in self._compared), "")
 
-    def _rights(self, plan: _Plan) -> tuple[list[list[bool]], list[Output], dict[int, Shown]]:
+    def _rights(self, plan: _Plan) -> tuple[list[list[bool]], list[Output], dict[int, ShownAnswer]]:
         """Return for each reading which answers are right, the answers, and some of them as texts."""
         right, given = [list(plan.right), list(plan.right)], list(plan.outputs)
-        shown: dict[int, Shown] = {}
+        shown: dict[int, ShownAnswer] = {}
         for key, numbers in plan.jobs.items():
             found = self._compared[key].compared
             verdicts = found.verdicts if found is not None else [(False, False, "")] * len(numbers)
@@ -415,7 +415,7 @@ def _verdict(own: Readings, official: Readings) -> Verdict:
     return Verdict(readings=msgspec.structs.replace(own, official=official.official, text=official.text))
 
 
-def _fault(compared: Sequence[Compared]) -> str:
+def _fault(compared: Sequence[ComparedAnswers]) -> str:
     """Return why a checker gives no verdict; empty if it does."""
     for one in compared:
         if one.compared is None:

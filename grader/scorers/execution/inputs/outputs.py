@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
-from grader.sandbox.answer import Shown
+from grader.sandbox.answer import ShownAnswer
 from grader.scorers.execution.candidate import Output, Readings
 from grader.scorers.execution.reading import failure, unscored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from grader.sandbox.answer import Answers, Evidence
+    from grader.sandbox.answer import Answers, ProcessEvidence
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.inputs.cases import Cases
 
@@ -59,7 +59,7 @@ def outputs_of(parts: Sequence[Answers], cases: Cases, seconds: float, protocol:
     return _filled(found, parts, len(cases.inputs), seconds, protocol)
 
 
-def _printed(reply: str, evidence: Evidence, seconds: float, protocol: ExecutionProtocol) -> Output:
+def _printed(reply: str, evidence: ProcessEvidence, seconds: float, protocol: ExecutionProtocol) -> Output:
     try:
         run = _message(reply, _Run)
     except ValueError:
@@ -92,7 +92,7 @@ def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: s
     return []
 
 
-def _malformed(evidence: Evidence, protocol: ExecutionProtocol) -> Output:
+def _malformed(evidence: ProcessEvidence, protocol: ExecutionProtocol) -> Output:
     """Return what stands for a message that no process of grade writes."""
     return Output("", *failure(msgspec.structs.replace(evidence, stopped="garbage"), None, "", protocol))
 
@@ -118,7 +118,7 @@ def readings_of(
     cases: Cases,
     outputs: Sequence[Output],
     right: Sequence[Sequence[bool]],
-    shown: Mapping[int, Shown],
+    shown: Mapping[int, ShownAnswer],
     protocol: ExecutionProtocol,
 ) -> Readings:
     """Return both readings. `right`: for each reading, whether the answers are right. `shown`: answers as texts."""
@@ -140,10 +140,12 @@ def readings_of(
     )
 
 
-_UNKNOWN = Shown(expected="", returned="", why="comparing it with the expected answer did not finish")
+_UNKNOWN = ShownAnswer(expected="", returned="", why="comparing it with the expected answer did not finish")
 
 
-def _reading(cases: Cases, outputs: Sequence[Output], right: Sequence[bool], shown: Mapping[int, Shown]) -> Reading:
+def _reading(
+    cases: Cases, outputs: Sequence[Output], right: Sequence[bool], shown: Mapping[int, ShownAnswer]
+) -> Reading:
     """Return the reading of a program that ends with its first wrong answer."""
     number = next((number for number, is_right in enumerate(right) if not is_right), None)
     if number is None:
