@@ -57,7 +57,7 @@ def _board(board: Board, leaderboard: Leaderboard, folder: Path | None) -> Secti
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
     judge = f" · {board.judge}" if board.judge in _own_facts(board, leaderboard.boards) else ""
     return Section(
-        title=f"{board.title} · {board.split} · {board.protocol}{part}{judge}: {board.metric.replace('_', ' ')}",
+        title=f"{board.title} · {board.split} · {board.protocol}{part}{judge}: {board.metric}",
         parts=[
             _ranked(board, leaderboard.reading, folder),
             *_method(leaderboard, board),
@@ -81,7 +81,7 @@ def _names(boards: Sequence[Board]) -> list[str]:
     """Return the title and the metric of each board, and what tells it from other boards of the same title."""
     names: list[str] = []
     for board in boards:
-        name = ", ".join([f"{board.title} {board.metric.replace('_', ' ')}", *_own_facts(board, boards)])
+        name = ", ".join([f"{board.title} {board.metric}", *_own_facts(board, boards)])
         same = sum(known == name or known.startswith(f"{name}, table ") for known in names)
         names.append(f"{name}, table {same + 1}" if same else name)
     return names

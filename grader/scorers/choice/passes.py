@@ -84,7 +84,7 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
     """Return problems with the data's passes, which would stay hidden if all present passes are correct."""
     passes = grouped(items, lambda item: item.observation)
     if all(len(members) == 1 for members in passes.values()):
-        return ["Data and predictions have one pass per question: circular accuracy is that of a single pass."]
+        return ["Data and predictions have one pass per question: circular_accuracy is that of a single pass."]
     few = [unit for unit, members in passes.items() if len(members) < _passes_due(members)]
     orders = {unit: {tuple(member.options.items()) for member in members} for unit, members in passes.items()}
     twice = [unit for unit, members in passes.items() if len(orders[unit]) < len(members)]

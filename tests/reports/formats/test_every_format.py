@@ -152,11 +152,11 @@ def test_the_columns_of_models_by_benchmarks_say_what_tells_boards_of_one_benchm
         "V*Bench accuracy, old, no judge",
         "V*Bench accuracy, p, no judge, table 2",
         "V*Bench accuracy, p, m",
-        "MMBench circular accuracy",
+        "MMBench circular_accuracy",
     ]
     assert [section.title for section in sections[-2:]] == [
         "V*Bench · test · p · m: accuracy",
-        "MMBench · test · p: circular accuracy",
+        "MMBench · test · p: circular_accuracy",
     ]
 
 

@@ -21,7 +21,7 @@ from grader.scorers.execution.metrics import curve
 from grader.task import Block, Task
 from tests.conftest import cases
 from tests.made_runs import circular, tasks
-from tests.reports.browser import big
+from tests.reports.formats import big
 from tests.reports.made_reports import hostile_report
 from tests.reports.shown import as_page
 
