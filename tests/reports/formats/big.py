@@ -5,7 +5,7 @@ import random
 
 from grader.reports.material import Material
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
-from grader.scorers.interface import Program
+from grader.scorers.interface import ExecutedProgram
 from grader.task import Block, Task
 
 TASKS, SAMPLES = 253, 20
@@ -34,7 +34,7 @@ def made(tasks: int = TASKS, samples: int = SAMPLES, width: int = 960) -> tuple[
         for sample in range(samples):
             results.append(_result(dice, qid, sample, f"type {task % 6}"))
         programs[qid] = [
-            Program(
+            ExecutedProgram(
                 completion=code,
                 program=f"{signature}    pass\n\n{code}\n\n{tests}",
                 result="passed" if results[at - samples].official.credit else "name 'x' is not defined",
