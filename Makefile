@@ -7,7 +7,7 @@ ATTACKERS ?= 6
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs docs-tables picture views expected test test-slow test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics reproduce soak example image clean sandbox
+.PHONY: help demo docs docs-tables picture views expected test test-slow test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics counts reproduce soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -119,6 +119,9 @@ bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and p
 
 reproduce: $(VENV)/.dev sandbox ## Grade the published runs in DATA=folder, and compare with docs/reproduced.md (WRITE=1 writes it; ONLY=words of a run)
 	$(BIN)/python -m tests.reproduce $(DATA) $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)")
+
+counts: $(VENV)/.dev ## Count for each wording and rule of the readings how many of the published replies in DATA=folder it decides (minutes; WRITE=1 writes the numbers beside them)
+	$(BIN)/python -m tests.reproduce.counts $(DATA) $(if $(WRITE),--write)
 
 bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
 	$(BIN)/python -m tests.bench.simulations --runs $(or $(RUNS),4000)

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers import place_wordings as wordings
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 from grader.scorers.plain_text import BOUNDARY, blank, plain, without_markup
 
 LONGEST_WITH_REASONING = 1_000_000
@@ -86,6 +86,7 @@ class OwnWords:
         return bool(stops) and (len(body) > 100 or len(stops) > 1)
 
     @cached_property
+    @rule(13, False)
     def loops(self) -> bool:
         """Whether the same words come again and again until the text is cut off."""
         body = self.text.strip()
@@ -251,6 +252,7 @@ def _framed(low: str, sentences: list[tuple[int, int]]) -> list[tuple[int, int]]
     ]
 
 
+@rule("g5-mc-not-sure-but", False)
 def _doubts(low: str, start: int, end: int) -> bool:
     """Whether a refusal is only a doubt, or chooses nevertheless."""
     return bool(wordings.HEDGES.search(low, start, end) or wordings.NEVERTHELESS.search(low, start, end))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Lines = dict[str, "int | str"]
 """Wordings that mean the same, as alternatives of a regular expression -> why they stand in the table.
 
-A number: of the published replies, how many are read differently without the line (`make counts`). A text: the public
-report that needs it, or the principle that has few cases in data.
+A number: how many of 100,000 published replies are read differently without the line (`make counts`). A text: the
+public report that needs it, or the principle that has few cases in data.
 """
 
 
@@ -48,3 +48,28 @@ def wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
     made = _Pattern(pattern, flags)
     made.form, made.lines = form, lines
     return made  # type: ignore[return-value]
+
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def rule(why: int | str, off: object = None) -> Callable[[F], F]:
+    """Mark a function as a rule beside the principles; it returns `off` where it says nothing. `why`: see `Lines`."""
+
+    def marked(function: F) -> F:
+        RULES.append(Rule(function, why, off))
+        return function
+
+    return marked
+
+
+class Rule(NamedTuple):
+    """A rule beside the principles."""
+
+    function: Callable[..., Any]
+    why: int | str
+    off: object
+
+
+RULES: list[Rule] = []
+"""The rules of all modules that are imported."""

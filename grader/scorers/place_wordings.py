@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from grader.scorers.patterns import Lines, Pattern, wordings
 
+# Reasons that are principles, and have few cases in data.
 LANGUAGES = '"the answer is" in the languages at hand'
 WITHDRAWN = "a correction outranks what it corrects"
+DENIED_IS_NONE = "what is denied is no answer"
 SUPPOSED_ONLY = "what is only supposed is no answer"
 
 # --- declarations ----------------------------------------------------------------------------------------------------
@@ -24,9 +26,9 @@ DECLARES = wordings(
     r"(?:[\s*_\"`]*(?:[:=]|[-=]+>|→)|[*_\"`]*\s+-{1,2}(?=\s)|\s+(?:(?:would|should|must|will|can|has to|"
     rf"seems to|appears to)\s+)?(?:{_LINKS})(?!\w|n't)(?:[ \t]*:)?|[ \t]*(?:[*_]{{1,3}}[ \t]*)?\n)|<bare>",
     nouns={
-        r"answers?(?! (?:choices|options))": 0,
-        r"conclusion(?! that)": 0,
-        r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)": 0,
+        r"answers?(?! (?:choices|options))": 9993,
+        r"conclusion(?! that)": 7,
+        r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)": 12,
         "ans|verdict|guess|(?:the|my|final) solution": "g5-mc-latex-forms-of-an-option",
         "antwort|lösung|ergebnis|réponse|résultat|respuesta|resultado|risposta|resposta|ответ|odpowiedź|odpověď|"
         "antwoord|svaret|svar|vastaus|válasz|cevap|đáp án|jawaban(?:nya)?": LANGUAGES,
@@ -44,14 +46,14 @@ DECLARED = wordings(
     "<said>",
     said={
         r"\b(?:is|are|was|would be|must be) (?:therefore |thus |also |likely )?(?:the|my|our) (?:(?:final|correct|"
-        r"right|best) ){0,2}(?:answer|solution|choice|result|option|one)\b(?! (?:to|of|for)\b)": 0,
+        r"right|best) ){0,2}(?:answer|solution|choice|result|option|one)\b(?! (?:to|of|for)\b)": 6,
         r"(?:が|は|を)\s?(?:正解|答え)(?:です|だ|である|となります)|[이가] ?정답": LANGUAGES,
     },
 )
 """Declares what stands before it: "is the answer", "が正解です"."""
 FINAL = wordings(
     r"\b<said>\b[^.!?:\n。]{0,20}$",
-    said={"final(?:ly)?": 0, "corrected|correction|updated|revised": "revised-declarations"},
+    said={"final(?:ly)?": 11, "corrected|correction|updated|revised": "revised-declarations"},
 )
 """Before a declaration: it replaces the others."""
 SUPPOSED = wordings(
@@ -63,7 +65,7 @@ UNREAL_BEFORE = wordings(
     "<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": SUPPOSED_ONLY}
 )
 """Before "would be": a condition. "If I had to guess" is none."""
-DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 0, r"nicht\b|pas\b|不是": LANGUAGES})
+DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 16, r"nicht\b|pas\b|不是": LANGUAGES})
 """The beginning of a content that is denied."""
 _NUMERALS = (
     "zwei deux dos dois два",
@@ -80,7 +82,7 @@ NUMERALS = {word: str(number) for number, words in enumerate(_NUMERALS, 2) for w
 """Numerals of other languages; no words that English has, too ("due", "six")."""
 
 
-UNDECIDED = wordings(r"\b<said>\b", said={r"depend\w*|based on": 0})
+UNDECIDED = wordings(r"\b<said>\b", said={r"depend\w*|based on": 7})
 """In the content of a declaration: it leaves the answer open."""
 
 # --- corrections -----------------------------------------------------------------------------------------------------
@@ -104,7 +106,7 @@ CORRECTS = wordings(r"\b<said>", said={r"i meant?\b(?! that)(?: to say)?|or rath
 RECONSIDERED = wordings(
     r"\b<said>\b",
     said={
-        "but|however": 0,
+        "but|however": 13,
         "wait|actually|correction|on second thought|scratch that|sorry|apologi[sz]e|apologies|instead|in fact|oops|"
         "re-?(?:check|examin|consider|evaluat|assess|count|read|think|visit|look)\\w*|look(?:ing)? (?:again|closer)|"
         "closer (?:look|inspection)|let me (?:check|verify|double|look|think|correct)|verify|mistake\\w*|i meant?|"
@@ -118,21 +120,20 @@ RECONSIDERED = wordings(
 REFUSES = wordings(
     r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b|<other>",
     no={
-        r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to": 0,
-        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 0,
+        r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
+        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 16,
     },
     verb={
-        r"see|identify|determine\w*|know\w*": 0,
+        r"see|identify|determine\w*|know\w*": 12,
         r"help|assist|tell|read|choose|find|provid\w*|say|answer\w*|access|confirm|conclude|decide|calculat\w*|"
-        r"comput\w*|solve|information|context|(?:image|picture|figure|data)\b": 0,
+        r"comput\w*|solve|information|context|(?:image|picture|figure|data)\b": 5,
     },
     lacks={
         r"(?:not )?(?:enough|sufficient|insufficient|more|additional) (?:\w+ )?(?:information|data|context|"
-        r"details)|no (?:information|idea|image|data)": 0,
-        r"not (?:clear|sure|certain|known|relevant|visible|provided|given|specified|available|applicable)|(?:is|are|"
-        r"was|remains?) un(?:clear|known|sure)|as an ai|impossible to": 0,
+        r"details)|no (?:information|idea|image|data)|not (?:clear|sure|certain|known|relevant|visible|provided|"
+        r"given|specified|available|applicable)|(?:is|are|was) un(?:clear|known|sure)|as an ai|impossible to": 8,
     },
-    none={r"none of (?:the|these|those|them)": 0, r"i'm sorry|i am sorry|sorry, (?:but|i)": 0},
+    none={r"none of (?:the|these|those|them)": 9},
     other={
         "无法|不能确定|不知道|抱歉|わかりません|알 수 없|죄송": LANGUAGES,
         r"\b(?:weiß (?:ich )?nicht|je ne (?:peux|sais)|no (?:puedo|sé)|non (?:posso|so)|não (?:posso|sei)|не (?:могу|"
@@ -143,16 +144,16 @@ REFUSES = wordings(
 HEDGES = wordings(
     "<said>",
     said={
-        r"\bwithout\b": 0,
+        r"\bwithout\b": 7,
         r"\b(?:hard|difficult|impossible) to\b|\bnot (?:entirely |completely |100% |absolutely |fully )?(?:clear|sure|"
         r"certain)\b|\b(?:definitive|conclusive|absolute|certain)(?:ly|ty)?\b|\b(?:more|additional|limited) "
-        r"(?:information|context|details)\b": 0,
+        r"(?:information|context|details)\b": 13,
     },
 )
 """In a refusal: it only doubts, and takes nothing back."""
 NEVERTHELESS = wordings(
     r"\b<but>\b[, ]*|\b<chosen>",
-    but={"but": 0, "however|still|nevertheless|nonetheless|yet|though": 0},
+    but={"but": 17, "however|still|nevertheless|nonetheless|yet|though": 10},
     chosen={
         r"if i (?:had to|have to|must|were to|would)\b[^,.\n]{0,40},|i(?:'d| would| will) (?:still )?(?=guess|say|go "
         r"with|pick|choose)": "g5-mc-not-sure-but"
@@ -162,8 +163,8 @@ NEVERTHELESS = wordings(
 COURTESY = wordings(
     r"\W*(?:(?:and|so|but|please|also|finally),? ){0,3}<said>",
     said={
-        r"here(?:'s| is| are) (?:the|a|my|your|an|how)\b[^.]*:": 0,
-        r"you (?:can|could|may|might)\b|i(?:'ve| have)? hope(?:d)?\b|hope (?:this|that|it)\b|let me know\b|feel free\b|"
+        r"here(?:'s| is| are) (?:the|a|my|your|an|how)\b[^.]*:|you (?:can|could|may|might)\b|"
+        r"i(?:'ve| have)? hope(?:d)?\b|hope (?:this|that|it)\b|let me know\b|feel free\b|"
         r"(?:many )?thanks?\b|thank you\b|you(?:'re| are) welcome\b|(?:i(?:'m| am) )?(?:happy|glad) to\b|do(?:n't| "
         r"not) hesitate\b|if you (?:have|need|want|would|'d|like)\b": "g5-number-then-a-remark",
         r"is there anything\b|(?:would|do) you (?:like|want|need)\b|(?:can|may|could|shall|should) i (?:help|assist|"
@@ -176,7 +177,7 @@ COURTESY = wordings(
 EXPLAINS = wordings(
     r"^[ \t*_#>]*(?:(?:detailed|brief|short|full) )?<said>[ \t*_]*(?:[:：]|\n)",
     8,
-    said={r"step[- ]by[- ]step(?: \w+)?": 0, "explanation|reasoning|notes?": 0, "解释|解析|说明": 0},
+    said={r"step[- ]by[- ]step(?: \w+)?": 54, "explanation|reasoning|notes?": 7},
 )
 """The heading of an explanation."""
 ASKS = wordings(
@@ -184,7 +185,7 @@ ASKS = wordings(
     r"[ \t*]*#?\d{0,3}[ \t*]*[:.)\uff1a][ \t*]*(?=\n?(?:[^\w\n]*\w+\b[^\n]{0,3}){3}|\n?[^\n]{4,}[?？])",
     8,
     said={
-        "questions?": 0,
+        "questions?": 27,
         "q|input|human|user|problem|task|exercise|instruction|hint|prompt|example": "g5-mc-run-on-without-heading",
         "问题|問題|题目": LANGUAGES,
     },
@@ -198,14 +199,11 @@ ASKS_ANEW = wordings(
     },
 )
 """A question without a heading: copied options behind it, or the beginning of a benchmark's own prompt."""
-_SO: Lines = {
-    "so|thus|hence|therefore": 0,
-    "finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 0,
-}
+_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 58}
 CONCLUDES = wordings(
     r"\W{0,4}(?:<so>\b|<label>|所以|因此)",
     so=_SO,
-    label={"(?:conclusion|a|ans|(?:the )?(?:grand )?(?:total|sum|result)):": 0},
+    label={"(?:conclusion|a|ans|(?:the )?(?:grand )?(?:total|sum|result)):": 11},
 )
 """The beginning of a sentence that concludes."""
 CONCLUDING = wordings(r"(?:\b<so>\b|所以|因此)[^.!?\n。]{0,40}$", so=_SO)
@@ -216,7 +214,7 @@ CONCLUDING = wordings(r"(?:\b<so>\b|所以|因此)[^.!?\n。]{0,40}$", so=_SO)
 CHOOSES = wordings(
     r"\b<said>\b",
     said={
-        r"corresponds? to|consistent with|closest to": 0,
+        r"corresponds? to|consistent with|closest to": 7,
         r"i(?:'d| would| will|'ll| must)? (?:still )?(?:choose|select|pick|go with|opt for|say|guess|answer)(?:ing)?|"
         r"select|choose|pick|leaning towards?|leaves|left with|narrow(?:s|ed)? it down to": "g5-mc-elimination",
     },
@@ -225,9 +223,8 @@ CHOOSES = wordings(
 INFERS = wordings(
     r"\b<said>\b|=>|->|→",
     said={
-        "then|but": 0,
-        "so|thus|therefore|hence|i (?:think|believe|suppose)|it(?:'s| is| must be| has to be| should be)|must be|only|"
-        "rather|actually|probably|likely": "g5-mc-not-sure-but",
+        "then|but|so|thus|therefore|hence|i (?:think|believe|suppose)|it(?:'s| is| must be| has to be| should be)|"
+        "must be|only|rather|actually|probably|likely": "g5-mc-not-sure-but",
     },
 )
 """Before a clause that is only an answer: "so B."."""
@@ -236,7 +233,7 @@ CHOSEN = wordings(
     said={
         r"(?:is|are|was|seems?|looks|would be|must be|appears?)(?: to be)? (?:clearly |definitely |therefore |"
         r"thus |also |the |most |more |only |my ){0,3}(?:right|correct|true|best|accurate|likely|plausible|better|"
-        r"answer|choice|option|match|fit)\b(?! (?:to|that|about|not)\b)": 0,
+        r"answer|choice|option|match|fit)\b(?! (?:to|that|about|not)\b)": 19,
         r"(?:remains|fits)\b|(?:best |accurately |correctly |closely |exactly )(?:match(?:es)?|fits?|describes?|"
         r"represents?)\b": "g5-mc-elimination",
     },
@@ -258,8 +255,7 @@ _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b)*+"
 CLAUSE_END = wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
-        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)": 0,
-        r"(?:because|since|as|for|due|given)\b": 0,
+        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 44,
         "です|입니다": LANGUAGES,
     },
 )
@@ -269,7 +265,7 @@ _ADVERBS = r"(?:(?:also|clearly|definitely|certainly|therefore|simply|obviously|
 DENIED_BEFORE = wordings(
     rf"<said>{_FILL_CLOSE}$",
     said={
-        r"\bnot\b|n't(?: be)?\b": 0,
+        r"\bnot\b|n't(?: be)?\b": 5,
         r"\b(?:never|neither|none of|nor|cannot be|no|except|without|rather than|instead of|rul(?:e|es|ed|ing) out|"
         r"eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|nicht|pas)\b|不是": "none-of-the-options",
     },
@@ -281,18 +277,19 @@ DENIED_AFTER = wordings(
         rf"{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|eliminated|ruled out|excluded|impossible|unlikely|too\s+"
         r"\w+|(?:an?|the)\s+(?:\w+ )?(?:distractor|wrong|incorrect|mis(?:take|match|conception)\w*|mistake|error))|"
         r"(?:is|are|was|were|does|do|did|would|could|ca|has|have|wo|should)n't\b|(?:does|do|did|can|could|would|will|"
-        rf"should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|fails?\b": 0,
-        r"[)\].]*\s*(?:no|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|[:([\]),-]*\s*[:(-]+\s*(?:not(?!\s+[(\[]?[b-z]\b|"
-        r"\s+[(\[]a[)\]]|\s+a\s*(?:$|[.,;]))\b|no\b(?!\s+doubt)|incorrect|wrong|false)|[)\]]?\s*[✗✘❌✕]": 0,
+        rf"should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|fails?\b|"
+        r"[)\].]*\s*(?:no|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|(?:\.(?=:))?[:([\]),-]*\s*[:(-]+\s*(?:not(?!\s+"
+        r"[(\[]?[b-z]\b|\s+[(\[]a[)\]]|\s+a\s*(?:$|[.,;]))\b|no\b(?!\s+doubt)|incorrect|wrong|false)|[)\]]?"
+        r"\s*[✗✘❌✕]": DENIED_IS_NONE,
     },
 )
 """Denies what precedes: "is wrong", ": no,"."""
 DOUBTED_BEFORE = wordings(
     "<said>$",
     said={
-        r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)\b[^.,;!?\n]{0,60}": 0,
+        r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)\b[^.,;!?\n]{0,60}": 12,
         rf"\b(?:than|unlike|(?:differs?|different|distinct) from|compared (?:to|with)|next to|near|beside|behind)\b"
-        rf"{_FILL_CLOSE}|\bthan (?:the )?(?:[\w-]+ ){{0,3}}": 0,
+        rf"{_FILL_CLOSE}|\bthan (?:the )?(?:[\w-]+ ){{0,3}}": 32,
         rf"\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|look(?:ing)? at|start(?:ing)? with|(?:could|"
         rf"might|may|can) (?:also )?be)\b{_FILL_CLOSE}": "g5-mc-cut-off-among-the-options",
         rf"\b(?:if|whether|unless)\b(?:[^.,;:!?\n]{{0,80}}|[^.;!?\n]{{0,80}}\bwould be\b{_FILL_CLOSE})": SUPPOSED_ONLY,
@@ -311,12 +308,14 @@ DOUBTED_AFTER = wordings(
 )
 CONNECTED = wordings(
     r"[\s,/&;|+*\"']*(?:<said>\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or)\s*|\s*[和或]\s*",
-    said={"and": 0, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 0},
+    said={"and": 184, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 41},
 )
 """The text between two options that form one list."""
 RANKED = Pattern(r"\s*[)\]]?\s*(?:-{0,2}[>≥<≻]|→)\s*[(\[]?")
 """The text between two options of a ranking."""
-NEGATED_QUESTION = wordings(r"\b<said>\b|n't\b|不", said={"not|except|false|incorrect|wrong|untrue": 0})
+NEGATED_QUESTION = wordings(
+    r"\b<said>\b|n't\b|不", said={"not|except|false|incorrect|wrong|untrue": "C06-not-question"}
+)
 """A question that asks for what is not so."""
 NONE_FITS = wordings("<said>", said={r"(?<!\bnot )\bnone of\b|\bneither of\b": "none-of-the-options"})
 """A reply in which no option is right."""
@@ -347,8 +346,8 @@ ALLOWED_BEFORE = Pattern(
 DENIED_LATER = wordings(
     r"(?:(?!\b(?:because|since|as|but|so)\b)[^.;!?\n]){0,140}?\b<said>",
     said={
-        r"(?:does|do|did|would|is|are|was|could|can)(?: not|n't)\b|cannot\b": 0,
-        r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b": 0,
+        r"(?:does|do|did|would|is|are|was|could|can)(?: not|n't)\b|cannot\b|"
+        r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b": 9,
     },
 )
 """Denies an option later in its sentence: "the second image shows a table, which does not fit"."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from grader.scorers import place_wordings as wordings
 from grader.scorers.own_words import OwnWords, content_words, own_words, sentences_in
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -417,6 +417,7 @@ def _end(reply: OwnWords, unread: Claim) -> int:
 _NO_ANSWER = " \t\n.!*_`\"')}]$"
 
 
+@rule(13, [])
 def _concluding(reply: OwnWords, after: int) -> list[Claim]:
     """Return the sentences behind a place that conclude."""
     if not reply.text[after:].strip(_NO_ANSWER):
@@ -460,6 +461,7 @@ def _final(
     return last
 
 
+@rule(12, False)
 def _is_open(reply: OwnWords, claim: Claim) -> bool:
     """Whether a declaration leaves the answer open."""
     span = claim.start, claim.end
@@ -522,6 +524,7 @@ def _of_this_question(
 _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
 
 
+@rule(38, False)
 def _is_reasoning(block: str) -> bool:
     """Whether the words before an answer are reasoning, and not a list."""
     return len(_NO_WORD.sub("", _ITEM.sub("", block[-2000:]))) >= _REASONED

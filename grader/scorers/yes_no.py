@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, REFUSES
 from grader.scorers.plain_text import without_markup
 
@@ -127,6 +127,7 @@ def polarity(reply: str, question: str) -> bool | None:
     return None if agrees and stated is False else agrees
 
 
+@rule("g5-yes-no-denied-word")
 def _agrees(reply: str, question: str) -> bool | None:
     """Return whether a statement says what was asked or denies it; None if it does neither, or both."""
     question, reply = _spelled_out(question.rpartition("?")[0] or question), _spelled_out(reply)

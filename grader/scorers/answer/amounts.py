@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.scorers.numbers import Number, number, numbers_in, simplified
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 from grader.scorers.place_wordings import NUMERALS
 from grader.scorers.plain_text import plain
 
@@ -130,6 +130,7 @@ def _of_sentence(content: str, question: str) -> str | None:
     return answer
 
 
+@rule("g5-number-with-its-parts")
 def _counted(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
     asked = _ASKED.search(question)

@@ -337,7 +337,8 @@ def _read(
         return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
     protocol, marks = run.benchmark.protocols[run.protocol], run.benchmark.answer_between
     if task.options:
-        careful = verdict(task, read_choice_between(whole, task.options, task.text, marks))
+        several = len(task.gold or "") > 1
+        careful = verdict(task, read_choice_between(whole, task.options, task.text, marks, several=several))
         if not protocol.reader:
             return _official(task, text, protocol.rule), careful
         return verdict(task, official_reader(protocol.reader)(text, task.options)), careful

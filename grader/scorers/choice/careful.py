@@ -15,7 +15,7 @@ from grader.scorers.choice.labels import Label, find_labels
 from grader.scorers.choice.options import EDGE, ChoiceOptions
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 from grader.scorers.own_words import OwnWords, content_words, own_words
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 from grader.scorers.places import claims, settle
 from grader.scorers.plain_text import plain, without_markup
 from grader.scorers.yes_no import polarity
@@ -48,12 +48,12 @@ class Named(NamedTuple):
     """The rule and the explanation why it is not one option."""
 
 
-def read_choice(text: str, options: Mapping[str, str], question: str = "") -> ChoiceReading:
+def read_choice(text: str, options: Mapping[str, str], question: str = "", *, several: bool = False) -> ChoiceReading:
     """Return the option that `text` settles on, `no_answer` or `ambiguous`, with the rule and the span.
 
-    `options` maps letters to their texts ("" if a text is not known).
+    `options` maps letters to their texts ("" if a text is not known). `several`: "A and C" is one answer, "AC".
     """
-    known = ChoiceOptions(options, question)
+    known = ChoiceOptions(options, question, several=several)
     whole = _whole(plain(text), 0, known)
     if whole is not None:
         return _reading(whole, known)
@@ -90,6 +90,8 @@ def _reading(named: Named, options: ChoiceOptions) -> ChoiceReading:
     if not letters:
         return no_answer(named.rule, span, "says that it has no answer")
     said = " and ".join(sorted(letters))
+    if len(letters) > 1 and options.several and letters <= set(options.letters):
+        return read_as("".join(sorted(letters)), named.rule, span)
     if len(letters) > 1:
         return ambiguous("several_answers", span, f"names {said}")
     if said not in options:
@@ -140,6 +142,7 @@ class Choice:
     def _no_echo(self, named: Named | None) -> Named | None:
         """Return what is named, unless it is all options: then the question is repeated."""
         is_echo = named is not None and len(named.letters) > 1 and named.letters == set(self.options.letters)
+        is_echo = is_echo and not self.options.several
         return None if is_echo else named
 
     # --- forms ---
@@ -218,6 +221,7 @@ class Choice:
             return self._named(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
         return None
 
+    @rule("g5-mc-all-enumerated")
     def _concluded(self, claim: Claim) -> Named | None:
         """Return the options that a clause consists of: "so B."."""
         labels = self._labels(claim.start, claim.end)
@@ -241,13 +245,17 @@ class Choice:
 
     # --- lines ---
 
-    def _line(self, claim: Claim) -> Named | None:
+    def _line(self, claim: Claim) -> Named | None:  # noqa: PLR0911 - one return a kind of line
         """Return the options of a line that has only a label or a text; of the first, those with which it begins."""
         mark = _BULLET.match(self.shown, claim.start, claim.end)
         start = mark.end() if mark else claim.start
         end = len(self.shown[: claim.end].rstrip(_MARKS))
         if start >= end:
             return None
+        if self.options.several:
+            whole = _whole(self.shown[start:end], start, self.options)
+            if whole or len(self._labels(0, len(self.low))) > 1:
+                return whole
         word = _OPTION.match(self.low, start)
         starts = {start, start - 1, *((word.end(), word.end() - 1) if word else ())}
         label = next((one for one in self._labels(start, claim.end) if one.start in starts), None)
@@ -274,6 +282,7 @@ class Choice:
             return self._named(label, "own_line")
         return self._opening(label, end) if first else None
 
+    @rule(25)
     def _opening(self, label: Label, end: int) -> Named | None:
         """Return the label with which a reply begins, if a mark follows."""
         bracket = self.shown[label.start] in "(["
@@ -302,6 +311,7 @@ class Choice:
         first = {letter: start for start, _, letter in reversed(items)}
         return frozenset(at for at, _, letter in items if letter in letters and (at in beside or first[letter] == at))
 
+    @rule("g5-mc-copied-choices", False)
     def _is_item(self, start: int) -> bool:
         """Whether a place is in a line of a list of options."""
         return self.low.rfind("\n", 0, start) + 1 in self._items
@@ -319,7 +329,7 @@ class Choice:
         if labels:
             letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
             named = self._named(labels[-1], "conclusion")._replace(letters=letters)
-            return self._no_echo(named) if len(letters) == 1 or len(labels) == 1 else None
+            return self._no_echo(named) if len(letters) == 1 or len(labels) == 1 or self.options.several else None
         statement = self.options.of_statements(self.low[claim.start : claim.end])
         if statement:
             return Named(frozenset(statement), claim.start, claim.end, "option_text")
@@ -363,6 +373,7 @@ class Choice:
             and not self._is_item(label.start)
         ]
 
+    @rule(42, True)
     def _closes(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or what it is about, "B remains."."""
         if not self.low[label.stop : end].strip(" .!*)\"'\n\u3002"):
@@ -412,6 +423,7 @@ class Choice:
             return None
         return Named(letters, counted[-1][0], counted[-1][1], "option_text")
 
+    @rule("g5-mc-verdict-for-each-option")
     def _by_verdicts(self) -> Named | None:
         """Return the only option that a list of the options calls right."""
         lines = [*say.VERDICTS.finditer(self.low)]
@@ -427,6 +439,7 @@ class Choice:
         capitals = _CAPITAL.finditer(self.shown, *span) if texts else ()
         return [(*m.span(), frozenset(texts[m[0]])) for m in capitals if m[0] in texts]
 
+    @rule(67)
     def _by_yes_or_no(self, claim: Claim) -> Named | None:
         """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
         sides = {text: letter for letter, text in self.options.low.items()}
@@ -436,11 +449,14 @@ class Choice:
             return None
         return Named(frozenset(sides[pair[not agrees]]), claim.start, claim.end, "yes_or_no")
 
+    @rule("none-of-the-options")
     def _none_fits(self, claim: Claim) -> Named | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)]
         at = say.NONE_FITS.search(self.low, claim.start, claim.end) if len(none) == 1 else None
-        return Named(frozenset(none), *at.span(), "option_text") if at and not self._is_item(at.start()) else None
+        if at is None or self.options.at(self.low, at.start()) is not None:
+            return None
+        return Named(frozenset(none), *at.span(), "option_text")
 
     # --- what is said about an option ---
 
@@ -449,6 +465,7 @@ class Choice:
         return len(self.low.strip()) <= _SHORT
 
     @cached_property
+    @rule("C06-not-question", False)
     def is_negated(self) -> bool:
         """Whether the question asks for what is not so."""
         return bool(say.NEGATED_QUESTION.search(self.options.question))
@@ -459,7 +476,7 @@ class Choice:
         line = left.rpartition("\n")[2]
         if label is not None:
             bare = line.rstrip(" (\"'*")
-            own = [*(self.options.low.get(letter, "") for letter in label.letters), *self.options.nouns]
+            own = [self.options.low.get(letter, "") for letter in label.letters]
             line = next((bare[: -len(text)] for text in own if text and bare.endswith(text)), line)
             line = say.NOUN_BEFORE.sub("", line)
         if say.DENIED_BEFORE.search(line) or say.DENIED_AFTER.match(self.low, stop):

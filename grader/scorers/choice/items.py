@@ -35,6 +35,8 @@ _NARROW = {0xFF01 + at: 0x21 + at for at in range(94) if at != 13}
 """Full-width signs -> ASCII, but the full stop: behind a letter, it marks an option whatever follows."""
 _BRACKETED = re.compile(r"\(([A-Z])\)\.?")
 """A gold letter in brackets, as in BIG-Bench Hard."""
+_SEVERAL = re.compile(r"\W*[A-Z](?:(?:\W|\band\b)*[A-Z])+\W*")
+"""Several gold letters: "AC", "A, C", ["A", "C"]."""
 _BROKEN = no_answer("broken_row")
 _IN_TEXT = ": the question does not end with (A) ... (B) ..., or with lines A. ..."
 
@@ -182,6 +184,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         broken = "" if options else f"no options{_IN_TEXT if benchmark.options_in_text else ''}"
     except ValueError as error:
         broken = str(error)
+    answer = _several(answer, options)
     if withheld and answer is not None and answer not in options and answer.strip().lower() in WITHHELD:
         answer = None
     if answer is not None and not broken:
@@ -207,7 +210,9 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
 
 
 def gold_problem(answer: str, options: Mapping[str, str], first: int | None = None) -> str:
-    """Return why a gold answer is not one of the options alone; empty if it is. `first`: the declared `answer_from`."""
+    """Return why a gold answer is not one option or several; empty if it is. `first`: the declared `answer_from`."""
+    if len(answer) > 1 and set(answer) <= options.keys():
+        return ""
     if answer not in options:
         return f"the answer {answer!r} is not one of its options {', '.join(options)}{_meant(answer, options, first)}"
     same = [letter for letter, text in options.items() if text == options[answer]]
@@ -223,6 +228,14 @@ def _stated(row: Row, benchmark: ChoiceBenchmark) -> str | None:
     if answer is not None and benchmark.answer_from is not None and answer.isdecimal():
         labels = [str(number) for number in range(benchmark.answer_from, benchmark.answer_from + len(letters))]
     return letters[labels.index(answer)] if answer in labels[: len(letters)] else answer
+
+
+def _several(answer: str | None, options: Mapping[str, str]) -> str | None:
+    """Return several gold letters in their order, as one word; another answer as it is."""
+    if answer is None or answer in options or not _SEVERAL.fullmatch(answer):
+        return answer
+    letters = re.findall("[A-Z]", answer)
+    return "".join(sorted(letters)) if len({*letters} & options.keys()) == len(letters) else answer
 
 
 def _labels(together: object) -> list[str]:
@@ -390,13 +403,15 @@ def read_replies(
         shape = tuple(item.options.items())
         for number, text in enumerate(predictions[item.id]):
             output = whole.get((item.id, number), text)
-            key = (text, output, shape, item.text, item.broken)
+            several = len(item.gold or "") > 1
+            key = (text, output, shape, item.text, item.broken, several)
             progress.begin(item.id, text)
             if key not in known and item.broken:
                 # There may be no options to read.
                 known[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
             if key not in known:
-                known[key] = official(text, item.options), read_choice_between(output, item.options, item.text, marks)
+                careful = read_choice_between(output, item.options, item.text, marks, several=several)
+                known[key] = official(text, item.options), careful
             first, second = known[key]
             replies.append(ChoiceReply(item=item, sample=number, text=text, official=first, careful=second))
             progress.end(text)
@@ -404,17 +419,20 @@ def read_replies(
 
 
 def read_choice_between(
-    text: str, options: Mapping[str, str], question: str, marks: tuple[str, str] | None
+    text: str, options: Mapping[str, str], question: str, marks: tuple[str, str] | None, *, several: bool = False
 ) -> ChoiceReading:
-    """Read a reply carefully: what stands between the marks, or all of it if there is no letter."""
+    """Read a reply carefully: what stands between the marks, or all of it if there is no letter.
+
+    `several`: the question has several right options, and "AC" is one answer.
+    """
     from grader.scorers.choice.careful import read_choice
 
     place = answer_between(text, marks) if marks else None
     if place is not None:
-        found = read_choice(text[slice(*place)], options, question)
+        found = read_choice(text[slice(*place)], options, question, several=several)
         if found.letter is not None:
             return msgspec.structs.replace(found, rule="mark", span=place)
-    return read_choice(text, options, question)
+    return read_choice(text, options, question, several=several)
 
 
 class _Progress:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.scorers import place_wordings as say
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 
 if TYPE_CHECKING:
     import re
@@ -138,7 +138,7 @@ class _Finder:
         if self.shown[end : end + 1] == "-" and self.shown[end + 1 : end + 2].isalnum():  # "B-52"
             return None
         left = self.low[max(0, start - 110) : start]
-        named = bool(say.NAMED_BEFORE.search(left[-30:])) or left.rstrip(" \"'([").endswith(self.options.nouns)
+        named = say.NAMED_BEFORE.search(left[-30:]) is not None
         if place.is_small:
             return label._replace(certain=named) if self._is_small_label(place, left, named=named) else None
         return self._capital(place, label, left, named=named)
@@ -146,6 +146,7 @@ class _Finder:
     def _is_chosen(self, place: _Place) -> bool:
         return place.start in self.chosen_at
 
+    @rule(30, False)
     def _is_in_a_word(self, place: _Place) -> bool:
         """Whether a small letter goes on, or the letter is one of "N/A"."""
         start, end, low = place.start, place.end, self.low
@@ -159,6 +160,7 @@ class _Finder:
         whole = self.options.at(self.low, place.start) if place.bracket or not place.is_small else None
         return whole if whole is not None and whole[1] > place.end else None
 
+    @rule("g5-mc-article-a", False)
     def _is_small_label(self, place: _Place, left: str, *, named: bool) -> bool:
         """Whether a small letter is chosen, named, or alone on its line; never where the question has parts."""
         if place.letter not in self.options or self.options.has_parts:
@@ -186,6 +188,7 @@ class _Finder:
         return None
 
 
+@rule(6, [])
 def _formulas(raw: str) -> list[tuple[int, int]]:
     """Return the spans of the LaTeX formulas that hold more than one letter and no words."""
     if "$" not in raw and "\\" not in raw:
@@ -242,6 +245,7 @@ def _with_text(place: _Place, low: str, options: ChoiceOptions) -> Label:
     return label._replace(stop=found[1], conflict=frozenset(found[0]))
 
 
+@rule("g5-mc-option-named-by-its-number", ())
 def _numbered(low: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:

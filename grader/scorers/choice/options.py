@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from grader.scorers.numbers import number, numbers_in, simplified
-from grader.scorers.patterns import Pattern
+from grader.scorers.patterns import Pattern, rule
 from grader.scorers.plain_text import plain, without_markup
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 _ARTICLE = Pattern(r"^(?:an?|the) (?=\w)")
-_LOOSE = Pattern(r"\\(?:text\w*|mathrm|left|right|[dt]?frac)\b|[\s$\\(){}\[\]*]")
-_GROUPED = Pattern(r"(?<=\d)(?:,|\{,\}|\\,)(?=\d{3}(?!\d))")
 _PART = Pattern(r"\(?\b(?:a|i{1,3})\)")
 _COMMON = frozenset(
     "a an the no yes not none on in at of it is one i and or to both all other others some any more less than so "
@@ -38,7 +36,6 @@ _TERM_BEFORE = Pattern(
 )
 _ITEM_AFTER = Pattern(r"[.):][ \t]+\S")
 _TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)|[.,:/]\d|\s?%")
-_NOUN = Pattern(r"[a-z]{3,}")
 _RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth fifth sixth".split(), 1)}
 _RANKED = Pattern(rf"(?:the )?({'|'.join(_RANKS)}) (\w+)")
 _ROMAN = Pattern(r"(?<![\w'])(?:iv|v|i{1,3})(?![\w'])")
@@ -50,7 +47,9 @@ _ALL = Pattern(r"\W*(?:all|any) of the (?:above|these)\b|\W*all (?:of them|are (
 class ChoiceOptions:
     """The options of one question, letter to text."""
 
-    def __init__(self, options: Mapping[str, str], question: str = "") -> None:
+    def __init__(self, options: Mapping[str, str], question: str = "", *, several: bool = False) -> None:
+        self.several = several
+        """Whether several options together can be the answer."""
         self.question = question.lower()
         self.texts = {letter: plain(text).strip() for letter, text in options.items()}
         self.letters = list(self.texts)
@@ -70,20 +69,12 @@ class ChoiceOptions:
         return max(map(len, self.texts.values()), default=0)
 
     @cached_property
-    def nouns(self) -> tuple[str, ...]:
-        """Words of four letters or more that all options share, such as "image": "image B" names an option."""
-        texts = [*self.low.values()]
-        shared = set(_NOUN.findall(texts[0])) if len(texts) > 1 else set[str]()
-        for text in texts[1:] if shared else ():
-            shared &= set(_NOUN.findall(text))
-        return tuple(sorted(shared))
-
-    @cached_property
     def have_numbers(self) -> bool:
         """Whether an option has a number of its own, or its text is not known."""
         return not all(self.texts.values()) or bool(_DIGIT.search(" ".join(self.texts.values())))
 
     @cached_property
+    @rule("C07-part-labels", False)
     def has_parts(self) -> bool:
         """Whether the question or its options have parts with small letters, "a) ... b) ...", which are no options."""
         return any(_PART.search(text) for text in (self.question, *self.low.values()))
@@ -107,6 +98,7 @@ class ChoiceOptions:
         """Whether other options combine this one with others, so that its text is only a part of an answer."""
         return (bool(self._combinations) and letter not in self._combinations.values()) or self.has_statements
 
+    @rule("g5-mc-longer-option-reworded", False)
     def is_part(self, letter: str, low: str) -> bool:
         """Whether a text may mean a longer option that begins with this one's text: it has one of its other words."""
         own = self.low[letter]
@@ -124,6 +116,7 @@ class ChoiceOptions:
         found = {frozenset(_ROMAN.findall(text)): letter for letter, text in self.low.items()}
         return found if len(found) == len(self.letters) > 1 and sum(not one for one in found) < 2 else {}
 
+    @rule("g5-mc-statements-I-and-II")
     def of_statements(self, low: str) -> str | None:
         """Return the option that names the numbered statements of a text that does not deny any."""
         if not self._statements:
@@ -145,7 +138,7 @@ class ChoiceOptions:
         if len(exact) > 3 * self.longest + 20:
             return []
         near = {k: " ".join(t.split()) for k, t in self.texts.items() if t and len(t) <= 3 * len(exact) + 20}
-        for form in (str, _bare, _compact, _formula):
+        for form in (str, _bare, _formula):
             mine = form(exact)
             letters = [k for k, t in near.items() if form(t) == mine] if mine else []
             if letters:
@@ -158,6 +151,7 @@ class ChoiceOptions:
         """Letter to number, of the options that are one."""
         return {k: found for k, t in self.texts.items() if (found := number(t)) is not None}
 
+    @rule("g5-mc-tiny-values", [])
     def _equal(self, stated: Number) -> list[str]:
         """Return the only letter whose number, with its unit, is the stated one, in a list."""
         if stated.unit and not stated.is_measure and any(own.is_measure for own in self._numbers.values()):
@@ -165,6 +159,7 @@ class ChoiceOptions:
         same = [k for k, own in self._numbers.items() if own.equals(stated)]
         return same if len(same) == 1 else []
 
+    @rule("g5-mc-latex-value-and-unit", frozenset())
     def of_numbers(self, text: str) -> set[str]:
         """Return the letters whose numbers are in a text, whole."""
         if not self._numbers:
@@ -172,6 +167,7 @@ class ChoiceOptions:
         stated = (one for one in numbers_in(simplified(text)) if one.text.lower() != "one")
         return {letter for one in stated for letter in self._equal(one)}
 
+    @rule("C11-latex-declaration", False)
     def is_text_of(self, letter: str, said: str) -> bool:
         """Whether `said` is an option's text but for its marks, blanks and LaTeX."""
         mine = _MARK.sub("", self.low.get(letter, "")).strip(".")
@@ -214,6 +210,7 @@ class ChoiceOptions:
         ]
 
 
+@rule(8, ())
 def _ordinals(ranked: re.Match[str]) -> tuple[str, ...]:
     """Return other words for "the second image": "image 2", "the second photograph"."""
     word, noun = ranked[1], ranked[2]
@@ -226,15 +223,15 @@ def _bare(text: str) -> str:
     return _ARTICLE.sub("", text.lower().strip(EDGE.replace("-", "")).rstrip("-"))
 
 
-def _compact(text: str) -> str:
-    """Return a text without blanks, LaTeX brackets and commas between digits."""
-    return _GROUPED.sub("", _LOOSE.sub("", _bare(text))).rstrip(".\u3002")
-
-
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
-_SIGNS = ((Pattern(r"\\infty"), "∞"), (Pattern(r"\\times|\\cdot"), "×"), (Pattern(r"[\s$_^{}\\]|\\text"), ""))
+_SIGNS = (
+    (Pattern(r"\\infty"), "∞"),
+    (Pattern(r"\\times|\\cdot"), "×"),
+    (Pattern(r"\\(?:text\w*|mathrm|left|right)\b|[\s$_^{}\\]"), ""),
+)
 
 
+@rule("g5-mc-latex-forms-of-an-option", "")
 def _formula(text: str) -> str:
     """Return a formula without blanks and the marks of LaTeX: "H_2O" as "h2o", "x²" as "x2"."""
     text = text.strip(" .").translate(_DIGITS)
@@ -255,6 +252,7 @@ def _places(low: str, text: str, first: int, last: int, most: int = 100) -> Iter
         at = low.find(text, at + 1, last)
 
 
+@rule(8, False)
 def _is_term(low: str, start: int, end: int) -> bool:
     """Whether a number is a term of an expression, the number of a thing ("figure 3"), or of a list's item."""
     if _TERM_BEFORE.search(low, max(0, start - 10), start):

@@ -182,3 +182,16 @@ def test_shuffled_options_have_the_order_that_a_seed_gives() -> None:
         ("D", "312r"),
         ("C", "23r1"),
     ]
+
+
+@pytest.mark.parametrize("gold", ["AC", "CA", "A, C", "(A) and (C)", ["A", "C"]])
+@pytest.mark.parametrize(
+    ("reply", "credit"),
+    [("The answer is AC.", 1), ("A, C", 1), ("C and A", 1), (r"\boxed{A, C}", 1), ("So both (A) and (C) are right.", 1),
+     ("A. red\nC. green", 1), ("It is none of B and D.\n\nAC", 1), ("The answer is A.", 0), ("ABC", 0), ("ABCD", 0)],
+)  # fmt: skip
+def test_several_gold_letters_are_compared_as_a_set(gold: object, reply: str, credit: int) -> None:
+    (item,) = items(ROW | {"A": "red", "B": "blue", "C": "green", "D": "yellow", "answer": gold})
+    assert (item.gold, item.broken) == ("AC", "")
+    (read,) = read_replies([item], {item.id: [reply]}, "vlmevalkit-2026-06", Silent(), {})
+    assert sample_of(read).careful.credit == credit
