@@ -28,7 +28,7 @@ DECLARES = wordings(
     nouns={
         r"answers?(?! (?:choices|options))": 9993,
         r"conclusion(?! that)": 7,
-        r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)": 12,
+        r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)": 11,
         "ans|verdict|guess|(?:the|my|final) solution": "g5-mc-latex-forms-of-an-option",
         "antwort|lösung|ergebnis|réponse|résultat|respuesta|resultado|risposta|resposta|ответ|odpowiedź|odpověď|"
         "antwoord|svaret|svar|vastaus|válasz|cevap|đáp án|jawaban(?:nya)?": LANGUAGES,
@@ -121,7 +121,7 @@ REFUSES = wordings(
     r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b|<other>",
     no={
         r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
-        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 16,
+        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 19,
     },
     verb={
         r"see|identify|determine\w*|know\w*": 12,
@@ -131,7 +131,7 @@ REFUSES = wordings(
     lacks={
         r"(?:not )?(?:enough|sufficient|insufficient|more|additional) (?:\w+ )?(?:information|data|context|"
         r"details)|no (?:information|idea|image|data)|not (?:clear|sure|certain|known|relevant|visible|provided|"
-        r"given|specified|available|applicable)|(?:is|are|was) un(?:clear|known|sure)|as an ai|impossible to": 8,
+        r"given|specified|available|applicable)|(?:is|are|was) un(?:clear|known|sure)|as an ai|impossible to": 7,
     },
     none={r"none of (?:the|these|those|them)": 9},
     other={
@@ -199,7 +199,7 @@ ASKS_ANEW = wordings(
     },
 )
 """A question without a heading: copied options behind it, or the beginning of a benchmark's own prompt."""
-_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 58}
+_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 57}
 CONCLUDES = wordings(
     r"\W{0,4}(?:<so>\b|<label>|所以|因此)",
     so=_SO,
@@ -255,7 +255,7 @@ _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b)*+"
 CLAUSE_END = wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
-        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 44,
+        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 45,
         "です|입니다": LANGUAGES,
     },
 )
@@ -308,7 +308,7 @@ DOUBTED_AFTER = wordings(
 )
 CONNECTED = wordings(
     r"[\s,/&;|+*\"']*(?:<said>\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or)\s*|\s*[和或]\s*",
-    said={"and": 184, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 41},
+    said={"and": 185, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 41},
 )
 """The text between two options that form one list."""
 RANKED = Pattern(r"\s*[)\]]?\s*(?:-{0,2}[>≥<≻]|→)\s*[(\[]?")

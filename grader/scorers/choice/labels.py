@@ -146,7 +146,7 @@ class _Finder:
     def _is_chosen(self, place: _Place) -> bool:
         return place.start in self.chosen_at
 
-    @rule(30, False)
+    @rule(20, False)
     def _is_in_a_word(self, place: _Place) -> bool:
         """Whether a small letter goes on, or the letter is one of "N/A"."""
         start, end, low = place.start, place.end, self.low
