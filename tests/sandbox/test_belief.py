@@ -141,8 +141,8 @@ FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)
 IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
 COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
 ACCOUNT = Task(
-    "class Account:\n    def __init__(self):\n        self.balance = 0\n    def deposit(self, n):\n        self.balance += n\n",
-    "account = Account()\naccount.deposit(2)\naccount.deposit(3)\nassert account.balance == 5",
+    "class Account:\n    def __init__(self):\n        self.balance = 0\n    def deposit(self, n):\n        if n < 0:\n            raise ValueError(n)\n        self.balance += n\n",
+    "account = Account()\naccount.deposit(2)\naccount.deposit(3)\nassert account.balance == 5\ntry:\n    account.deposit(-1)\n    assert False\nexcept ValueError:\n    pass",
     "class Account:\n    def __init__(self): pass\n    def deposit(self, n): pass\n",
 )
 ADDER = Task(returning("lambda b: a + b"), "assert solution(2)(3) == 5")

@@ -5,13 +5,21 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import typing
 from typing import TypeAlias
 
 import msgspec
 
 from grader.scorers.execution.careful_program import WantedProgram, find, has_code
 from grader.scorers.execution.extraction import NOTHING, Rules, defined, extract, extract_plain, parse, tree_of
-from grader.scorers.execution.statements import is_constant, is_main_guard, says_nothing, unparsed
+from grader.scorers.execution.statements import (
+    is_constant,
+    is_main_guard,
+    names_lacking,
+    says_nothing,
+    statements,
+    unparsed,
+)
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
@@ -115,7 +123,7 @@ def assemble(
     completion = content if as_written else official_completion(content, tree)
     source = declared.source if prelude is None else prelude
     given = frozenset(defined(parse(source) or _EMPTY)).difference(names)
-    prompt = "" if prelude is None else declared.source
+    prompt = "" if prelude is None else _typing_of(declared.source) + declared.source
     found = find(prediction, WantedProgram(names, _terminated(signature_text), given, prompt))
     if found is None:
         made = Program(completion=completion)
@@ -130,6 +138,12 @@ def assemble(
     if is_first and (official[-1:] == [other] or (official[:1] == [other] and not lost)):
         return Program(completion=completion)
     return Program(completion=completion, recovered=found, difference=_difference(official[:1], other, lost))
+
+
+def _typing_of(source: str) -> str:
+    """Return the import of typing's names that starter code uses without one, as LeetCode's does."""
+    names = names_lacking(statements(source)).intersection(typing.__all__)
+    return f"from typing import {', '.join(sorted(names))}\n" if names else ""
 
 
 _EMPTY = ast.Module(body=[], type_ignores=[])

@@ -44,9 +44,9 @@ def procedures(calls: Sequence[Call], expected: Sequence[Reply]) -> set[int]:
         if (kind, which) == ("op", "getattr") and type(value) is Ref and value.kind == "function":
             methods[value.content] = call.args[1]
         name = ("method", methods[which]) if kind == "function" and which in methods else (kind, which)
-        if name[0] in {"name", "method"}:
+        if name[0] in {"name", "method"} and how == RETURNED:
             by_name.setdefault(name, []).append(number)
-            if how != RETURNED or value is not None:
+            if value is not None:
                 returning.add(name)
     return {number for name, numbers in by_name.items() if name not in returning for number in numbers}
 

@@ -217,3 +217,12 @@ SCRIPT = "print(int(input()) + 1)"
 def test_a_script_is_found_wherever_a_reader_finds_it(prediction: str, rules: str) -> None:
     made = assemble(prediction, "", rules)  # type: ignore[arg-type]
     assert (made.recovered or made.completion).strip() == SCRIPT
+
+
+def test_a_reply_has_the_typing_names_that_starter_code_uses_without_an_import() -> None:
+    """LeetCode's starter code does: whoever copies it would fail."""
+    starter = "class Solution:\n    def two(self, nums: List[int]) -> Optional[int]:\n        "
+    reply = fenced("class Solution:\n    def two(self, nums: List[int]) -> Optional[int]:\n        return nums[0]")
+    made = assemble(reply, starter, "plain", ("two",), prelude="")
+    assert (made.recovered or "").startswith("from typing import List, Optional\n")
+    assert made.completion.startswith("class Solution:")
