@@ -108,8 +108,11 @@ def test_a_run_with_a_page_reads_its_data_once_and_never_decodes_what_it_just_ma
         ("p.json", "-b", "sums", "--score-only", "-o", "r.html"),
     ],
 )
-def test_whoever_reads_results_decodes_what_the_scorer_kept_once_a_sample(folder: Path, words: tuple[str, ...]) -> None:
+def test_whoever_reads_results_reads_the_data_and_what_the_scorer_kept_once(
+    folder: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     run("p.json", "-b", "sums", "-q")
     MADE.clear()
+    data, declared = counted(monkeypatch, load, "read"), counted(monkeypatch, declarations, "load")
     run(*words)
-    assert dict.fromkeys(IDS, 1) == MADE
+    assert (len(data), len(declared), dict(MADE)) == (1, 1, dict.fromkeys(IDS, 1))
