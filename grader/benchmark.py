@@ -248,9 +248,19 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Return the name of the column with the images in the data of a protocol."""
         return self.protocols[self.check_protocol(protocol)].image or self.columns.image
 
+    def scored_columns(self, split: str) -> list[str] | None:
+        """Return the columns that scoring reads in the data of a split; None: all but the image."""
+        del split
+        return None
+
     def check_protocol(self, name: str | None) -> str:
         """Return the name of the protocol, or of the default one; raises UsageError."""
         chosen = name or self.default_protocol
         if chosen not in self.protocols:
             raise UsageError(f"{self.id} has no protocol {chosen!r}; it has {', '.join(self.protocols)}.")
         return chosen
+
+
+def distinct(*columns: str | None) -> list[str]:
+    """Return the columns that have a name, each once."""
+    return list(dict.fromkeys(filter(None, columns)))

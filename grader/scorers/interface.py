@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from grader.benchmark import Benchmark, Columns, Protocol, Settings
+from grader.benchmark import Benchmark, Columns, Protocol, Settings, distinct
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Asking, Sampling, Turn
 from grader.observer import Observer
@@ -81,6 +81,7 @@ __all__ = [
     "Turn",
     "UsageError",
     "Words",
+    "distinct",
     "each_task",
     "facts_as",
     "from_template",
@@ -89,7 +90,6 @@ __all__ = [
     "mean_credit",
     "metric_rows",
     "missing_reading",
-    "named",
     "prompt_values",
 ]
 
@@ -294,10 +294,6 @@ class Scorer(ABC, Generic[B, T]):
         """Return what is wrong with a declaration; empty if it is valid."""
         return ""
 
-    def columns(self, declared: B, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None: all but the image."""
-        return None
-
     def own_rows(self, declared: B, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Load rows in a form that only this scorer reads; None: it has none.
 
@@ -415,11 +411,6 @@ class Scorer(ABC, Generic[B, T]):
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the scorer's own file of a run."""
         return OwnFile()
-
-
-def named(*columns: str | None) -> list[str]:
-    """Return the columns that have a name, each once."""
-    return list(dict.fromkeys(filter(None, columns)))
 
 
 MISSING_RULE = "missing"

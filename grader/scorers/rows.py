@@ -36,7 +36,7 @@ def rows_of(
     rows = scorer.own_rows(benchmark, split, given)
     if rows is not None:
         return rows
-    columns = scorer.columns(benchmark, split)
+    columns = benchmark.scored_columns(split)
     if columns is not None:
         more = (derived.source for derived in benchmark.derived.values())
         columns = [*columns, *more, *(name for sets in benchmark.together.values() for name in sets.columns)]

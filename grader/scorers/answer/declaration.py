@@ -6,7 +6,7 @@ import string
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from grader.benchmark import Benchmark, Columns, Protocol
+from grader.benchmark import Benchmark, Columns, Protocol, distinct
 from grader.task import Task
 
 AnswerKind = Literal["number", "expression", "text", "literal", "yes_no"]
@@ -61,6 +61,13 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """What the judge calls each grade: the first name in its reply counts."""
     gold_after: str = ""
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
+
+    def scored_columns(self, split: str) -> list[str] | None:
+        """Return the columns that scoring reads."""
+        columns = self.columns
+        own = columns.answer, columns.kind, columns.options, columns.letter
+        shared = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
+        return distinct(*shared, *own)
 
 
 class AnswerTask(Task, frozen=True, kw_only=True):

@@ -45,7 +45,6 @@ from grader.scorers.interface import (
     in_group,
     mean_credit,
     missing_reading,
-    named,
 )
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
@@ -152,13 +151,6 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         if (declared.judge_prompt is None) != (declared.judge_grades == {}):
             return "judge_prompt and judge_grades belong together"
         return letters_problem(declared.letters)
-
-    def columns(self, declared: AnswerBenchmark, split: str) -> list[str] | None:
-        """Return the columns that scoring reads."""
-        columns = declared.columns
-        own = columns.answer, columns.kind, columns.options, columns.letter
-        shared = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
-        return named(*shared, *own)
 
     def own_rows(self, declared: AnswerBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""

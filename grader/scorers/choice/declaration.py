@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from grader.benchmark import Benchmark, Columns, Protocol
+from grader.benchmark import Benchmark, Columns, Protocol, distinct
 from grader.files.json_text import quoted
 
 DEFAULT_LETTERS = "ABCD"
@@ -67,6 +67,18 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """Circular: a pass's index is the question's index plus a multiple of this."""
     baselines: bool = False
     """Report the scores that chance and a constant letter would get."""
+
+    def scored_columns(self, split: str) -> list[str] | None:
+        """Return the columns that scoring reads; None: all but the image, because a submission contains them."""
+        if not self.splits[split].scored:
+            return None
+        columns = self.columns
+        single = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
+        apart = not self.options_in_text and columns.options is None
+        letters = (*self.letters, self.letter_beyond) if apart else self.letters
+        if self.shuffled is not None:
+            letters = tuple(self.shuffled.columns)
+        return distinct(*single, *columns.groups, *letters, columns.cluster)
 
     @property
     def letter_beyond(self) -> str:

@@ -26,7 +26,7 @@ from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
 from grader.scorers.choice.tables import write_submission
-from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words, named
+from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.oddities import marked, with_families
 from grader.scorers.prompting import from_template, prompt_values
@@ -72,18 +72,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         if declared.shuffled is not None and len(declared.shuffled.columns) > len(declared.letters):
             return f"shuffled has {len(declared.shuffled.columns)} columns, and letters = {declared.letters!r}"
         return letters_problem(declared.letters) or next(filter(None, readers), "")
-
-    def columns(self, declared: ChoiceBenchmark, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None: all but the image, because a submission contains them."""
-        if not declared.splits[split].scored:
-            return None
-        columns = declared.columns
-        single = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
-        apart = not declared.options_in_text and columns.options is None
-        letters = (*declared.letters, declared.letter_beyond) if apart else declared.letters
-        if declared.shuffled is not None:
-            letters = tuple(declared.shuffled.columns)
-        return named(*single, *columns.groups, *letters, columns.cluster)
 
     def own_rows(self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from grader.benchmark import Benchmark, Columns, Protocol
+from grader.benchmark import Benchmark, Columns, Protocol, distinct
 from grader.errors import InputError
 from grader.scorers.execution.extraction import Rules
 
@@ -109,6 +109,18 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
     """A file beside the benchmark.toml with the checker of tasks that have none in `columns.checker`."""
     requirements: str = ""
     """A file beside the benchmark.toml, in pip's format, with packages that programs may import."""
+
+    def scored_columns(self, split: str) -> list[str] | None:
+        """Return the columns needed to assemble and execute programs."""
+        del split
+        columns = self.columns
+        program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
+        inputs = (columns.more_inputs, columns.tolerance, *columns.cases, columns.checker, columns.setup)
+        nested = (columns.inputs, columns.outputs, columns.function)
+        inputs += tuple(part for name in nested if name for part in (name, name.partition(".")[0]))
+        limits = columns.timeout, columns.memory
+        shown = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
+        return distinct(*shown, *program, *inputs, *limits)
 
     def required_packages(self) -> str:
         """Return the text of the requirements file, empty without one; raises InputError."""

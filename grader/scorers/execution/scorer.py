@@ -26,7 +26,6 @@ from grader.scorers.interface import (
     Summary,
     Words,
     missing_reading,
-    named,
 )
 from grader.scorers.means import of_judged
 from grader.scorers.oddities import BROKEN_ROW, CAUSES, marked, with_families
@@ -63,18 +62,6 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def check_declaration(self, declared: ExecutionBenchmark) -> str:
         """Return what is wrong with the declared columns; empty if they are valid."""
         return columns_problem(declared.columns)
-
-    def columns(self, declared: ExecutionBenchmark, split: str) -> list[str] | None:
-        """Return the columns needed to assemble and execute programs."""
-        del split
-        columns = declared.columns
-        program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
-        inputs = (columns.more_inputs, columns.tolerance, *columns.cases, columns.checker, columns.setup)
-        nested = (columns.inputs, columns.outputs, columns.function)
-        inputs += tuple(part for name in nested if name for part in (name, name.partition(".")[0]))
-        limits = columns.timeout, columns.memory
-        shown = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
-        return named(*shown, *program, *inputs, *limits)
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
         """Turn rows into tasks; raises InputError that names every invalid row."""
