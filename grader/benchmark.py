@@ -248,6 +248,10 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Return the name of the column with the images in the data of a protocol."""
         return self.protocols[self.check_protocol(protocol)].image or self.columns.image
 
+    def problem(self) -> str:
+        """Return what is wrong with the declaration; empty if it is valid."""
+        return ""
+
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns that scoring reads in the data of a split; None: all but the image."""
         del split

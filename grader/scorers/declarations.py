@@ -51,7 +51,7 @@ def load(reference: str) -> Benchmark:
     except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
         hint = _hint(str(error), known)
         raise InputError([f"{path}: {error}{hint}"]) from error
-    if problem := _default_problem(declared) or aggregates.problem(declared) or scorer.check_declaration(declared):
+    if problem := _default_problem(declared) or aggregates.problem(declared) or declared.problem():
         raise InputError([f"{path}: {problem}"])
     return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=comes_with_grade)
 

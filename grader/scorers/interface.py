@@ -290,10 +290,6 @@ class Scorer(ABC, Generic[B, T]):
 
     # --- data -----------------------------------------------------------------------------------------------------
 
-    def check_declaration(self, declared: B) -> str:
-        """Return what is wrong with a declaration; empty if it is valid."""
-        return ""
-
     def own_rows(self, declared: B, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Load rows in a form that only this scorer reads; None: it has none.
 

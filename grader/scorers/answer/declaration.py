@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 from grader.benchmark import Benchmark, Columns, Protocol, distinct
+from grader.scorers.answer.official import RULES
+from grader.scorers.choice.declaration import letters_problem
+from grader.scorers.choice.readers import reader_problem
 from grader.task import Task
 
+JUDGE = "judge"
+"""The rule of a protocol whose scorer is a judge, and of the readings that a judge decided."""
 AnswerKind = Literal["number", "expression", "text", "literal", "yes_no"]
 Grade = Literal["correct", "wrong", "no_answer"]
 KINDS: tuple[AnswerKind, ...] = get_args(AnswerKind)
@@ -61,6 +66,21 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """What the judge calls each grade: the first name in its reply counts."""
     gold_after: str = ""
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
+
+    def problem(self) -> str:
+        """Return what is wrong with the rules, readers and letters; empty if nothing is."""
+        for name, protocol in self.protocols.items():
+            if protocol.rule == JUDGE and self.judge_prompt:
+                continue
+            if protocol.rule not in RULES:
+                return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
+            if protocol.reader and (problem := reader_problem(protocol.reader)):
+                return f"protocols.{name}: {problem}"
+            if self.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
+                return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
+        if (self.judge_prompt is None) != (self.judge_grades == {}):
+            return "judge_prompt and judge_grades belong together"
+        return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns that scoring reads."""

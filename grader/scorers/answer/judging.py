@@ -14,6 +14,7 @@ import msgspec
 
 from grader.predictions.record import counted
 from grader.results import Note, Outcome, Reading
+from grader.scorers.answer.declaration import JUDGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from grader.scorers.answer.declaration import AnswerBenchmark, AnswerTask, Grade
     from grader.scorers.interface import Run
 
-JUDGE = "judge"
-"""The rule of a protocol whose scorer is a judge, and of the readings that a judge decided."""
 _OUTCOMES: Mapping[Grade, Outcome] = {
     "correct": Outcome.CORRECT,
     "wrong": Outcome.WRONG,

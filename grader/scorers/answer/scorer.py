@@ -19,22 +19,20 @@ from grader.scorers import aggregates
 from grader.scorers.answer import metrics as answer_metrics
 from grader.scorers.answer.amounts import is_number
 from grader.scorers.answer.careful import Said, is_accepted, read_answer
-from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerKind, AnswerProtocol, AnswerTask
+from grader.scorers.answer.declaration import JUDGE, KINDS, AnswerBenchmark, AnswerKind, AnswerProtocol, AnswerTask
 from grader.scorers.answer.expressions import Comparer
-from grader.scorers.answer.judging import JUDGE, NOT_ASKED, with_judge
+from grader.scorers.answer.judging import NOT_ASKED, with_judge
 from grader.scorers.answer.metrics import AnswerFacts
 from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
-from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import (
     gold_problem,
     groups_of,
     lettered,
-    official_reader,
     read_choice_between,
-    reader_problem,
     verdict,
 )
+from grader.scorers.choice.readers import official_reader
 from grader.scorers.interface import (
     Marks,
     Observe,
@@ -136,21 +134,6 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
     run_facts = AnswerRunFacts
     words = Words(glossary=GLOSSARY, unread=frozenset(("nothing_read", "says_more")))
     options: ClassVar[frozenset[str]] = frozenset({"k", "judge_model", "judge_base_url", "judge_replies"})
-
-    def check_declaration(self, declared: AnswerBenchmark) -> str:
-        """Return what is wrong with the rules, readers and letters; empty if nothing is."""
-        for name, protocol in declared.protocols.items():
-            if protocol.rule == JUDGE and declared.judge_prompt:
-                continue
-            if protocol.rule not in RULES:
-                return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
-            if protocol.reader and (problem := reader_problem(protocol.reader)):
-                return f"protocols.{name}: {problem}"
-            if declared.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
-                return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
-        if (declared.judge_prompt is None) != (declared.judge_grades == {}):
-            return "judge_prompt and judge_grades belong together"
-        return letters_problem(declared.letters)
 
     def own_rows(self, declared: AnswerBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""

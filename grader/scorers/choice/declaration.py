@@ -9,6 +9,7 @@ import msgspec
 
 from grader.benchmark import Benchmark, Columns, Protocol, distinct
 from grader.files.json_text import quoted
+from grader.scorers.choice.readers import reader_problem
 
 DEFAULT_LETTERS = "ABCD"
 CIRCULAR = "circular"
@@ -67,6 +68,13 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """Circular: a pass's index is the question's index plus a multiple of this."""
     baselines: bool = False
     """Report the scores that chance and a constant letter would get."""
+
+    def problem(self) -> str:
+        """Return what is wrong with the declared letters and readers; empty if they are valid."""
+        readers = (reader_problem(one.reader) for one in self.protocols.values() if one.reader)
+        if self.shuffled is not None and len(self.shuffled.columns) > len(self.letters):
+            return f"shuffled has {len(self.shuffled.columns)} columns, and letters = {self.letters!r}"
+        return letters_problem(self.letters) or next(filter(None, readers), "")
 
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns that scoring reads; None: all but the image, because a submission contains them."""

@@ -12,18 +12,19 @@ import msgspec
 
 from grader.data.answers import WITHHELD
 from grader.data.tables import BROKEN_SHARE, cell
-from grader.errors import InputError, UsageError
+from grader.errors import InputError
 from grader.files.json_text import as_list, quoted, shown
 from grader.predictions.record import counted
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.facts import ChoiceFacts
+from grader.scorers.choice.readers import official_reader
 from grader.scorers.choice.reading import ChoiceReading, no_answer
 from grader.scorers.interface import missing_reading
 from grader.scorers.marks import answer_between
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.data.tables import Row, Rows
     from grader.observer import Observer
@@ -331,35 +332,6 @@ def groups_of(row: Row, names: Iterable[str]) -> dict[str, str | list[str]]:
         elif (label := cell(value)) is not None:
             groups[name] = label
     return groups
-
-
-def official_readers() -> list[str]:
-    """Return the names of all official readers."""
-    from grader.scorers.choice import official as choice_official
-    from grader.scorers.choice.published import READERS
-
-    return [*READERS, *choice_official.VLMEVALKIT_VERSIONS, *choice_official.LMMS_EVAL_VERSIONS]
-
-
-def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceReading]:
-    """Return the official reader that a protocol names; raises UsageError if it does not exist."""
-    from grader.scorers.choice import official as choice_official
-    from grader.scorers.choice.published import READERS
-
-    if version in choice_official.LMMS_EVAL_VERSIONS:
-        return lambda text, _options: choice_official.read_lmms_eval(text, version)
-    if version in choice_official.VLMEVALKIT_VERSIONS:
-        return lambda text, options: choice_official.read_vlmevalkit_reply(text, options, version)
-    if version in READERS:
-        return READERS[version].read
-    raise UsageError(f"The protocol's {reader_problem(version)}.")
-
-
-def reader_problem(version: str) -> str:
-    """Return that no official reader has this name; empty if one has it."""
-    known = sorted(official_readers())
-    what = f"{version!r} is unknown" if version else "is missing"
-    return "" if version in known else f"reader {what}; known: {', '.join(known)}"
 
 
 class ChoiceReply(msgspec.Struct, kw_only=True):

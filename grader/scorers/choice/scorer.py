@@ -20,11 +20,12 @@ from grader.scorers.carried import carried_rows
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes
-from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
+from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark
 from grader.scorers.choice.facts import ChoiceFacts, ChoiceRunFacts, LetterCounts
 from grader.scorers.choice.items import Item
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.published import guess_note
+from grader.scorers.choice.readers import official_reader, official_readers
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
@@ -65,13 +66,6 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     usual_sampling: ClassVar[Sampling] = Sampling(temperature=0.0, max_tokens=2048)
 
     # --- data -----------------------------------------------------------------------------------------------------
-
-    def check_declaration(self, declared: ChoiceBenchmark) -> str:
-        """Return what is wrong with the declared letters and readers; empty if they are valid."""
-        readers = (choice_items.reader_problem(one.reader) for one in declared.protocols.values() if one.reader)
-        if declared.shuffled is not None and len(declared.shuffled.columns) > len(declared.letters):
-            return f"shuffled has {len(declared.shuffled.columns)} columns, and letters = {declared.letters!r}"
-        return letters_problem(declared.letters) or next(filter(None, readers), "")
 
     def own_rows(self, declared: ChoiceBenchmark, split: str, source: Path | PredictionFile | None) -> Rows | None:
         """Return the questions of a table or log that has them beside its predictions."""
@@ -327,13 +321,11 @@ def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
 def _unread_note(replies: list[choice_items.ChoiceReply], version: str) -> list[str]:
     """Return a note if the official reader reads a letter in next to no reply."""
     read = sum(reply.official.letter is not None for reply in replies)
-    return unread_note(
-        version, replies, read, {name: partial(_verdict, name) for name in choice_items.official_readers()}
-    )
+    return unread_note(version, replies, read, {name: partial(_verdict, name) for name in official_readers()})
 
 
 def _verdict(version: str, reply: choice_items.ChoiceReply) -> bool | None:
-    letter = choice_items.official_reader(version)(reply.text, reply.item.options).letter
+    letter = official_reader(version)(reply.text, reply.item.options).letter
     return None if letter is None else letter == reply.item.gold
 
 

@@ -110,6 +110,10 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
     requirements: str = ""
     """A file beside the benchmark.toml, in pip's format, with packages that programs may import."""
 
+    def problem(self) -> str:
+        """Return what is wrong with the declared columns; empty if they are valid."""
+        return columns_problem(self.columns)
+
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns needed to assemble and execute programs."""
         del split
@@ -129,3 +133,26 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
             return path.read_text(encoding="utf-8") if self.requirements else ""
         except (OSError, UnicodeDecodeError) as error:
             raise InputError([f"{path}: the requirements cannot be read: {error}"]) from None
+
+
+def columns_problem(columns: ExecutionColumns) -> str:
+    """Return what is wrong with the declared columns; empty if they are valid."""
+    if columns.cases:
+        return ""
+    if columns.inputs is not None or columns.outputs is not None:
+        return _inputs_problem(columns)
+    if columns.tests is None:
+        return "[columns] needs `tests`, the column with the tests of a task, or `inputs` and `outputs`"
+    if columns.signature is not None and columns.prompt is not None:
+        return "[columns] has both `signature` and `prompt`: a task has one of them"
+    if columns.prompt is not None and columns.entry_point is None:
+        return "[columns] has `prompt`, so it needs `entry_point`: `check(candidate)` is called with that function"
+    return ""
+
+
+def _inputs_problem(columns: ExecutionColumns) -> str:
+    if columns.inputs is None:
+        return "[columns] has `outputs`, but no `inputs`"
+    if columns.outputs is None and columns.solution is None:
+        return "[columns] has `inputs`, so it needs `outputs`, or `solution`: a reference whose answers are expected"
+    return ""

@@ -17,7 +17,7 @@ from grader.scorers.execution.facts import ExecutionFacts, facts_of
 from grader.scorers.execution.inputs.outputs import RULE
 from grader.scorers.execution.metrics import GLOSSARY, curve
 from grader.scorers.execution.reading import not_judged
-from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
+from grader.scorers.execution.tasks import CodeTask, tasks_from
 from grader.scorers.interface import (
     Marks,
     OwnFile,
@@ -58,10 +58,6 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     runs_programs = True
     modes: ClassVar[Mapping[str, str]] = prompts.MODES
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
-
-    def check_declaration(self, declared: ExecutionBenchmark) -> str:
-        """Return what is wrong with the declared columns; empty if they are valid."""
-        return columns_problem(declared.columns)
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
         """Turn rows into tasks; raises InputError that names every invalid row."""

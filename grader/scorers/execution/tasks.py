@@ -108,33 +108,10 @@ def _program(solution: str, signature: str, tested: tuple[str, ...], has_inputs:
     return made.completion if made.recovered is None else made.recovered
 
 
-def columns_problem(columns: ExecutionColumns) -> str:
-    """Return what is wrong with the declared columns; empty if they are valid."""
-    if columns.cases:
-        return ""
-    if columns.inputs is not None or columns.outputs is not None:
-        return _inputs_problem(columns)
-    if columns.tests is None:
-        return "[columns] needs `tests`, the column with the tests of a task, or `inputs` and `outputs`"
-    if columns.signature is not None and columns.prompt is not None:
-        return "[columns] has both `signature` and `prompt`: a task has one of them"
-    if columns.prompt is not None and columns.entry_point is None:
-        return "[columns] has `prompt`, so it needs `entry_point`: `check(candidate)` is called with that function"
-    return ""
-
-
-def _inputs_problem(columns: ExecutionColumns) -> str:
-    if columns.inputs is None:
-        return "[columns] has `outputs`, but no `inputs`"
-    if columns.outputs is None and columns.solution is None:
-        return "[columns] has `inputs`, so it needs `outputs`, or `solution`: a reference whose answers are expected"
-    return ""
-
-
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
     """Turn rows into tasks; raises InputError that names every invalid row."""
     columns = benchmark.columns
-    if problem := columns_problem(columns):
+    if problem := benchmark.problem():
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
     return rows.tasks(partial(_checked_task, columns=columns, checker=_checker(benchmark)))
 
