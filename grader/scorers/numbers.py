@@ -6,7 +6,8 @@ letters of scale. What is only a part of something longer (a date, a version, a 
 3 inches", "more than 10") is no number at all.
 """
 
-# ruff: noqa: RUF001 - a multiplication sign is no letter
+# A multiplication sign is no letter, and lists of words read best as words.
+# ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations
 
@@ -56,36 +57,7 @@ _UNITS = {
     "share": "% 1",
 } | {
     unit: f"{unit} 1"
-    for unit in [
-        "N",
-        "W",
-        "kW",
-        "MW",
-        "V",
-        "mV",
-        "A",
-        "mA",
-        "Hz",
-        "kHz",
-        "MHz",
-        "GHz",
-        "Pa",
-        "kPa",
-        "bar",
-        "mol",
-        "px",
-        "mph",
-        "°C",
-        "°F",
-        "Ω",
-        "GB",
-        "MB",
-        "kB",
-        "TB",
-        "€",
-        "£",
-        "¥",
-    ]
+    for unit in "N W kW MW V mV A mA Hz kHz MHz GHz Pa kPa bar mol px mph °C °F Ω GB MB kB TB € £ ¥".split()
 }
 """Kind of measure -> units with their factors to one of them."""
 _MEASURES = {

@@ -287,7 +287,7 @@ DENIED_AFTER = wordings(
 DOUBTED_BEFORE = wordings(
     "<said>$",
     said={
-        r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)\b[^.,;!?\n]{0,60}": 12,
+        r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)(?=\W)[^.,;!?\n]{0,60}": 12,
         rf"\b(?:than|unlike|(?:differs?|different|distinct) from|compared (?:to|with)|next to|near|beside|behind)\b"
         rf"{_FILL_CLOSE}|\bthan (?:the )?(?:[\w-]+ ){{0,3}}": 32,
         rf"\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|look(?:ing)? at|start(?:ing)? with|(?:could|"

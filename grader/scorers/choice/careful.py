@@ -386,7 +386,6 @@ class Choice:
         """Return the only option whose text the sentences assert."""
         asserted: list[tuple[int, int, frozenset[str]]] = []
         denied: list[tuple[int, int, frozenset[str]]] = []
-        before: tuple[int, Standing] = (0, "named")
         places = [place for span in spans for place in self.options.places(self.low, *span)]
         places = places or [place for span in spans for place in self._letters_as_texts(span)]
         if "=" in self.low:
@@ -398,14 +397,6 @@ class Choice:
             role = "denied" if say.DENIED_LATER.match(self.low, end) else self._role(start, end)
             if self._is_item(start):
                 continue
-            between = self.low[before[0] : start]
-            if (
-                before[1] in ("denied", "doubted")
-                and say.CONNECTED.fullmatch(between)
-                and any(map(str.isalpha, between))
-            ):
-                role = before[1]
-            before = (end, role)
             if role != "doubted":
                 (denied if role == "denied" else asserted).append((start, end, letters))
         counted = denied if self.is_negated and denied else asserted
