@@ -1,6 +1,7 @@
 """MR-Score's weights: declared, recorded, and refused; and the published prompts."""
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,14 @@ import pytest
 from grader.decisions.comparison import compare
 from grader.errors import InputError, UsageError
 from grader.grading import grade
+from grader.models.prompt import Asking
 from grader.observer import Silent
 from grader.options import Options
 from grader.scorers import declarations
 from grader.scorers.mr_ben.prompts import chosen, prompt
+from grader.scorers.mr_ben.reading import GoldRow
+from grader.scorers.mr_ben.scorer import MrScore
+from grader.scorers.mr_ben.tasks import MrBenTask
 from tests.conftest import ROOT
 from tests.scorers.mr_ben.made import (
     MATH,
@@ -114,3 +119,13 @@ def test_a_row_is_asked_with_the_published_text(row: dict[str, Any], shots: int,
 def test_too_few_demonstrations_are_an_error() -> None:
     with pytest.raises(InputError, match="3 demonstrations for 'coding', but --shots is 4"):
         chosen(DEMONSTRATIONS, CODING, 4)
+
+
+def test_demonstrations_are_those_beside_the_subject_files(tmp_path: Path) -> None:
+    (tmp_path / "k_shot_demo.json").write_text(json.dumps(DEMONSTRATIONS))
+    declared: Any = declarations.load("mr-ben")
+    task = MrBenTask(id="q", row=PHYSICS, gold_row=GoldRow(correct=True, step="N/A"))
+    asked = Asking(protocol="mr-ben", split="test", data=tmp_path, shots=1)
+    (turn,) = MrScore().turns(declared, task, asked)
+    assert turn.text({}) == prompt(PHYSICS, chosen(DEMONSTRATIONS, PHYSICS, 1))
+    assert turn.noted == {"shots": 1}
