@@ -248,6 +248,15 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Return the name of the column with the images in the data of a protocol."""
         return self.protocols[self.check_protocol(protocol)].image or self.columns.image
 
+    def required_packages(self) -> str:
+        """Return the packages that programs may import, as the text of a requirements file; raises InputError."""
+        return ""
+
+    @property
+    def python(self) -> str:
+        """The Python version in which the default protocol runs programs; empty: any."""
+        return ""
+
     def problem(self) -> str:
         """Return what is wrong with the declaration; empty if it is valid."""
         return ""

@@ -84,6 +84,14 @@ def test_nothing_outside_the_scorers_names_a_kind_of_scorer() -> None:
     assert named == []
 
 
+def test_only_scorers_import_a_kind_of_scorer() -> None:
+    """The folders of `scorers/` are the kinds; all else asks the registry."""
+    kinds = tuple(f"grader.scorers.{path.name}." for path in (ROOT / "scorers").iterdir() if path.is_dir())
+    outside = {name: found for name, found in graph().items() if not name.startswith("grader.scorers")}
+    assert kinds
+    assert {(name, one) for name, found in outside.items() for one in found if one.startswith(kinds)} == set()
+
+
 def test_statistics_import_nothing_of_ours() -> None:
     inside = [name for name in modules() if name.startswith("grader.statistics.")]
     assert inside

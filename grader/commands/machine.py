@@ -93,13 +93,12 @@ def image_build(base: Any, python: str | None, benchmark: str | None, requiremen
 def _required(benchmark: str, python: str | None) -> tuple[str, str | None]:
     """Return the text of a benchmark's requirements, and the Python that it is run with."""
     from grader.scorers import declarations
-    from grader.scorers.execution.declaration import ExecutionBenchmark
 
     declared = declarations.load(benchmark)
-    if not isinstance(declared, ExecutionBenchmark) or not declared.requirements:
+    packages = declared.required_packages()
+    if not packages:
         raise UsageError(f"-b {benchmark}: its benchmark.toml names no `requirements`.")
-    usual = declared.protocols[declared.default_protocol].python
-    return declared.required_packages(), python or usual or None
+    return packages, python or declared.python or None
 
 
 @image_group.command("clean")

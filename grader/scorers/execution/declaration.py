@@ -126,6 +126,11 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
         shown = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
         return distinct(*shown, *program, *inputs, *limits)
 
+    @property
+    def python(self) -> str:
+        """The official Python version of the default protocol."""
+        return self.protocols[self.default_protocol].python
+
     def required_packages(self) -> str:
         """Return the text of the requirements file, empty without one; raises InputError."""
         path = Path(self.folder) / self.requirements
