@@ -77,7 +77,7 @@ def _main_rows(report: Report) -> list[Metric]:
     name, rows = _main_name(report.aggregation), []
     for group, members in by_group(report.samples).items():
         for reading in READINGS:
-            found = _main_observations(members, reading, report.aggregation)
+            found = _main_observations(members, reading, report.aggregation, fewest=1 if group is None else 2)
             row = metric(name, reading, group, found) if found else None
             rows += [row] if row is not None else []
     return rows
@@ -94,15 +94,14 @@ def macro_values(name: str, report: Report, reading: ReadingName, group: str | N
     plain, labels = _plain(samples, reading)
     credits_ = {unit: one.value for unit, one in plain.items() if one.value is not None}
     part = _aggregate(credits_, labels, report.aggregation.mean_over, report.aggregation)
-    return (
-        {} if part is None else {unit: len(part.slopes) * slope * credits_[unit] for unit, slope in part.slopes.items()}
-    )
+    slopes = {} if part is None else part.slopes
+    return {unit: len(slopes) * slope * credits_[unit] for unit, slope in slopes.items()}
 
 
 def _main_observations(
-    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation
+    samples: list[SampleResult], reading: ReadingName, aggregation: Aggregation, *, fewest: int
 ) -> list[Observation]:
-    """Return one observation per task or unit, whose mean is the metric; none if that is made of one mean only.
+    """Return one observation per task or unit, whose mean is the metric; none if that has too few parts.
 
     A value is the metric, plus how far the observation moves it, times the number of observations (its influence).
     """
@@ -111,7 +110,9 @@ def _main_observations(
         {unit: number for unit, one in plain.items() if (number := getattr(one, end)) is not None}
         for end in ("value", "low", "high")
     ]
-    values, lows, highs = (_spread(_aggregate(case, labels, aggregation.mean_over, aggregation)) for case in cases)
+    values, lows, highs = (
+        _spread(_aggregate(case, labels, aggregation.mean_over, aggregation), fewest) for case in cases
+    )
     return [
         Observation(value=values.get(unit), low=lows[unit], high=highs[unit], cluster=one.cluster)
         for unit, one in plain.items()
@@ -191,8 +192,8 @@ def _sum(parts: list[tuple[_Part, float]]) -> _Part:
     return _Part(value, slopes, pulls, sum(part.leaves for part, _ in parts))
 
 
-def _spread(part: _Part | None) -> dict[str, float]:
-    if part is None or part.leaves < 2:
+def _spread(part: _Part | None, fewest: int) -> dict[str, float]:
+    if part is None or part.leaves < fewest:
         return {}
     return {unit: part.value + len(part.pulls) * pull for unit, pull in part.pulls.items()}
 

@@ -160,6 +160,10 @@ def test_unscored_samples_bound_a_mean_over_groups() -> None:
     assert metric.bounds == (pytest.approx(100 * (1 / 3 + 1) / 2), pytest.approx(100 * (2 / 3 + 1) / 2))
 
 
+def test_one_label_is_its_own_mean() -> None:
+    assert macro(of({"a": [True, False]})).value == 50
+
+
 def test_the_interval_is_that_of_a_mean_of_independent_means() -> None:
     metric = macro(of({"a": [True] * 30 + [False] * 70, "b": [True] * 300 + [False] * 100}))
     assert metric.value == pytest.approx(52.5)
