@@ -82,7 +82,7 @@ def test_the_decision_is_a_table_a_line_a_gate_and_every_format(checkpoint):
     junit = (checkpoint / "g.xml").read_text()
     assert 'tests="5"' in junit
     assert 'errors="2" failures="0" skipped="1"' in junit
-    assert "| **❌ not met** | `mr-ben: mr_score >= 99 (careful) (advisory)` |" in (checkpoint / "g.md").read_text()
+    assert "| ❌ not met | `mr-ben: mr_score >= 99 (careful) (advisory)` |" in (checkpoint / "g.md").read_text()
 
 
 def test_what_cannot_be_is_exit_2(checkpoint):

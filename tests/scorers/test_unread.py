@@ -1,11 +1,13 @@
 """An official rule that reads nothing says so, and names the rules that read the replies."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import grader
 from grader.results import Report
+from grader.scorers.choice.readers import official_readers
 from tests.conftest import ROOT
 
 
@@ -31,8 +33,9 @@ def test_a_rule_that_reads_nothing_names_those_that_read_most(tmp_path: Path) ->
     (note,) = notes(report)
     assert note.startswith(
         "The official rule `bbh` reads an answer in 0 of 60 replies, so its values say nothing about the model. These "
-        "rules read most of them: `exact`"
+        "rules read most of them: "
     )
+    assert "`exact`" in note
 
 
 def test_few_replies_and_a_rule_that_reads_some_say_nothing(tmp_path: Path) -> None:
@@ -44,4 +47,6 @@ def test_a_reader_of_letters_names_the_readers_that_read_most(tmp_path: Path) ->
     row = {"question": "Which?", "options": ["red", "blue"], "answer": "A"}
     (note,) = notes(graded(tmp_path, "mmlu-pro", row, ["(A) red, I am sure"] * 60))
     assert "in 0 of 60 replies" in note
-    assert "These rules read most of them: `lmms-eval-0.6`" in note
+    named = re.findall("`([^`]+)`", note.partition("These rules read most of them: ")[2])
+    assert 0 < len(named) <= 3
+    assert set(named) < set(official_readers()) - {"mmlu-pro"}
