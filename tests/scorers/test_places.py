@@ -23,30 +23,17 @@ def settled(text: str) -> str | None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "The answer is 42.",
-            "**Answer:** 42\n\nThanks!",
-            "42 is the answer.",
-            "## Answer\n42",
-            "答案是42。",
-        ),
-        *("答え: 42", "정답은: 42", "Правильный ответ — 42.", "الإجابة هي 42.", "उत्तर: 42", "Die Antwort lautet 42."),
-        *("\\boxed{42}", "#### 42\n\nI hope that helps!", '{"answer": "42"}', "<answer>42</answer>"),
-        *(
-            "Answer: 41\n\nFinal answer: 42",
-            "Answer: 41\n\nCorrected answer: 42",
-        ),
-        *(
-            "Answer: 41. Wait, I forgot one.\n\nAnswer: 42",
-            "The answer is 42. If the answer were 41, one would be lost.",
-        ),
-        *(
-            "The answer is not 41. The answer is 42.",
-            "The answer is 42.\n\nInput: What is 40 and one?\nOutput: \\boxed{41}",
-        ),
+        "The answer is 42.", "**Answer:** 42\n\nThanks!", "42 is the answer.", "## Answer\n42", "答案是42。",
+        "答え: 42", "정답은: 42", "Правильный ответ — 42.", "الإجابة هي 42.", "उत्तर: 42", "Die Antwort lautet 42.",
+        "\\boxed{42}",
+        "#### 42\n\nI hope that helps!", '{"answer": "42"}', "<answer>42</answer>",
+        "Answer: 41\n\nFinal answer: 42", "Answer: 41\n\nCorrected answer: 42",
+        "Answer: 41. Wait, I forgot one.\n\nAnswer: 42",
+        "The answer is 42. If the answer were 41, one would be lost.", "The answer is not 41. The answer is 42.",
+        "The answer is 42.\n\nInput: What is 40 and one?\nOutput: \\boxed{41}",
         "Question: Which of the pens is red?\nAnswer: 41.\nQuestion: How many pens are left in the box?\nAnswer: 42",
     ],
-)
+)  # fmt: skip
 def test_the_claim_that_counts(text: str) -> None:
     assert settled(text) == "42"
 
@@ -55,7 +42,7 @@ def test_the_claim_that_counts(text: str) -> None:
     "text",
     [
         *("Is the answer 42?", "If the answer is 42, all is well.", "The answer isn't 42."),
-        *("If it were later, the answer would be 42."),
+        "If it were later, the answer would be 42.",
     ],
 )
 def test_what_is_only_supposed_or_denied_is_no_claim(text: str) -> None:
