@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 _NUMERAL = Pattern(rf"\b(?:{'|'.join(NUMERALS)})\b", 2)
 _LABEL = Pattern(r"^A(?:ns)?:", 2)
-_EXPLAINED = Pattern(r"[,;]? (?:because|since) |, as ", 2)
-_BRACKETS = Pattern(r"(?<![\^\w])\([^()]*\)")
-_DIGIT = Pattern(r"\d")
 
 
 def is_number(text: str) -> bool:
@@ -48,10 +45,10 @@ def value(reply: OwnWords, claim: Claim) -> str | None:
     if claim.is_cut or claim.form in ("body", "conclusion"):
         return None
     if claim.form == "sentence":
-        return _of_sentence(_PARTS.sub("", _without_brackets(_once(simplified(content)))), reply.question)
+        return _of_sentence(_once(simplified(content)), reply.question)
     if claim.form == "line":
-        content = _EXPLAINED.split(_LABEL.sub("", content))[0]
-        whole = _without_brackets(_once(simplified(content)))
+        content = _LABEL.sub("", content)
+        whole = _once(simplified(content))
         return whole if number(whole) else None
     if claim.form == "choice":
         whole_number = number(content)
@@ -65,7 +62,7 @@ def value(reply: OwnWords, claim: Claim) -> str | None:
 
 def _of_form(content: str, question: str, *, is_near: bool, is_before: bool) -> str | None:
     """Return the number of a form's content: all of it, its result, its first or only number."""
-    content = _PARTS.sub("", _once(simplified(content)))
+    content = _once(simplified(content))
     if number(content):
         return content
     if not is_near and not is_before:
@@ -78,10 +75,6 @@ def _of_form(content: str, question: str, *, is_near: bool, is_before: bool) -> 
     return _the_one(content, found, _stated(question)) or (_the_one(content, found, ()) if is_near else None)
 
 
-_PARTS = Pattern(
-    r",? \d[\d,.]* (?:[^\W\d]+ )?of (?:which|them|these|those|whom)\b[^.;]*|,? (?:including|of which)\b[^.;]*", 2
-)
-"""Parts of what a number counts."""
 _LEAD = Pattern(r"(?:[\W_]|\b(?:that|it|about|approximately|around|roughly|minus|negative|usd|eur|is|equal|to)\b)*", 2)
 _TWICE = Pattern(
     r"(?P<first>(?<![\d.,])[$€£]?-?\d[\d.,]{0,30}(?: ?/ ?\d{1,9})?%?)"
@@ -105,12 +98,6 @@ def _once(content: str) -> str:
         return m["second"] if "%" in m["first"] else m["first"] + m["second"][len(m["second"].rstrip(".,")) :]
 
     return _TWICE.sub(merged, _TWICE.sub(merged, content))
-
-
-def _without_brackets(content: str) -> str:
-    """Leave out what is in brackets if there is a number outside: brackets explain."""
-    outside = _BRACKETS.sub(" ", content)
-    return outside if _DIGIT.search(outside) and "=" not in content else content
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
