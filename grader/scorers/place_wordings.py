@@ -358,30 +358,37 @@ RIGHT = Pattern(r"[✓✔✅]|\b(?:true|correct|right|yes)\b[.!) *]*$")
 WRONG = Pattern(r"[✗✘❌✕]|\b(?:false|incorrect|wrong|no|not (?:true|correct|right))\b[.!) *]*$")
 """A line that judges an option."""
 
+# --- the fields of a review ------------------------------------------------------------------------------------------
 
-# --- the fields of a review -----------------------------------------------------------------------------------------
-
-_VERDICT = (
-    r"(?:(?:overall|final|revised|corrected|updated|my|the)[ _-]){0,2}(?:overall|final|solution|code|answer|program)"
-    r"(?:'s)?[ _-]?(?:correctness|verdict|judge?ment|decision|assessment)|[\u4e00-\u9fff]{0,6}正确性"
-)
-_STEP = (
-    r"(?:the[ _])?first[ _-]?(?:error|incorrect|wrong|erroneous|mistake|faulty|flawed)(?:[ _-]?(?:step|line|code|"
-    r"location|number)|[ _]of[ _]code){0,3}|[\u4e00-\u9fff]{0,6}错误的?(?:步骤|位置|代码行|行)"
-)
-_REASON = r"error[ _-]?(?:reason|explanation|description|analysis)s?|错误的?(?:原因|理由|分析|解释)"
-FIELDS = Pattern(
-    r"(?:\A|\n)[^a-z\u4e00-\u9fff\n]{0,40}+(?:"
-    rf"(?P<verdict>{_VERDICT})|(?P<step>{_STEP})|(?P<reason>{_REASON})"
-    r"|(?P<verdict_short>(?:the )?(?:correctness|verdict|judge?ment|decision))|(?P<step_short>(?:error|incorrect|wrong)"
-    r"[ _-]?(?:step|line|location))|(?P<reason_short>reason|explanation))"
+OTHER_WORDS = "the same in other words is one answer"
+FIELDS = wordings(
+    r"(?:\A|\n)[^a-z\u4e00-\u9fff\n]{0,40}+(?:(?P<verdict><verdicts>)|(?P<step><steps>)|(?P<reason><reasons>)"
+    r"|(?P<verdict_short><short_verdicts>)|(?P<step_short><short_steps>)|(?P<reason_short><short_reasons>))"
     r"(?:[ \t]*[(\[][^()\[\]\n]{0,60}[)\]])?(?:[ \t\"'\])]{0,8}+(?:[:=|>]|-+(?=\s)|is\b|[为是]|(?=\n|\Z))"
-    r"|(?=[ \t]+(?:(?:in)?correct|step[ \t]*\d{1,2}|n/?a)\W{0,4}(?:\n|\Z)))"
+    r"|(?=[ \t]+(?:(?:in)?correct|step[ \t]*\d{1,2}|n/?a)\W{0,4}(?:\n|\Z)))",
+    verdicts={
+        r"(?:(?:overall|final|revised|the)[ _]){0,2}(?:overall|final|solution|code|answer)(?:'s)?[ _]?(?:correctness|"
+        r"verdict|judge?ment|decision|assessment)": 17,
+        r"[\u4e00-\u9fff]{0,6}正确性": LANGUAGES,
+    },
+    steps={
+        r"(?:the )?first[ _]?(?:error|incorrect|wrong|mistake)(?:[ _]?(?:step|line|code|location|number)){0,3}": 37,
+        r"[\u4e00-\u9fff]{0,6}错误的?(?:步骤|位置|代码行|行)": LANGUAGES,
+    },
+    reasons={
+        r"error[ _]?(?:reason|analysis|explanation|description)": 232,
+        r"错误的?(?:原因|理由|分析|解释)": LANGUAGES,
+    },
+    short_verdicts={"correctness|verdict|judge?ment": OTHER_WORDS},
+    short_steps={"(?:error|incorrect|wrong)[ _]?(?:step|line|location)": OTHER_WORDS},
+    short_reasons={"reason|explanation": OTHER_WORDS},
 )
 """Heads a field of a review, on a line of its own or before its content: "Solution Correctness:". A short name counts
-where no full one of the field stands."""
-FIELDS_INLINE = Pattern(
-    r"(?<![a-z/])(?:(?P<verdict>(?:solution[ _]?correctness|final[ _]?decision))|(?P<step>first[ _]?error[ _]?step)"
-    r"|(?P<reason>error[ _]?reason))[ \t\"'\])]{0,8}+[:=>]"
+where no full one of the field stands. The numbers are of 1,133 responses."""
+FIELDS_INLINE = wordings(
+    r"(?<![a-z/])(?:(?P<verdict><verdicts>)|(?P<step><steps>)|(?P<reason><reasons>))[ \t\"'\])]{0,8}+[:=>]",
+    verdicts={r"solution[ _]?correctness|final[ _]?decision": "g5-mrben-forms-of-the-step"},
+    steps={r"first[ _]?error[ _]?step": "g5-mrben-forms-of-the-step"},
+    reasons={r"error[ _]?reason": "g5-mrben-forms-of-the-step"},
 )
-"""The same in the middle of a line, as in JSON or between tags: only names that prompts give."""
+"""The same in the middle of a line, as in JSON: only names that prompts give."""

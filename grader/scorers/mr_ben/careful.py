@@ -70,7 +70,7 @@ def decision_careful(text: str) -> Literal["correct", "wrong"] | None:
 
 _SUBJECT = Pattern(
     r"\b(?:(?:solution|code|program|implementation|function)(?: \w{1,20}){0,3}?|all (?:(?:of )?the )?steps) "
-    r"(?:is|was|are|were)(?=\b|n't)"
+    r"(?:(?:is|was|are|were)(?=\b|n't)|(?=(?:has|have|contains?|does|do)\b))"
 )
 _NO_FAULT = Pattern(r"\W*(?:i |there |we )?(?:found |find |see |are |were )?(?=no (?:errors?|mistakes?)\b)")
 _CLAUSE_END = Pattern(
@@ -132,11 +132,16 @@ def _in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     return found[-1] if found else None
 
 
+def _faulting(reply: OwnWords, claim: Claim) -> str:
+    """Return the sentences of a claim that do not only call something right."""
+    spans = (reply.shown_low[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start)
+    return "\n".join(said for said in spans if (read := stance(said)) is None or read.says != "right")
+
+
 def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
     """Return the step that a field names, or the prose without one; the line of a program."""
     if claim.form != "declaration":
-        reads = prose and claim.form == "body" and not coding
-        return steps.in_prose(reply.shown_low[claim.start : claim.end]) if reads else None
+        return steps.in_prose(_faulting(reply, claim)) if prose and claim.form == "body" and not coding else None
     if coding:
         return steps.code_line(_content(reply, text, claim), solution)
     named = next((step for _, line in _lines(reply, claim) if (step := steps.numbered(line))), None)

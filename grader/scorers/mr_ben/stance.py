@@ -33,7 +33,7 @@ _OTHER = (
 )
 _MENTIONS: tuple[tuple[Says, str], ...] = (
     ("right", rf"{_NOT}\s+(?:incorrect|wrong|invalid|flawed|erroneous)\b|没有错误|无误|\berror-free\b"),
-    ("right", rf"{_NOT}\s+(?:contain|have|include|make)\s+{_FEW}{_FAULT}"),
+    ("right", rf"{_NOT}\s+(?:contain|have|include|make|see|find)\s+{_FEW}{_FAULT}"),
     ("right", rf"\b(?:no|without|zero|free\s+(?:of|from))\s+{_FEW}{_FAULT}"),
     ("doubt", r"\b(?:not\s+sure|unsure|uncertain|unclear|undetermined|neither|whether|unknown|maybe|perhaps|"
      r"possibly)\b"),
@@ -70,7 +70,8 @@ _LEAD_IN = frozenset(
         "the this that my your our overall final given provided proposed student's student students model's model code "
         "solution answer response explanation reasoning it is was are were be being as a an whole therefore thus hence "
         "so verdict decision correctness appears seems looks to considered deemed likely probably definitely clearly "
-        "ultimately still in conclusion program function implementation approach of text boxed textbf mathrm judged"
+        "ultimately still has have contains contain does do in conclusion "
+        "program function implementation approach of text boxed textbf mathrm judged"
     )
 )
 """Words before a verdict that say nothing else."""

@@ -172,12 +172,17 @@ def test_a_verdict_is_read_as_a_person_reads_it(field: str, correctness: str | N
         ("All steps are correct.", "correct"),
         ("No errors were found in the solution.", "correct"),
         ("I found no mistakes.", "correct"),
+        ("The solution does not contain any errors.", "correct"),
+        ("The solution has an error in Step 3.", "incorrect"),
+        ("There is no error in step 2. The solution is correct.", "correct"),
+        ("There is no error in step 2.", None),
+        ("The code does not handle empty input.", None),
         ("The solution is incorrect. After this change, the solution is correct.", "incorrect"),
         (full_response("correct", "N/A", "N/A") + "\n\nWait, step 2 adds. The solution is incorrect.", "incorrect"),
         (full_response("incorrect", "Step 2", "It adds. This is wrong, the correct answer is 5."), "incorrect"),
     ],
 )
-def test_a_verdict_in_a_sentence_is_about_the_solution(text: str, correctness: str) -> None:
+def test_a_verdict_in_a_sentence_is_about_the_solution(text: str, correctness: str | None) -> None:
     assert read_careful(text, coding=False).correctness == correctness
 
 
