@@ -49,7 +49,7 @@ def test_each_outcome_that_differs_is_named_with_the_expected_one(
 
     sound = careful.read_choice
     monkeypatch.setattr(
-        careful, "read_choice", lambda text, options, question="": sound("no answer", options, question)
+        careful, "read_choice", lambda text, options, question="", **_: sound("no answer", options, question)
     )
     assert run(["selftest", "-b", "mmstar"]) == 3
     said = capsys.readouterr()
