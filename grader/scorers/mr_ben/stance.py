@@ -102,11 +102,11 @@ def _weighed(mentions: list[Stance], line: str) -> Stance:
     said = {mention.says for mention in mentions}
     if len(said) == 1:
         return first._replace(says="hedged") if first.says == "right" and _EXCEPT.match(line, first.end) else first
-    if last.says in ("right", "wrong") and _WITHDRAWN.search(line, first.end, last.start):
+    if last.says in ("right", "wrong") and WITHDRAWN.search(line, first.end, last.start):
         return last
     if first.leading and not (first.says == "right" and _LIMITED.search(line, first.end)):
         return first
     return first._replace(says="doubt" if "doubt" in said else "mixed")
 
 
-_WITHDRAWN = Pattern(r"\b(?:wait|actually|correction|on second thoughts?|scratch that|sorry)\b|[-=]>|→|更正|等等")
+WITHDRAWN = Pattern(r"\b(?:wait|actually|correction|on second thoughts?|scratch that|sorry)\b|[-=]>|→|更正|等等")

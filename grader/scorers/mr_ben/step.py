@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.scorers.mr_ben.stance import WORD
+from grader.scorers.mr_ben.stance import WITHDRAWN, WORD
 from grader.scorers.numbers import WORDS
 from grader.scorers.patterns import Pattern
 
@@ -43,7 +43,6 @@ _FINE_AFTER = Pattern(
     r"(?:\W{0,3}(?:to |and )?\d{1,4})?\W{0,3}\s*(?:is|was|are|were|seems|looks)\s+(?:also\s+|all\s+)?"
     r"(?:correct|fine|right|valid|ok)\b"
 )
-_WITHDRAWN = Pattern(r"\b(?:wait|actually|correction|on second thoughts?|sorry)\b|[-=]>|→")
 _LEAD_IN = frozenset(
     WORD.findall(
         "the first error occurs occurred is in at appears appear incorrect wrong mistake found lies starts begins with "
@@ -82,7 +81,7 @@ def numbered(line: str) -> str | None:
     ]
     if not named:
         return None
-    if len(named) > 1 and _WITHDRAWN.search(line, named[0].end(), named[-1].start()):
+    if len(named) > 1 and WITHDRAWN.search(line, named[0].end(), named[-1].start()):
         return _number(named[-1])
     if _LEAD_IN.issuperset(WORD.findall(line, 0, named[0].start())):
         return _with_more(named[0], line)
