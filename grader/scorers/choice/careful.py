@@ -120,18 +120,16 @@ class Choice:
         others = (self.value(claim) for claim in claims(self.reply))
         return next((one for one in others if one and one.letters == named.letters and not one.problem), named)
 
-    def value(self, claim: Claim) -> Named | None:  # noqa: PLR0911 - one return a form
+    def value(self, claim: Claim) -> Named | None:
         """Return the options that a claim names; None if it names none."""
         if claim.is_cut:
             return None
         match claim.form:
             case "container" | "mark":
                 return self._contained(claim)
-            case "declaration" | "choice":
+            case "declaration" | "choice" | "conclusion":
                 found = self._before(claim) if claim.is_before else self._behind(claim)
-                return self._no_echo(found) if claim.form == "choice" else found
-            case "conclusion":
-                return self._concluded(claim)
+                return found if claim.form == "declaration" else self._no_echo(found)
             case "line":
                 return self._no_echo(self._line(claim))
             case "body":
@@ -169,7 +167,7 @@ class Choice:
         return whole and whole._replace(rule=rule if len(whole.letters) == 1 and not whole.problem else whole.rule)
 
     def _behind(self, claim: Claim) -> Named | None:  # noqa: PLR0911 - one return a way to name an option
-        """Return the options with which a form's content begins, or the only ones that it names."""
+        """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
         start, end = claim.start, claim.end
         bare = _whole(self.shown[start:end], start, self.options)
         if bare is not None and len(bare.letters) > 1:
@@ -179,29 +177,22 @@ class Choice:
         labels = self._labels(start, max(end, self._line_end(start)))
         fill = say.FILL_START.match(self.low, start)
         at = fill.end() if fill else start
-        lead = next(
-            (
-                label
-                for label in labels
-                if label.start in (at, start) or self.low[at : label.start].strip(" ([\"'*") == ""
-            ),
-            None,
-        )
+        led = (one for one in labels if one.start in (at, start) or not self.low[at : one.start].strip(" ([\"'*"))
+        lead = next(led, None)
         rule = "declaration" if claim.form == "declaration" else "conclusion"
         if lead is not None:
-            return None if self._is_denied(lead) else self._named(lead, rule)
+            goes_on = claim.form == "conclusion" and not say.CLAUSE_END.match(self.low, lead.stop)
+            return None if goes_on or self._is_denied(lead) else self._named(lead, rule)
         text = self.options.at(self.low, at)
-        if claim.form == "choice":
-            return (
-                Named(frozenset(text[0]), at, text[1], "option_text")
-                if text and say.CLAUSE_END.match(self.low, text[1])
-                else None
-            )
+        text = text if text and say.CLAUSE_END.match(self.low, text[1]) else None
+        if claim.form != "declaration":
+            is_chosen = text is not None and claim.form == "choice"
+            return Named(frozenset(text[0]), at, text[1], "option_text") if text and is_chosen else None
         said = self.shown[start:end]
         whole = self.options.same(said) or self.options.same(self.shown[start : self._line_end(start)])
         if len(whole) == 1:
             return Named(frozenset(whole), start, max(end, start + 1), "option_text")
-        if text is not None and say.CLAUSE_END.match(self.low, text[1]):
+        if text:
             return Named(frozenset(text[0]), start, max(text[1], start + 1), "option_text")
         named = [label for label in labels if start <= label.start < end]
         if len(named) == 1 and named[0].certain and self._role(named[0].start, named[0].stop) == "named":
@@ -219,21 +210,6 @@ class Choice:
         labels = self._labels(claim.start, claim.end)
         if labels and labels[-1].stop >= end and self._role(labels[-1].start, labels[-1].start) == "named":
             return self._named(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
-        return None
-
-    @rule("g5-mc-all-enumerated")
-    def _concluded(self, claim: Claim) -> Named | None:
-        """Return the options that a clause consists of: "so B."."""
-        labels = self._labels(claim.start, claim.end)
-        fill = say.FILL_START.match(self.low, claim.start)
-        at = fill.end() if fill else claim.start
-        if (
-            labels
-            and labels[0].start <= at
-            and say.CLAUSE_END.match(self.low, labels[0].stop)
-            and not self._is_denied(labels[0])
-        ):
-            return self._named(labels[0], "conclusion")
         return None
 
     def _named(self, label: Label, rule: str) -> Named:
