@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.scorers.patterns import Pattern, rule
-from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, REFUSES
+from grader.scorers.place_wordings import CONCLUDES, NEVERTHELESS, RECONSIDERED, REFUSES
 from grader.scorers.plain_text import without_markup
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ _LATER_WORD = Pattern(
     rf"(?:(?P<yes>yes)|(?P<no>no|none)){_STOPS}"
 )
 """After its reason: "it is closed, so no"."""
-_RECONSIDERED = Pattern(r"\b(?:wait|actually|correction|hmm|sorry|oops|but|however|on second thoughts?|mistake)\b")
 _SINGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 _NEGATION = Pattern(
     r"\b(?:(?:no|without)(?! (?:a |any )?doubt\b)|not(?! only\b)|cannot|never|neither|none|nobody|nothing|nowhere|"
@@ -119,9 +118,7 @@ def polarity(reply: str, question: str) -> bool | None:
     stated = _agrees(reply, question) if len(reply) <= _LONGEST_STATEMENT else None
     if not answers:
         return stated
-    if len({m.lastgroup for m in answers}) > 1 and not _RECONSIDERED.search(
-        reply, answers[-2].end(), answers[-1].end()
-    ):
+    if len({m.lastgroup for m in answers}) > 1 and not RECONSIDERED.search(reply, answers[-2].end(), answers[-1].end()):
         return None
     agrees = answers[-1].lastgroup == "yes"
     return None if agrees and stated is False else agrees
