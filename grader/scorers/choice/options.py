@@ -234,10 +234,10 @@ _SIGNS = (
 @rule("g5-mc-latex-forms-of-an-option", "")
 def _formula(text: str) -> str:
     """Return a formula without blanks and the marks of LaTeX: "H_2O" as "h2o", "x²" as "x2"."""
-    text = text.strip(" .").translate(_DIGITS)
+    text = _ARTICLE.sub("", text.lower().strip(" .")).translate(_DIGITS)
     for pattern, sign in _SIGNS:
         text = pattern.sub(sign, text)
-    return text.lower() if any(map(str.isalnum, text)) else ""
+    return text if any(map(str.isalnum, text)) else ""
 
 
 def _places(low: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
