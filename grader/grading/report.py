@@ -98,8 +98,8 @@ def _unread(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> li
     advised = not has_judge and "judge_model" in accepted_options(setup.scorer, setup.declared)
     advice = " A judge model can read prose: name one with `--judge-model`." if advised else ""
     return [
-        f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} ({number / len(samples):.1%}). "
-        f"They count as not answered in the careful reading.{advice}"
+        f"Not read by rule: {number:,} of {counted(len(samples), 'reply', 'replies')} "
+        f"({100 * number / len(samples):.1f} %). They count as not answered in the careful reading.{advice}"
     ]
 
 

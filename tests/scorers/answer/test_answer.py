@@ -562,4 +562,4 @@ def test_lists_options_money_and_not_applicable_are_texts(
 def test_the_result_counts_replies_that_no_rule_reads(tmp_path: Path) -> None:
     rows = [row for row in ROWS_BY_KIND if row["id"] == "n"]
     report = own(tmp_path, BY_ROW, rows, {"n": ["Nobody counted them.", "3"]})
-    assert any(note.text.startswith("Not read by rule: 1 of 2 replies (50.0%)") for note in report.notes)
+    assert any(note.text.startswith("Not read by rule: 1 of 2 replies (50.0 %)") for note in report.notes)

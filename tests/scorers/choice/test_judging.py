@@ -45,7 +45,7 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
         source="endpoint", model="m", endpoint=server.url, questions=3, calls=3, prompt_tokens=33, completion_tokens=6
     )
     assert [note.text for note in report.notes] == [
-        "Not read by rule: 2 of 8 replies (25.0%). They count as not answered in the careful reading.",
+        "Not read by rule: 2 of 8 replies (25.0 %). They count as not answered in the careful reading.",
         "A judge decided 3 of 8 samples (3 correct) of the official reading, and 2 of 8 samples (2 correct) of the "
         "careful one.",
         f"Judge m at {server.url}: 3 calls, 0 replies from the cache; 33 prompt and 6 completion tokens.",
