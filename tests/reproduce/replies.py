@@ -57,7 +57,7 @@ def replies_in(
 def _reproduced(folder: Path) -> Iterator[Published]:
     listed = tomllib.loads((HERE / "runs.toml").read_text())
     for run in (one | part for one in listed["runs"] for part in one.get("parts", [{}])):
-        if not (folder / run["file"]).is_file() or "HumanEval" in run["name"] or "MBPP" in run["name"]:
+        if "of" in run or "HumanEval" in run["name"] or "MBPP" in run["name"] or not (folder / run["file"]).is_file():
             continue
         with tempfile.TemporaryDirectory() as name:
             predictions, benchmark, data = prepared(run, listed["benchmarks"], folder, Path(name))
