@@ -26,7 +26,7 @@ DECLARES = wordings(
     r"(?:[\s*_\"`]*(?:[:=]|[-=]+>|→)|[*_\"`]*\s+-{1,2}(?=\s)|\s+(?:(?:would|should|must|will|can|has to|"
     rf"seems to|appears to)\s+)?(?:{_LINKS})(?!\w|n't)(?:[ \t]*:)?|[ \t]*(?:[*_]{{1,3}}[ \t]*)?\n)|<bare>",
     nouns={
-        r"answers?(?! (?:choices|options))": 9993,
+        r"answers?(?! (?:choices|options))": 9333,
         r"conclusion(?! that)": 7,
         r"(?:correct|right|best|final|chosen|my)\s(?:\w+\s)?(?:choice|option|statement|letter|selection|pick)": 11,
         "ans|verdict|guess|(?:the|my|final) solution": "g5-mc-latex-forms-of-an-option",
@@ -65,7 +65,7 @@ UNREAL_BEFORE = wordings(
     "<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": SUPPOSED_ONLY}
 )
 """Before "would be": a condition. "If I had to guess" is none."""
-DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 16, r"nicht\b|pas\b|不是": LANGUAGES})
+DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17, r"nicht\b|pas\b|不是": LANGUAGES})
 """The beginning of a content that is denied."""
 _NUMERALS = (
     "zwei deux dos dois два",
@@ -121,17 +121,17 @@ REFUSES = wordings(
     r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b|<other>",
     no={
         r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
-        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 19,
+        r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 15,
     },
     verb={
-        r"see|identify|determine\w*|know\w*": 12,
+        r"see|identify|determine\w*|know\w*|"
         r"help|assist|tell|read|choose|find|provid\w*|say|answer\w*|access|confirm|conclude|decide|calculat\w*|"
-        r"comput\w*|solve|information|context|(?:image|picture|figure|data)\b": 5,
+        r"comput\w*|solve|information|context|(?:image|picture|figure|data)\b": 16,
     },
     lacks={
         r"(?:not )?(?:enough|sufficient|insufficient|more|additional) (?:\w+ )?(?:information|data|context|"
         r"details)|no (?:information|idea|image|data)|not (?:clear|sure|certain|known|relevant|visible|provided|"
-        r"given|specified|available|applicable)|(?:is|are|was) un(?:clear|known|sure)|as an ai|impossible to": 7,
+        r"given|specified|available|applicable)|(?:is|are|was) un(?:clear|known|sure)|as an ai|impossible to": 12,
     },
     none={r"none of (?:the|these|those|them)": 9},
     other={
@@ -153,7 +153,7 @@ HEDGES = wordings(
 """In a refusal: it only doubts, and takes nothing back."""
 NEVERTHELESS = wordings(
     r"\b<but>\b[, ]*|\b<chosen>",
-    but={"but": 17, "however|still|nevertheless|nonetheless|yet|though": 10},
+    but={"but": 16, "however|still|nevertheless|nonetheless|yet|though": 10},
     chosen={
         r"if i (?:had to|have to|must|were to|would)\b[^,.\n]{0,40},|i(?:'d| would| will) (?:still )?(?=guess|say|go "
         r"with|pick|choose)": "g5-mc-not-sure-but"
@@ -177,7 +177,7 @@ COURTESY = wordings(
 EXPLAINS = wordings(
     r"^[ \t*_#>]*(?:(?:detailed|brief|short|full) )?<said>[ \t*_]*(?:[:：]|\n)",
     8,
-    said={r"step[- ]by[- ]step(?: \w+)?": 54, "explanation|reasoning|notes?": 7},
+    said={r"step[- ]by[- ]step(?: \w+)?": 53, "explanation|reasoning|notes?": 7},
 )
 """The heading of an explanation."""
 ASKS = wordings(
@@ -185,7 +185,7 @@ ASKS = wordings(
     r"[ \t*]*#?\d{0,3}[ \t*]*[:.)\uff1a][ \t*]*(?=\n?(?:[^\w\n]*\w+\b[^\n]{0,3}){3}|\n?[^\n]{4,}[?？])",
     8,
     said={
-        "questions?": 27,
+        "questions?": 26,
         "q|input|human|user|problem|task|exercise|instruction|hint|prompt|example": "g5-mc-run-on-without-heading",
         "问题|問題|题目": LANGUAGES,
     },
@@ -199,7 +199,7 @@ ASKS_ANEW = wordings(
     },
 )
 """A question without a heading: copied options behind it, or the beginning of a benchmark's own prompt."""
-_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 57}
+_SO: Lines = {"so|thus|hence|therefore|finally|in (?:total|conclusion|summary)|overall|consequently|ultimately": 51}
 CONCLUDES = wordings(
     r"\W{0,4}(?:<so>\b|<label>|所以|因此)",
     so=_SO,
@@ -233,7 +233,7 @@ CHOSEN = wordings(
     said={
         r"(?:is|are|was|seems?|looks|would be|must be|appears?)(?: to be)? (?:clearly |definitely |therefore |"
         r"thus |also |the |most |more |only |my ){0,3}(?:right|correct|true|best|accurate|likely|plausible|better|"
-        r"answer|choice|option|match|fit)\b(?! (?:to|that|about|not)\b)": 19,
+        r"answer|choice|option|match|fit)\b(?! (?:to|that|about|not)\b)": 15,
         r"(?:remains|fits)\b|(?:best |accurately |correctly |closely |exactly )(?:match(?:es)?|fits?|describes?|"
         r"represents?)\b": "g5-mc-elimination",
     },
@@ -255,7 +255,7 @@ _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b)*+"
 CLAUSE_END = wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
-        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 45,
+        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 47,
         "です|입니다": LANGUAGES,
     },
 )
@@ -287,9 +287,9 @@ DENIED_AFTER = wordings(
 DOUBTED_BEFORE = wordings(
     "<said>$",
     said={
-        r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)(?=\W)[^.,;!?\n]{0,60}": 12,
+        r"\b(?:although|though|while|whereas|despite|(?:in|by) contrast,?)(?=\W)[^.,;!?\n]{0,60}": 13,
         rf"\b(?:than|unlike|(?:differs?|different|distinct) from|compared (?:to|with)|next to|near|beside|behind)\b"
-        rf"{_FILL_CLOSE}|\bthan (?:the )?(?:[\w-]+ ){{0,3}}": 32,
+        rf"{_FILL_CLOSE}|\bthan (?:the )?(?:[\w-]+ ){{0,3}}": 31,
         rf"\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|look(?:ing)? at|start(?:ing)? with|(?:could|"
         rf"might|may|can) (?:also )?be)\b{_FILL_CLOSE}": "g5-mc-cut-off-among-the-options",
         rf"\b(?:if|whether|unless)\b(?:[^.,;:!?\n]{{0,80}}|[^.;!?\n]{{0,80}}\bwould be\b{_FILL_CLOSE})": SUPPOSED_ONLY,
@@ -308,7 +308,7 @@ DOUBTED_AFTER = wordings(
 )
 CONNECTED = wordings(
     r"[\s,/&;|+*\"']*(?:<said>\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or)\s*|\s*[和或]\s*",
-    said={"and": 185, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 41},
+    said={"and": 183, "or|nor|and/or|as well as|options?|oder|et|ou|y|o|e|и|или": 40},
 )
 """The text between two options that form one list."""
 RANKED = Pattern(r"\s*[)\]]?\s*(?:-{0,2}[>≥<≻]|→)\s*[(\[]?")
@@ -347,7 +347,7 @@ DENIED_LATER = wordings(
     r"(?:(?!\b(?:because|since|as|but|so)\b)[^.;!?\n]){0,140}?\b<said>",
     said={
         r"(?:does|do|did|would|is|are|was|could|can)(?: not|n't)\b|cannot\b|"
-        r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b": 9,
+        r"lacks?\b|differs?\b|too (?:large|small|big|wide|loose|tight|high|low|broad)\b|less likely\b|unlikely\b": 8,
     },
 )
 """Denies an option later in its sentence: "the second image shows a table, which does not fit"."""

@@ -524,7 +524,7 @@ def _of_this_question(
 _ONLY_FORM = Pattern(r"\W*(?:(?:final|answer|my|the|is|so|thus|therefore|correct)\W+)*")
 
 
-@rule(37, False)
+@rule(41, False)
 def _is_reasoning(block: str) -> bool:
     """Whether the words before an answer are reasoning, and not a list."""
     return len(_NO_WORD.sub("", _ITEM.sub("", block[-2000:]))) >= _REASONED

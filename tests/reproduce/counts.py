@@ -39,8 +39,9 @@ _METHODS = ("search", "match", "fullmatch", "finditer", "sub", "split")
 
 
 def tables() -> dict[str, Any]:
-    """Return the patterns that are made of lines, by name."""
-    return {name: made for name, made in vars(place_wordings).items() if getattr(made, "lines", None)}
+    """Return the patterns that are made of lines, by name; without those of reviews, which are counted apart."""
+    found = {name: made for name, made in vars(place_wordings).items() if getattr(made, "lines", None)}
+    return {name: made for name, made in found.items() if not name.startswith("FIELDS")}
 
 
 def keys() -> list[Key]:
@@ -208,7 +209,7 @@ def numbers_in(path: Path, counts: dict[Key, int]) -> list[tuple[Key, ast.Consta
             for word in node.value.keywords:
                 lines = shared.get(word.value.id) if isinstance(word.value, ast.Name) else word.value
                 keys = [key for key in counts if key[:2] == (node.targets[0].id, word.arg)]
-                for key, held in zip(keys, lines.values, strict=True) if isinstance(lines, ast.Dict) else ():
+                for key, held in zip(keys, lines.values, strict=True) if keys and isinstance(lines, ast.Dict) else ():
                     if isinstance(held, ast.Constant):
                         before = found[id(held)][2] if id(held) in found else 0
                         found[id(held)] = key, held, before + counts[key]

@@ -258,7 +258,7 @@ class Choice:
             return self._named(label, "own_line")
         return self._opening(label, end) if first else None
 
-    @rule(25)
+    @rule(26)
     def _opening(self, label: Label, end: int) -> Named | None:
         """Return the label with which a reply begins, if a mark follows."""
         bracket = self.shown[label.start] in "(["
@@ -349,7 +349,7 @@ class Choice:
             and not self._is_item(label.start)
         ]
 
-    @rule(42, True)
+    @rule(41, True)
     def _closes(self, label: Label, end: int) -> bool:
         """Whether a bare letter is the last word of a sentence, "I think B.", or what it is about, "B remains."."""
         if not self.low[label.stop : end].strip(" .!*)\"'\n\u3002"):

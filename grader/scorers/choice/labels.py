@@ -146,7 +146,7 @@ class _Finder:
     def _is_chosen(self, place: _Place) -> bool:
         return place.start in self.chosen_at
 
-    @rule(20, False)
+    @rule(34, False)
     def _is_in_a_word(self, place: _Place) -> bool:
         """Whether a small letter goes on, or the letter is one of "N/A"."""
         start, end, low = place.start, place.end, self.low
@@ -188,7 +188,7 @@ class _Finder:
         return None
 
 
-@rule(6, [])
+@rule(26, [])
 def _formulas(raw: str) -> list[tuple[int, int]]:
     """Return the spans of the LaTeX formulas that hold more than one letter and no words."""
     if "$" not in raw and "\\" not in raw:

@@ -252,7 +252,7 @@ def _places(low: str, text: str, first: int, last: int, most: int = 100) -> Iter
         at = low.find(text, at + 1, last)
 
 
-@rule(8, False)
+@rule(9, False)
 def _is_term(low: str, start: int, end: int) -> bool:
     """Whether a number is a term of an expression, the number of a thing ("figure 3"), or of a list's item."""
     if _TERM_BEFORE.search(low, max(0, start - 10), start):
