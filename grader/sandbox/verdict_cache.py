@@ -13,6 +13,8 @@ import time
 import zlib
 from typing import TYPE_CHECKING, cast
 
+from cachetools import LRUCache
+
 from grader import resources
 from grader.files import compact_json
 from grader.files.key_value import KeyValueFile
@@ -53,9 +55,8 @@ class MemoryCache:
     problem = ""
 
     def __init__(self) -> None:
-        self._bytes = 0
-        self._answers: dict[str, bytes] = {}
-        """Encoded answers, the one used last at the end."""
+        self._answers = LRUCache[str, bytes](MEMORY_BYTES, getsizeof=lambda data: len(data) + ENTRY_BYTES)
+        """Encoded answers."""
         self._lock = threading.Lock()
 
     def has(self, name: str) -> bool:
@@ -64,30 +65,19 @@ class MemoryCache:
 
     def get(self, names: Sequence[str]) -> dict[str, Answer]:
         """Return the stored answers by name, in the order of the names."""
-        found: dict[str, bytes] = {}
         with self._lock:
-            for name in names:
-                if (data := self._answers.pop(name, None)) is not None:
-                    self._answers[name] = found[name] = data
+            found = {name: data for name in names if (data := self._answers.get(name)) is not None}
         return {name: cast("Answer", compact_json.decode(data)) for name, data in found.items()}
 
     def put(self, name: str, answer: Answer) -> None:
         """Store an answer."""
-        data = compact_json.encode(answer)
-        with self._lock:
-            self._bytes += len(data) + ENTRY_BYTES - self._drop(name)
-            self._answers[name] = data
-            while self._bytes > MEMORY_BYTES:
-                self._bytes -= self._drop(next(iter(self._answers)))
-
-    def _drop(self, name: str) -> int:
-        data = self._answers.pop(name, None)
-        return 0 if data is None else len(data) + ENTRY_BYTES
+        with self._lock, contextlib.suppress(ValueError):  # one that is larger than the whole
+            self._answers[name] = compact_json.encode(answer)
 
     def close(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._answers, self._bytes = {}, 0
+            self._answers.clear()
 
 
 class VerdictCache:

@@ -28,7 +28,7 @@ from grader.results import Outcome
 from grader.scorers.asking import Asked
 from grader.serving import sandbox_fusion
 from grader.serving.connection import Connections, most_connections
-from grader.serving.metrics import Requests, text_of
+from grader.serving.metrics import Metrics
 from grader.serving.requests import Intake, RejectedError, Remote, ServerLimits, decoded, whole
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Service:
     def __init__(self, samples: Samples, limits: ServerLimits, *, token: str = "") -> None:
         """`token`: required in every request."""
         self._samples, self._limits, self._token = samples, limits, token
-        self._requests, self._intake, self._scheduler = Requests(), Intake(limits), Scheduler(samples)
-        self.connections = Connections(most_connections(), lambda status: self._requests.note(OTHER_PATH, status))
+        self._intake, self._scheduler, self._counts = Intake(limits), Scheduler(samples), Metrics(self.state)
+        self.connections = Connections(most_connections(), lambda status: self._counts.note(OTHER_PATH, status))
         """All open ones."""
         self.end: Callable[[], None] | None = None
         """Ends the server when its last client leaves; None: it does not end then."""
@@ -92,7 +92,7 @@ class Service:
         known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
         errors = {HTTPException: _http_error, Exception: _own_error}
         app = Starlette(routes=routes, middleware=[known], exception_handlers=errors)
-        return _Counting(app, self._requests, {route.path for route in routes})
+        return _Counting(app, self._counts, {route.path for route in routes})
 
     # --- common to all requests ---
 
@@ -174,7 +174,7 @@ class Service:
     async def _wait_for_room(self, request: Request, work: Batch) -> Batch:
         """Wait until there is room, or the time is over; return the request's samples with the time that is left."""
         end = time.monotonic() + work.samples[0].wait
-        while self._requests.samples + len(work.samples) > self._limits.waiting and time.monotonic() < end:
+        while self._counts.samples + len(work.samples) > self._limits.waiting and time.monotonic() < end:
             await asyncio.sleep(HOLD_TICK)
             if await request.is_disconnected():
                 raise ClientDisconnect
@@ -191,15 +191,15 @@ class Service:
     def _admitted(self, count: int) -> Iterator[None]:
         """Count samples; raises RejectedError for more than one request, or all requests together, may have."""
         self._check_count(count)
-        requests = self._requests
-        if requests.samples + count > self._limits.waiting:
-            text = f"{requests.samples} samples are being graded; try again later"
+        counts = self._counts
+        if counts.samples + count > self._limits.waiting:
+            text = f"{counts.samples} samples are being graded; try again later"
             raise RejectedError(429, text, {"Retry-After": "1"})
-        requests.samples += count
+        counts.samples += count
         try:
             yield
         finally:
-            requests.samples -= count
+            counts.samples -= count
 
     def _check_count(self, count: int) -> None:
         if count > self._limits.waiting:
@@ -213,8 +213,7 @@ class Service:
 
     async def _metrics(self, request: Request) -> Response:
         del request
-        text = text_of(self.state(), self._requests)
-        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(self._counts.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def _health(self, request: Request) -> Response:
         """Say whether samples would be graded. It needs no token, and says nothing else."""
@@ -320,15 +319,15 @@ class _Lines(Response):
 class _Counting:
     """Counts all answers, and refuses bodies in chunks: a small chunk costs as much as a long one."""
 
-    def __init__(self, app: ASGIApp, requests: Requests, paths: set[str]) -> None:
-        self._app, self._requests, self._paths = app, requests, paths
+    def __init__(self, app: ASGIApp, counts: Metrics, paths: set[str]) -> None:
+        self._app, self._counts, self._paths = app, counts, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, path = time.monotonic(), scope["path"] if scope["path"] in self._paths else OTHER_PATH
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._requests.note(path, message["status"], time.monotonic() - began)
+                self._counts.note(path, message["status"], time.monotonic() - began)
             await send(message)
 
         if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
