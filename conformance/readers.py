@@ -19,7 +19,7 @@ from conformance.run import HERE, lines
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.scorers.choice.items import official_readers
+from grader.scorers.choice.readers import official_readers
 
 CLASSES = ("real", "written")
 KINDS = ("right letter", "another letter", "no letter", "invented letter")

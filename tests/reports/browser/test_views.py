@@ -69,7 +69,7 @@ def test_another_metric_can_be_broken_down_and_what_is_unscored_is_listed(
     assert body.locator("b").all_inner_texts() == ["53.0*", "48.0*"]
     assert "1 of 12 samples unscored" in page.locator("#panel").inner_text()
     page.get_by_role("tab", name="How it was made").click()
-    page.get_by_role("heading", name="Unscored").wait_for()
+    page.get_by_role("heading", name="Unscored", exact=True).wait_for()
     assert "1 sample without a verdict (infrastructure failed)" in page.locator("#panel").inner_text()
     assert "One task has no diagram." in page.locator("#panel").inner_text()
     assert "sha256:1" in page.locator("#panel").inner_text()
