@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 MOST_BYTES = 64 << 20
 """Maximum length of a reply."""
 _CONNECT_SECONDS = 10.0
+_SHOULD_RETRY = "x-should-retry"
+"""A header of the server's, which the SDK obeys."""
+_NO_QUOTA = b"insufficient_quota"
+"""OpenAI's code for an account without credit: a 429 that no waiting mends, though the SDK repeats it for two minutes."""
 
 
 def is_temporary(status: int) -> bool:
@@ -57,6 +61,8 @@ class Transport(openai.DefaultHttpxClient):
                 # Not repeated: the server is most likely still at work on it.
                 raise openai.APITimeoutError(request) from error
             raise
+        if _NO_QUOTA in response.content and response.status_code == 429:
+            response.headers[_SHOULD_RETRY] = "false"
         self.trouble = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""
         return response
 

@@ -101,6 +101,7 @@ class TestTrouble:
         ("trouble", "attempts", "said"),
         [
             (fail(429, "slow down"), 3, "URL replied with HTTP 429: slow down"),
+            (fail(429, "pay", code="insufficient_quota"), 1, "URL replied with HTTP 429: pay"),
             (HANG_UP, 3, "the connection to URL failed: "),
             (fail(400, "too\nlong \x1b[31m"), 1, "URL replied with HTTP 400: too long [31m"),
             (fail(403, "blocked"), 1, "URL replied with HTTP 403: blocked"),
