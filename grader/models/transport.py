@@ -17,7 +17,7 @@ _CONNECT_SECONDS = 10.0
 _SHOULD_RETRY = "x-should-retry"
 """A header of the server's, which the SDK obeys."""
 _NO_QUOTA = b"insufficient_quota"
-"""OpenAI's code for an account without credit: a 429 that no waiting mends, though the SDK repeats it for two minutes."""
+"""The code of an account without credit: a 429 that no waiting mends, though the SDK repeats it for two minutes."""
 
 
 def is_temporary(status: int) -> bool:
