@@ -27,7 +27,16 @@ from .program import SIGNATURE, TESTS, Program, fenced
 SECRET = f"grade-secret-{uuid.uuid4().hex}"
 USER = 64_242
 """An unprivileged user that needs no name."""
-NEEDED = ("click", "click_default_group", "filelock", "msgspec", "packaging", "platformdirs", "typing_extensions")
+NEEDED = (
+    "cachetools",
+    "click",
+    "click_default_group",
+    "filelock",
+    "msgspec",
+    "packaging",
+    "platformdirs",
+    "typing_extensions",
+)
 """What the command imports on its way to a bubblewrap verdict, beside the standard library."""
 VARIANTS = [
     pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
