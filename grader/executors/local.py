@@ -50,10 +50,11 @@ class Local(Executor):
             self._close_cache()
 
     def begin(self, lint: int = 0) -> None:
-        """Start, in the background, the sandboxes that lint and judge."""
+        """Start, in the background, the sandboxes that lint, judge and answer."""
         if lint:
             self.queue.begin("linting", lint)
         self.queue.begin("judging")
+        self.queue.begin("answering")
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[tuple[str, Answer | str]]:
         """Yield the answer to every job, or why there is none."""

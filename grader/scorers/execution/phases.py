@@ -167,10 +167,10 @@ class Phases:
     def judge(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return every attempt with its verdicts; nothing has run officially yet."""
         samples = self._prepare(attempts)
+        # All tasks, also those whose programs are all refused: none of their calls is right. Pylint loads meanwhile.
+        self._pipeline.prepare(sample.attempt.task.id for sample in samples)
         self._lint(samples)
-        # Also of tasks whose programs are all refused: none of their calls is right.
-        qids = dict.fromkeys(sample.attempt.task.id for sample in samples)
-        verdicts = self._pipeline.verdicts([c for sample in samples for c in sample.candidates], qids)
+        verdicts = self._pipeline.verdicts(candidate for sample in samples for candidate in sample.candidates)
         for sample in samples:
             state = self._pipeline.states.get(sample.attempt.task.id)
             why = state.why if isinstance(state, NotJudged) else ""

@@ -79,11 +79,11 @@ class Pipeline:
             verdicts |= kind.judge([c for c in every if self._of(c.qid) is kind])
         return verdicts
 
-    def verdicts(self, candidates: Iterable[Candidate], qids: Iterable[str] = ()) -> dict[Candidate, Verdict]:
-        """Return every candidate's verdict: calls, answers, judge. `qids`: tasks that may have no candidate."""
+    def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Verdict]:
+        """Return every candidate's verdict: calls, answers, judge."""
         every = list(dict.fromkeys(candidates))
         self._wanted = list(dict.fromkeys(candidate.qid for candidate in every))
-        self.prepare([*qids, *self._wanted])
+        self.prepare(self._wanted)
         self.answer(every)
         return self.judge(every)
 

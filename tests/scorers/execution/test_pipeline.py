@@ -106,7 +106,7 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
         phases = Phases(Pipeline(TASKS, settling, spool, LIMITS, PROTOCOL), PROTOCOL, LIMITS, settling)
         samples = phases.all(jobs.attempts(TASKS, answers, PROTOCOL))
     order = dict.fromkeys(pool.kinds)
-    assert list(order) == ["lint", "record", "answer", "judge", "run"]
+    assert list(order) == ["record", "lint", "answer", "judge", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
     assert pool.kinds.count("answer") == 2
     found = {sample.attempt.task.id: sample.verdicts.completion.judgement for sample in samples}

@@ -108,7 +108,7 @@ def test_a_program_that_may_never_end_answers_first_and_one_that_the_linter_refu
     pool = Linting()
     graded(pool, {"plain": [program("undefined"), *(program(f"a + {n}") for n in range(5)), ENDLESS]})
     assert pool.of("answer") == ["7", "undefined", *(f"a + {n}" for n in range(5))]
-    order = ["lint", "record", "answer", "judge", "run"]
+    order = ["record", "lint", "answer", "judge", "run"]
     assert pool.kinds == sorted(pool.kinds, key=order.index)
 
 
@@ -116,8 +116,8 @@ def test_each_phase_is_shown_with_its_steps_and_successes() -> None:
     shown = Shown()
     graded(Linting(), {"plain": [program("a"), program("undefined"), program("a + 1"), program("a")]}, shown)
     assert shown.phases == [
-        ["linting", 4, 4, 3],
         ["recording calls", 1, 1, 0],
+        ["linting", 4, 4, 3],
         ["answering", 3, 3, 0],
         ["judging", 3, 3, 3],
         ["running official tests", 3, 3, 3],
