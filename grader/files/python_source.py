@@ -16,16 +16,17 @@ _TURN = threading.RLock()
 
 @contextmanager
 def _in_turn() -> Iterator[None]:
-    """Take turns, without the warnings that Python prints about odd literals (`1if`): nobody asked for them."""
+    """Take turns, without Python's warnings about odd literals and escapes (`1if`): nobody asked for them."""
     with _TURN, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore")
         yield
 
 
-def tree_from(source: str) -> ast.Module:
-    """Return the tree of a source text; raises what `ast.parse` raises."""
+def tree_from(source: str, flags: int = 0) -> ast.Module:
+    """Return the tree of a source text; raises what `ast.parse` raises. `flags`: further ones of the compiler's."""
     with _in_turn():
-        return ast.parse(source)
+        tree: ast.Module = compile(source, "<unknown>", "exec", ast.PyCF_ONLY_AST | flags, dont_inherit=True)
+        return tree
 
 
 def literal_from(source: str) -> Any:

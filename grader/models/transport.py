@@ -61,7 +61,7 @@ class Transport(openai.DefaultHttpxClient):
                 # Not repeated: the server is most likely still at work on it.
                 raise openai.APITimeoutError(request) from error
             raise
-        if _NO_QUOTA in response.content and response.status_code == 429:
+        if response.status_code == 429 and _NO_QUOTA in response.content:
             response.headers[_SHOULD_RETRY] = "false"
         self.trouble = f"HTTP {response.status_code}" if is_temporary(response.status_code) else ""
         return response

@@ -5,6 +5,7 @@ import sys
 import threading
 
 from grader.files.python_source import literal_from, tree_from
+from grader.scorers.execution.regions import Budget, runs
 from tests.conftest import ROOT
 
 
@@ -27,10 +28,11 @@ def test_threads_that_parse_at_the_same_time_all_get_their_trees() -> None:
 
     def parse() -> None:
         try:
-            for _ in range(60):
+            for _ in range(30):
                 Forgotten()
                 tree_from(source)
                 literal_from("[1, [2, [3]]]")
+                assert [*runs(source, Budget())]
         except BaseException as error:
             problems.append(error)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from typing import TYPE_CHECKING, Literal
+
+from grader.files.python_source import tree_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,12 +85,10 @@ def _state(source: str, budget: Budget) -> Literal["whole", "incomplete", "inval
     budget.left -= len(source)
     if budget.left < 0:
         return "invalid"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            compile(source, "<text>", "exec", ast.PyCF_ONLY_AST | ALLOW_INCOMPLETE_INPUT, dont_inherit=True)
-        except SyntaxError as error:
-            return "incomplete" if error.msg == "incomplete input" else "invalid"
-        except (ValueError, MemoryError, RecursionError):
-            return "invalid"
+    try:
+        tree_from(source, ALLOW_INCOMPLETE_INPUT)
+    except SyntaxError as error:
+        return "incomplete" if error.msg == "incomplete input" else "invalid"
+    except (ValueError, MemoryError, RecursionError):
+        return "invalid"
     return "whole"

@@ -6,7 +6,6 @@ import ast
 import contextlib
 import functools
 import json
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -276,9 +275,7 @@ def _labels(value: object) -> str | list[str] | None:
 def _fault(source: str) -> str:
     """Return where and why a text does not parse; empty if it does."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user need not know about an odd escape in a test
-            tree_from(source)
+        tree_from(source)
     except SyntaxError as error:
         return f"its line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
     except (ValueError, RecursionError, MemoryError) as error:
