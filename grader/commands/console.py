@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Print a message; replace its control characters."""
-    write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2)))
+    """Print a message; replace its control characters. It is one line where no terminal is, so that `grep` finds it."""
+    shown = "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2))
+    _write(fitted(shown, sys.stderr))
 
 
 def columns(stream: TextIO) -> int:
@@ -47,9 +48,9 @@ def fitted(text: str, stream: TextIO) -> str:
     return wrapped(text, columns(stream)) if stream.isatty() else text
 
 
-def write(text: str) -> None:
+def _write(text: str) -> None:
     """Print text that is known to be harmless, such as a table with colours."""
-    data = (fitted(text, sys.stderr) + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
+    data = f"{text}\n".encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
     try:
         sys.stderr.buffer.write(data)
         sys.stderr.flush()
@@ -63,7 +64,7 @@ def show_table(render: Callable[..., str]) -> None:
 
     `render` takes `width` and `colour`.
     """
-    write(render(width=columns(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
+    _write(render(width=columns(sys.stderr), colour=sys.stderr.isatty()).rstrip("\n"))
 
 
 def emit(data: bytes) -> None:

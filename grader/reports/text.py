@@ -29,12 +29,12 @@ def folded(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return prose broken between words; commands between back-ticks, percentages and coloured lines stay whole."""
+    """Return prose broken between words; commands between back-ticks and percentages stay whole."""
     return "\n".join(_wrapped(line, width) for line in text.split("\n"))
 
 
 def _wrapped(line: str, width: int) -> str:
-    if len(line) <= width or "\x1b" in line:
+    if len(line) <= width:
         return line
     whole = _QUOTED.sub(lambda found: found[0].replace(" ", "\0"), line).replace(" %", "\0%")
     indent = " " * (len(line) - len(line.lstrip()) + 2)

@@ -8,7 +8,7 @@ import termios
 
 import pytest
 
-from grader.commands.console import columns, writing
+from grader.commands.console import columns, say, writing
 from grader.errors import InfrastructureError
 
 
@@ -22,6 +22,20 @@ def test_a_file_that_could_not_be_written_is_named_without_a_number_of_the_syste
         "The results could not be written: a_results.json: No space left on device. "
         "Make room, or write to another folder, and run the command again."
     )
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_message_is_one_line_in_a_log_and_is_broken_between_words_on_a_terminal(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    read, write = os.openpty() if is_terminal else os.pipe()
+    with os.fdopen(read, "rb") as log, os.fdopen(write, "w") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        say("error: " + "many words " * 20)
+        lines = os.read(log.fileno(), 1000).decode().splitlines()
+    assert (len(lines) > 1) == is_terminal
+    assert not any(len(line) > 60 for line in lines if is_terminal)
 
 
 def test_the_width_is_that_of_the_terminal_on_which_the_text_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ _ENDS = re.compile(r"(\(?)(.*[^.,:;)])([.,:;)]*)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|(?![A-Z]+-)[^\W\d_]+(?:-[^\W\d_]+)+")
 _NUMBER = re.compile(r"[-+]?\d{1,6}(?:\.\d{1,6}){0,2}%?|%|->|†")
 _HASH = re.compile(r"[0-9a-fA-F]{7,}")
-_NAME = re.compile(r"(?![A-Z]+-)[^\W_]+(?:(?:[-_=,]|\.(?=\d))[^\W_]+)*[:,]?")
+_NAME = re.compile(r"·|(?![A-Z]+-)[^\W_]+(?:(?:[-_=,]|\.(?=\d))[^\W_]+)*[:,]?")
 _JOINTS = re.compile(r"[-._=:,]")
 _LIST_MARK = re.compile(r"\d+[.)]|=")
 

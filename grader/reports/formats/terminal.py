@@ -63,7 +63,10 @@ def render(document: Document, *, width: int = 100, colour: bool = False, verbos
                 lines += _table(part, width, colour=colour, title=title)
         lines += map(prose, hidden)
     if verbose and (evidence := document.evidence()) is not None:
-        lines += ["", *_table(evidence, width, colour=colour, title=bold.format(clean(evidence.title)))]
+        lines += [
+            *([""] if lines[-1] else []),
+            *_table(evidence, width, colour=colour, title=bold.format(clean(evidence.title))),
+        ]
     return "\n".join(lines).rstrip() + "\n"
 
 

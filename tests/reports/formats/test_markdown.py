@@ -204,6 +204,7 @@ def test_a_sentence_stays_readable(text: str, expected: str) -> None:
     ("text", "expected"),
     [
         ("lmms-eval-0.7.1: step_1000 to step_2000", "lmms-eval-0.7.1: step_1000 to step_2000"),
+        ("MMBench · dev-en · v2: mr_score", "MMBench · dev-en · v2: mr_score"),
         ("differ on 1,234 of 2,000 samples (alike)", "differ on 1,234 of 2,000 samples (alike)"),
         ("@me GH-12 a-deadbeef1 www.a.de _x_", "`@me` `GH-12` `a-deadbeef1` `www.a.de` `_x_`"),
     ],

@@ -173,6 +173,10 @@ def test_a_curve_is_a_table_of_its_values_and_of_many_has_some() -> None:
     ]
 
 
+def test_between_two_parts_is_one_empty_line() -> None:
+    assert "\n\n\n" not in on_terminal(tasks([1, 0], samples=3), verbose=True)
+
+
 def curve_lines(made: Report) -> list[str]:
     rows = on_terminal(made).splitlines()
     at = rows.index("pass@k against k")
