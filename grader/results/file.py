@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.errors import InputError
+from grader.errors import InputError, UsageError
 from grader.files.given import read_given
 from grader.results import READINGS, SCHEMA, Facts, Outcome, Report, SampleResult, count_unscored
 from grader.results.provenance import Provenance
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FactTypes = Callable[[str], tuple[type[Facts], type[Facts]]]
 """Return the types of facts of the scorer with this name: of a sample, and of a run. Raises UsageError."""
+_AGAIN = "; grade the predictions again"
 _FULL = (Outcome.PASSED, Outcome.CORRECT)
 """The outcomes with full credit; others have none, or a part."""
 
@@ -41,9 +42,11 @@ def read_report(path: Path, types: FactTypes) -> Report:
     Raises UsageError if the scorer is not installed.
     """
     head, data = _opened(path)
-    of_sample, of_run = types(head.scorer) if head.scorer else (Facts, Facts)
     try:
+        of_sample, of_run = types(head.scorer) if head.scorer else (Facts, Facts)
         report: Report = msgspec.json.decode(data, type=Report[of_sample, of_run])  # type: ignore[valid-type]
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
     except msgspec.DecodeError as error:
         raise _not_results(path, error) from error
     problems = _contradictions(report) + _without_facts(report, of_sample)
@@ -72,12 +75,12 @@ def _opened(path: Path) -> tuple[_ResultsHead, bytes]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_results(path, error) from error
     if head.schema != SCHEMA:
-        raise InputError([f"{path}: $.schema: {head.schema}; this version of grade reads schema {SCHEMA}"])
+        raise InputError([f"{path}: $.schema: {head.schema}; this version of grade reads schema {SCHEMA}{_AGAIN}"])
     return head, data
 
 
 def _not_results(path: Path, error: Exception) -> InputError:
-    hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
+    hint = _AGAIN if "_results" in path.name else "; give the `_results.json` that grading wrote"
     return InputError([f"{path}: not a results file ({error}){hint}"])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.errors import InputError
+from grader.errors import InputError, UsageError
 from grader.results import Report, UnscoredCounts
 from grader.results import file as results_file
 from grader.results.file import encode_report
@@ -41,8 +41,22 @@ def test_a_file_that_is_no_results_file_is_named(tmp_path: Path) -> None:
 def test_another_schema_is_said_to_be_one(data: bytes, tmp_path: Path) -> None:
     later = tmp_path / "later_results.json"
     later.write_bytes(data)
-    with pytest.raises(InputError, match=r"\$\.schema: 2; this version of grade reads schema 1$"):
+    with pytest.raises(
+        InputError, match=r"\$\.schema: 2; this version of grade reads schema 1; grade the predictions again$"
+    ):
         read_report(later)
+
+
+def test_a_file_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
+    path, whole = tmp_path / "a_results.json", encode_report(choice([True]))
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(
+        InputError, match=r"a_results\.json: not a results file .*truncated.*grade the predictions again$"
+    ):
+        read_report(path)
+    path.write_bytes(encode_report(choice([True], scorer="mine")))
+    with pytest.raises(UsageError, match=r"a_results\.json: scoring = 'mine': unknown scorer"):
+        read_report(path)
 
 
 @pytest.mark.parametrize(
