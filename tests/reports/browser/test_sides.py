@@ -145,6 +145,8 @@ def test_nothing_overflows_and_axe_finds_nothing(
     for view in ("", "tab=items", "tab=items&item=q1"):
         opened = watched.open(view)
         assert opened.evaluate("document.documentElement.scrollWidth") <= width
+        cells = "[...document.querySelectorAll('.figures td.num')]"
+        assert opened.evaluate(f"{cells}.filter(cell => cell.scrollWidth > cell.clientWidth).length") == 0
         found += violations(opened, theme)
     still.goto(ranked.as_uri())
     assert still.evaluate("document.documentElement.scrollWidth") <= width
