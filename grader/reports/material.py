@@ -26,12 +26,11 @@ from grader.scorers.interface import ExecutedProgram, OwnFile
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from grader.data.tables import Rows
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
-    from grader.task import Task
 
 
 RawOutputs = Mapping[str, list[str]]
@@ -47,10 +46,6 @@ class Material(ShownTasks, frozen=True, kw_only=True):
     predictions: RawOutputs = {}
     programs: dict[str, list[ExecutedProgram]] = {}
     gaps: list[Gap] = []
-
-    def first_task(self, qids: Iterable[str]) -> Task | None:
-        """Return the first of these tasks that is known."""
-        return next((self.tasks[qid] for qid in qids if qid in self.tasks), None)
 
 
 class Files(msgspec.Struct, frozen=True, kw_only=True):
