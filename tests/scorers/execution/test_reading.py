@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.results import Outcome, Reading, SampleResult
-from grader.sandbox.answer import Executed, Judgement, Lint, ProcessEvidence, ProgramRun, understand
+from grader.results import Calls, Outcome, Reading, SampleResult
+from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Verdict, Verdicts
@@ -175,6 +175,27 @@ def test_where_the_careful_program_fails_the_official_text_is_judged_too(
     executed = None if official is None else ran(official, "" if official == "passed" else "NameError")
     reading = None if executed is None else official_reading(executed, V2)
     assert careful_reading(reading, verdicts, attempt(DROPS), V2).outcome is outcome
+
+
+def _judged(same: int, *, confirmed: bool) -> Verdict:
+    likeness = Likeness(calls=Calls(n=4, same=same))
+    return Verdict(judgement=Judgement(evidence=evidence(), confirmed=confirmed, kind="unlike", likeness=likeness))
+
+
+@pytest.mark.parametrize(
+    ("completion", "whole", "same"),
+    [
+        (_judged(1, confirmed=False), _judged(4, confirmed=True), 4),
+        (_judged(4, confirmed=True), _judged(1, confirmed=False), 4),
+        (_judged(1, confirmed=False), None, 1),
+        (Verdict(), _judged(2, confirmed=False), 2),
+    ],
+)
+def test_the_calls_of_a_sample_are_those_of_the_program_that_is_believed(
+    completion: Verdict, whole: Verdict | None, same: int
+) -> None:
+    verdicts = Verdicts(completion=completion, whole=whole)
+    assert sample_result(attempt(DROPS), ran("no N", "NameError"), verdicts, None, V2).calls == Calls(n=4, same=same)
 
 
 @pytest.mark.parametrize(
