@@ -216,9 +216,10 @@ def sample_result(
 
 
 def _calls_of(verdicts: Verdicts) -> Calls | msgspec.UnsetType:
-    """Return how a sample's answers compare with the reference solution's."""
-    for confirmed in (verdicts.completion, verdicts.whole or Verdict()):
-        judgement = confirmed.judgement
+    """Return how a sample's answers compare with the reference solution's: those of the program that is believed."""
+    programs = [verdicts.completion, verdicts.whole or Verdict()]
+    for verdict in sorted(programs, key=_is_confirmed, reverse=True):
+        judgement = verdict.judgement
         if judgement is not None and judgement.likeness is not None and judgement.likeness.calls is not None:
             return judgement.likeness.calls
     return Calls(n=verdicts.calls, same=0) if verdicts.calls else msgspec.UNSET
