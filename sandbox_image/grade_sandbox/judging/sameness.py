@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     Way = tuple[Any, ...]
     """Keys, positions and names of attributes that lead to a part."""
+    Pairs = tuple[tuple[int, int], ...]
+    """The id() of two values, of what contains them, and so on."""
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-12
 MAX_DEPTH = 200
@@ -30,14 +32,21 @@ def same(one: Any, two: Any) -> bool:
     return next(places(one, two), None) is None
 
 
-def places(one: Any, two: Any, way: Way = (), depth: int = 0) -> Iterator[tuple[Way, Any, Any]]:
-    """Yield where two values differ: the way to the smallest parts, and the parts."""
-    if one is two or depth > MAX_DEPTH:
+def places(one: Any, two: Any, way: Way = (), above: Pairs = ()) -> Iterator[tuple[Way, Any, Any]]:
+    """Yield where two values differ: the way to the smallest parts, and the parts. What is deeper counts as another.
+
+    `above`: the pairs that contain them, in which a cycle is found.
+    """
+    pair = id(one), id(two)
+    if one is two or pair in above:
         return
+    above = (*above, pair)
     first, second = view(one), view(two)
-    if first.family != second.family or not _of_one_kind(first, second):
+    if len(above) > MAX_DEPTH:
+        yield way, one, two
+    elif first.family != second.family or not _of_one_kind(first, second):
         if _named_alike(first, second):
-            yield from _parts(first, second, way, depth)
+            yield from _parts(first, second, way, above)
         else:
             yield way, one, two
     elif first.family == NUMBER:
@@ -49,15 +58,15 @@ def places(one: Any, two: Any, way: Way = (), depth: int = 0) -> Iterator[tuple[
     elif first.value != second.value or len(first.parts) != len(second.parts):
         yield way, one, two
     elif is_unordered(one):
-        if not _same_items(first.parts, second.parts, depth):
+        if not _same_items(first.parts, second.parts, above):
             yield way, one, two
-    elif first.keys is not None and not _same_items(first.keys, second.keys or (), depth):
+    elif first.keys is not None and not _same_items(first.keys, second.keys or (), above):
         yield way, one, two
     elif first.family == ERROR:
         if not all(same(p, q) for p, q in zip(first.parts, second.parts, strict=True)):
             yield way, one, two
     else:
-        yield from _parts(first, second, way, depth)
+        yield from _parts(first, second, way, above)
 
 
 _ATOMS = {NUMBER, TRUTH, TEXT}
@@ -79,7 +88,7 @@ def _named_alike(one: View, two: View) -> bool:
     return one.family == two.family == OBJECT and list(one.keys or ()) == list(two.keys or ())
 
 
-def _parts(one: View, two: View, way: Way, depth: int) -> Iterator[tuple[Way, Any, Any]]:
+def _parts(one: View, two: View, way: Way, above: Pairs) -> Iterator[tuple[Way, Any, Any]]:
     if one.keys is None or one.family == OBJECT or list(map(id, one.keys)) == list(map(id, two.keys or ())):
         others: Sequence[Any] = two.parts
         if one.family == OBJECT and two.keys is not None:
@@ -89,35 +98,41 @@ def _parts(one: View, two: View, way: Way, depth: int) -> Iterator[tuple[Way, An
         found = dict(zip(two.keys or (), two.parts, strict=True))
         others = [found.get(key) for key in one.keys]
     for name, first, second in zip(one.names, one.parts, others, strict=True):
-        yield from places(first, second, (*way, name), depth + 1)
+        yield from places(first, second, (*way, name), above)
 
 
-def _same_items(one: Sequence[Any], two: Sequence[Any], depth: int) -> bool:
+def _same_items(one: Sequence[Any], two: Sequence[Any], above: Pairs) -> bool:
     """Whether two collections have the same items, in any order."""
     left = list(two)
     for item in one:
-        at = next((at for at, other in enumerate(left) if next(places(item, other, (), depth + 1), None) is None), None)
+        at = next((at for at, other in enumerate(left) if next(places(item, other, (), above), None) is None), None)
         if at is None:
             return False
         del left[at]
     return not left
 
 
-def leaves(value: Any) -> Iterator[View]:
-    """Yield what a value consists of, without its shape: the views of parts that have no parts, in order."""
+def leaves(value: Any) -> list[View]:
+    """Return what a value consists of, without its shape: the views of parts that have no parts, in order.
+
+    Empty for a value that has more than MAX_LEAVES parts, or contains itself.
+    """
+    found: list[View] = []
     stack = [value]
-    count = 0
-    while stack and (count := count + 1) < MAX_LEAVES:
+    for _ in range(MAX_LEAVES):
+        if not stack:
+            return found
         seen = view(stack.pop())
         if seen.family not in {CONTAINER, OBJECT} or (seen.kind == "iterator" and not seen.value):
-            yield seen
+            found.append(seen)
         names = seen.keys if seen.family == CONTAINER and seen.keys is not None else ()
         stack += [*reversed([*names, *seen.parts])]
+    return []
 
 
 def same_leaves(one: Any, two: Any) -> bool:
     """Whether two values with parts differ in nothing but their shape, or the kinds of their containers."""
-    first, second = list(leaves(one)), list(leaves(two))
+    first, second = leaves(one), leaves(two)
     pairs = zip(first, second, strict=False)
     return len(first) == len(second) > 0 and all(p.family == q.family and same(p.value, q.value) for p, q in pairs)
 
