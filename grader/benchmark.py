@@ -166,6 +166,10 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     otherwise: str = ""
     """The label of all other values; empty: they have none."""
 
+    def labels(self) -> list[str]:
+        """Return the labels, each once."""
+        return distinct(*self.values.values(), self.otherwise)
+
 
 class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Tasks that are one set: `columns` and the pattern's groups have the same values, or they are in adjacent rows."""
@@ -215,8 +219,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     answer_between: tuple[str, str] | None = None
     """Two marks between which the prompt asks for the answer (`["{", "}"]`): careful reads what stands there last."""
     mean_over: str | list[str] = []
-    """A grouping whose labels count alike in the main metric, which is the mean over them; of several, each is within
-    the one before."""
+    """A grouping whose labels have the same weight in the main metric, which is the mean over them. Of several
+    groupings, each is within the one before."""
     f1_of: tuple[str, str] | None = None
     """Two groups (`field=label`): the main metric is the harmonic mean of their accuracies."""
     settings: Settings = Settings()
@@ -236,6 +240,11 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def levels(self) -> list[str]:
         """The groupings of `mean_over`, from the outermost."""
         return [self.mean_over] if isinstance(self.mean_over, str) else self.mean_over
+
+    @property
+    def main_groupings(self) -> set[str]:
+        """The groupings that the main metric needs."""
+        return {*self.levels, *(group.partition("=")[0] for group in self.f1_of or ())}
 
     def split(self, name: str | None) -> tuple[str, Split]:
         """Return the named split, or the default one; raises UsageError."""

@@ -16,6 +16,7 @@ from grader.errors import UsageError
 from grader.results import READINGS, Aggregation, by_group, by_observation, by_round, grouped, in_group
 from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_group, of_judged
 from grader.scorers.oddities import FILTER
+from grader.scorers.pairing import Compared, NothingPairedError, paired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.results import Metric, Reading, ReadingName, Report, SampleResult
     from grader.scorers.means import Observe
+    from grader.scorers.pairing import Side
     from grader.task import Task
 
 MACRO, F1 = "macro_accuracy", "f1"
@@ -43,27 +45,35 @@ def of(declared: Benchmark, k: Sequence[int]) -> Aggregation:
 def problem(declared: Benchmark) -> str:
     """Return what is wrong with the groupings that a declaration names; empty if nothing is."""
     known = [*declared.columns.groups, *declared.derived]
-    asked = [("mean_over", name) for name in declared.levels]
-    asked += [("f1_of", group.partition("=")[0]) for group in declared.f1_of or ()]
-    for field, name in asked:
+    asked = [("mean_over", name, "") for name in declared.levels]
+    asked += [("f1_of", name, label) for name, _, label in (group.partition("=") for group in declared.f1_of or ())]
+    for field, name, label in asked:
         if name not in known:
             return f"{field}: there is no grouping {name!r}; `groups` and `derived` have {', '.join(known) or 'none'}"
+        labels = declared.derived[name].labels() if name in declared.derived else [label]
+        if label and label not in labels:
+            return f"{field}: {name} has no label {label!r}; its labels are {', '.join(labels)}"
     return ""
 
 
 def names(declared: Benchmark, own: Sequence[str]) -> list[str]:
     """Return the names of all metrics of a run whose scorer has its own ones."""
-    first = [_main_name(of(declared, ()))] if declared.levels or declared.f1_of else []
-    return [*first, *own, *(f"{name}_accuracy" for name in declared.together)]
+    sets = (f"{name}_accuracy" for name in declared.together)
+    return list(dict.fromkeys(filter(None, (_main_name(of(declared, ())), *own, *sets))))
 
 
 def metrics(report: Report, own: list[Metric]) -> list[Metric]:
-    """Return the metrics of a report: those that its declaration asks for, and its scorer's `own` ones."""
+    """Return the metrics of a report: those that its declaration asks for, and its scorer's `own` ones.
+
+    A declared metric replaces an own one of its name.
+    """
     if not report.samples:
         return own
-    rows = [] if _main_name(report.aggregation) == "" else _main_rows(report)
+    main = _main_name(report.aggregation)
+    rows = _main_rows(report) if main else []
     kinds = dict.fromkeys(name for sample in report.samples for name in _sets_of(sample))
-    return [*rows, *own, *(row for name in kinds for row in _set_rows(report.samples, name))]
+    sets = (row for name in kinds for row in _set_rows(report.samples, name))
+    return [*rows, *(row for row in own if row.name != main), *sets]
 
 
 # --- means over groups, F1 of two groups ------------------------------------------------------------------------------
@@ -83,19 +93,34 @@ def _main_rows(report: Report) -> list[Metric]:
     return rows
 
 
-def macro_values(name: str, report: Report, reading: ReadingName, group: str | None) -> dict[str, float] | None:
-    """Return a value for each scored observation, so that their mean is the macro accuracy of a group.
+def compare(before: Side, after: Side, name: str, group: str | None) -> Compared | None:
+    """Compare the main metric of two runs, paired by observation; None for another metric.
 
-    None for another metric. The value of an observation depends only on its own credit and on the sizes of the groups.
+    An observation's effect is the change of its credit times the slope of the metric halfway between the runs. The
+    effects add up to the difference (of F1 except for a small rest). Raises NothingPairedError.
     """
-    if name != MACRO or _main_name(report.aggregation) != MACRO:
+    aggregation = after.report.aggregation
+    if not name or name != _main_name(aggregation):
         return None
-    samples = [sample for members in in_group(report, group).values() for sample in members]
-    plain, labels = _plain(samples, reading)
-    credits_ = {unit: one.value for unit, one in plain.items() if one.value is not None}
-    part = _aggregate(credits_, labels, report.aggregation.mean_over, report.aggregation)
-    slopes = {} if part is None else part.slopes
-    return {unit: len(slopes) * slope * credits_[unit] for unit, slope in slopes.items()}
+    (earlier, _), (later, labels) = (_credits(side, group) for side in (before, after))
+    first = {unit: credit for unit, credit in earlier.items() if unit in later}
+    second = {unit: later[unit] for unit in first}
+    middle = {unit: (first[unit] + second[unit]) / 2 for unit in first}
+    was, now, half = (
+        _aggregate(values, labels, aggregation.mean_over, aggregation) for values in (first, second, middle)
+    )
+    if was is None or now is None or half is None:
+        raise NothingPairedError
+    weights = {unit: len(half.slopes) * slope for unit, slope in half.slopes.items()}
+    old, new = ({unit: weight * side[unit] for unit, weight in weights.items()} for side in (first, second))
+    return paired(old, new, after, name, group, levels=(was.value, now.value))
+
+
+def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str, frozenset[str]]]:
+    """Return the credits of a run's scored tasks or units of a group, and their groups as `field=label`."""
+    samples = [sample for members in in_group(side.report, group).values() for sample in members]
+    plain, labels = _plain(samples, side.reading)
+    return {unit: one.value for unit, one in plain.items() if one.value is not None}, labels
 
 
 def _main_observations(
@@ -130,11 +155,10 @@ def _plain(
 
 
 def _observation(members: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return the credit of a task, or of a unit of several tasks: whether all are right, in the mean of the rounds."""
+    """Return the credit of a task, or of a unit of several tasks: whether all are right, as a mean over rounds."""
     if all(member.qid == members[0].qid for member in members):
         return mean_of(members, reading)
-    rounds = by_round(members).values()
-    return combine([all_right([one.reading(reading) for one in of_round], members[0]) for of_round in rounds])
+    return _all_right_by_round(members, reading)
 
 
 class _Part(NamedTuple):
@@ -221,16 +245,14 @@ def _set_rows(samples: list[SampleResult], name: str) -> list[Metric]:
 
 
 def _sets(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
-    """Return one observation per set: whether all of its tasks are right, in the mean of the rounds."""
-    return [
-        combine(
-            [
-                all_right([one.reading(reading) for one in of_round], members[0])
-                for of_round in by_round(members).values()
-            ]
-        )
-        for members in grouped(samples, lambda sample: _sets_of(sample)[name]).values()
-    ]
+    """Return one observation per set: whether all of its tasks are right, as a mean over rounds."""
+    sets = grouped(samples, lambda sample: _sets_of(sample)[name])
+    return [_all_right_by_round(members, reading) for members in sets.values()]
+
+
+def _all_right_by_round(members: list[SampleResult], reading: ReadingName) -> Observation:
+    rounds = by_round(members).values()
+    return combine([all_right([one.reading(reading) for one in of_round], members[0]) for of_round in rounds])
 
 
 def all_right(readings: list[Reading], sample: SampleResult) -> Observation:

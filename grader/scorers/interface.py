@@ -378,9 +378,6 @@ class Scorer(ABC, Generic[B, T]):
 
         None instead of all of them for a metric that is not a mean of observations.
         """
-        macro = aggregates.macro_values(name, report, reading, group)
-        if macro is not None:
-            return {**macro}
         observe = self.observe(name)
         if observe is None:
             return None
@@ -391,6 +388,9 @@ class Scorer(ABC, Generic[B, T]):
 
         Raises NothingPairedError if the sides share no observation.
         """
+        declared = aggregates.compare(before, after, name, group)
+        if declared is not None:
+            return declared
         first, second = (self.observations(side.report, name, side.reading, group) for side in (before, after))
         return None if first is None or second is None else paired(first, second, after, name, group)
 

@@ -54,22 +54,31 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def paired(
-    before: Mapping[str, float | None], after: Mapping[str, float | None], side: Side, name: str, group: str | None
+    before: Mapping[str, float | None],
+    after: Mapping[str, float | None],
+    side: Side,
+    name: str,
+    group: str | None,
+    *,
+    levels: tuple[float, float] | None = None,
 ) -> Compared:
     """Compare a metric, a mean over the observations that both sides have; raises NothingPairedError.
 
-    `side` is the second one.
+    `side` is the second one. `levels`: the metric on both sides, in [0, 1], if only its change is such a mean.
     """
     pairs = {item: (a, b) for item, a in before.items() if a is not None and (b := after.get(item)) is not None}
     if not pairs:
         raise NothingPairedError
     families = {sample.cluster: sample.independent_unit for sample in side.report.samples}
     first, second = zip(*pairs.values(), strict=True)
+    was, now = levels or (sum(first) / len(pairs), sum(second) / len(pairs))
     return Compared(
         name=name,
         reading=side.reading,
         group=group,
-        before=100 * sum(first) / len(pairs),
-        after=100 * sum(second) / len(pairs),
-        difference=difference(first, second, [families[item] for item in pairs]),
+        before=100 * was,
+        after=100 * now,
+        difference=difference(
+            first, second, [families[item] for item in pairs], value=None if levels is None else now - was
+        ),
     )

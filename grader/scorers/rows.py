@@ -47,6 +47,7 @@ def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> 
     """Turn rows into tasks, with derived groups and sets; raises InputError that names every invalid row."""
     tasks: dict[str, Task] = scorer.tasks(declared, split, rows)
     if declared.derived:
+        _check_sources(declared, tasks, rows)
         tasks = {qid: _with_derived(task, declared.derived) for qid, task in tasks.items()}
     if not declared.together:
         return tasks
@@ -63,10 +64,23 @@ def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> 
     return found
 
 
+def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -> None:
+    """Raise InputError for a missing source of a label that all tasks would have, or that the main metric needs."""
+    needed = [name for name, one in declared.derived.items() if one.otherwise or name in declared.main_groupings]
+    sources = {name: declared.derived[name].source for name in needed}
+    problems = [
+        f"{rows.place or rows.origin}: no column {quoted(source)} (`derived.{name}.source` in benchmark.toml)"
+        for name, source in sources.items()
+        if tasks and not any(source in task.row or source in task.groups for task in tasks.values())
+    ]
+    if problems:
+        raise InputError(problems)
+
+
 def _with_derived(task: Task, derived: Mapping[str, Derived]) -> Task:
     groups = dict(task.groups)
     for name, one in derived.items():
-        value = cell(task.row.get(one.source)) or str(groups.get(one.source))
+        value = cell(task.row.get(one.source)) or str(groups.get(one.source, ""))
         if label := one.values.get(value, one.otherwise):
             groups[name] = label
     return msgspec.structs.replace(task, groups=groups)

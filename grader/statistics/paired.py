@@ -104,17 +104,24 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """The smallest true difference that this data would show with 80 % power (5 % level)."""
 
 
-def difference(before: Sequence[float], after: Sequence[float], clusters: Sequence[Hashable] = ()) -> Difference:
-    """Compare two runs' observations, each in [0, 1], in the same order. Raises ValueError if there are none.
+def difference(
+    before: Sequence[float],
+    after: Sequence[float],
+    clusters: Sequence[Hashable] = (),
+    *,
+    value: float | None = None,
+) -> Difference:
+    """Compare two runs' observations, in the same order. Raises ValueError if there are none.
 
-    `clusters` names the cluster of each observation; empty: each is independent of the others.
+    `clusters` names the cluster of each observation; empty: each is independent of the others. `value`: the change of
+    the metric, if it is only nearly the mean change of the observations.
     """
     changes = _changes(before, after)
     together = _by_cluster(changes, clusters) if clusters else changes
     scale = max(1.0, *map(abs, together))
     return of_changes(
         [change / scale for change in together],
-        value=math.fsum(changes) / len(changes),
+        value=math.fsum(changes) / len(changes) if value is None else value,
         scale=scale,
         n=len(changes),
         differing=sum(change != 0 for change in changes),

@@ -14,16 +14,20 @@ from functools import partial
 from multiprocessing import Pool
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from grader.decisions.gate import judge
 from grader.decisions.policy import Gate, Policy, decide
 from grader.decisions.thresholds import FailUnder, MaxDrop
+from grader.results import Aggregation, Report
 from grader.scorers.mr_ben.figures import Counts, RowFacts, Weights, intervals, vector_figures
+from grader.scorers.pairing import Side
+from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import benjamini_hochberg, holm
 from grader.statistics.intervals import mean
 from grader.statistics.paired import difference, permutation, smallest_margin
-from tests.made_runs import choice, circular, tasks
+from tests.made_runs import choice, circular, report, sample, tasks
 
 Random = np.random.Generator
 Chances = np.ndarray[Any, Any]
@@ -140,6 +144,38 @@ def disagreements(rng: Random, runs: int, **fields: Any) -> int:
     return sum((one.p_value < 0.05) == (one.ci95[0] <= 0 <= one.ci95[1]) for one in found)
 
 
+def f1_runs(rng: Random, *, wrong: int, right: int, rate: float, kept: float) -> tuple[Report, Report, float]:
+    """Two runs of two kinds of questions with the F1 of their accuracies, and its true change in points.
+
+    The accuracy of the second kind is 90 %; the second run keeps a part of the correct answers of the first kind.
+    """
+    chance = {"wrong": chances(rng, rate, wrong), "right": chances(rng, 0.9, right)}
+    sides = []
+    for part in (1.0, kept):
+        hits = {kind: rng.random(len(of)) < of * (part if kind == "wrong" else 1) for kind, of in chance.items()}
+        answers = [
+            sample(f"{kind}{at}", "correct" if hit else "wrong", group=f"kind={kind}")
+            for kind, of in hits.items()
+            for at, hit in enumerate(of)
+        ]
+        made = report(answers, [], scorer="multiple_choice")
+        sides.append(msgspec.structs.replace(made, aggregation=Aggregation(f1_of=["kind=wrong", "kind=right"])))
+    before, after = (100 * 2 * of * 0.9 / (of + 0.9) for of in (rate, rate * kept))
+    return sides[0], sides[1], after - before
+
+
+def f1_changes(rng: Random, runs: int, *, of: str, **fields: Any) -> int:
+    """Return how often the F1 of two runs differs significantly, or how often the interval of its change is right."""
+    count = 0
+    for _ in range(runs):
+        *sides, change = f1_runs(rng, **fields)
+        before, after = (Side(side, "careful") for side in sides)
+        found = scorer_of(after.report).compare(before, after, "f1")
+        low, high = found.difference.ci95
+        count += low <= change <= high if of == "interval" else found.difference.p_value < MOST_ERRORS
+    return count
+
+
 # --- gates --------------------------------------------------------------------------------------------------------
 
 
@@ -211,7 +247,6 @@ def checkpoints(rng: Random, runs: int, *, lost: float, code: int) -> int:
 
 def confident(rng: Random, runs: int, *, state: str, n: int = 191) -> int:
     from grader.scorers.means import each_task, metric_rows
-    from tests.made_runs import report, sample
 
     found = 0
     for _ in range(runs):
@@ -288,6 +323,17 @@ def cells() -> Iterator[Cell]:
                     change = "equal" if kept == 1 else "30 % lower"
                     name = f"{n:3} tasks x {samples:2} samples at {100 * rate:2.0f} %, {change}"
                     yield Cell("interval of a difference", name, partial(differences, **fields), at_least_93)
+    for wrong, right in ((20, 40), (80, 20), (200, 200)):
+        for rate in (0.1, 0.6):
+            for of, kept, is_held in (
+                ("p < 0.05", 1.0, at_most_5),
+                ("interval", 1.0, at_least_93),
+                ("interval", 0.7, at_least_93),
+            ):
+                change = "equal" if kept == 1 else "30 % lower in one group"
+                count = partial(f1_changes, of=of, wrong=wrong, right=right, rate=rate, kept=kept)
+                name = f"{of}: {wrong:3} tasks at {100 * rate:2.0f} %, {right:3} at 90 %, {change}"
+                yield Cell("difference of F1 of two groups", name, count, is_held, 0.25)
     for kept in (1.0, 0.8):
         count = partial(disagreements, n=40, samples=20, rate=0.5, kept=kept)
         yield Cell("p < 0.05 and an interval with 0, or neither", f"40 tasks x 20 samples, kept {kept}", count, never)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.errors import GradeError, UsageError
@@ -14,6 +15,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Aggregation, Metric, Report
 from grader.scorers import aggregates
+from grader.scorers.pairing import Compared, Side
 from grader.scorers.registry import scorer_of
 from tests.made_runs import choice, report, sample, tasks
 
@@ -106,6 +108,19 @@ def test_f1_is_the_harmonic_mean_of_two_groups_and_their_mean_over_labels(tmp_pa
         ('f1_of = ["kind=a", "kind=b"]\n', "f1_of: there is no grouping 'kind'"),
         ('f1_of = ["area=a"]\n', "f1_of"),
         (
+            'f1_of = ["kind=wrog", "kind=right"]\nderived.kind = { source = "area", values = { a = "right" }, '
+            'otherwise = "wrong" }\n',
+            "f1_of: kind has no label 'wrog'; its labels are right, wrong",
+        ),
+        (
+            'derived.kind = { source = "aera", values = { a = "right" }, otherwise = "wrong" }\n',
+            'no column "aera" (`derived.kind.source` in benchmark.toml)',
+        ),
+        (
+            'mean_over = "kind"\nderived.kind = { source = "aera", values = { a = "right" } }\n',
+            'no column "aera" (`derived.kind.source` in benchmark.toml)',
+        ),
+        (
             "together.pair.rows = 1\n",
             "name `columns`, an `id_pattern` with groups in parentheses, or `rows` (2 or more)",
         ),
@@ -172,11 +187,57 @@ def test_the_interval_is_that_of_a_mean_of_independent_means() -> None:
 
 def test_two_runs_are_compared_in_the_mean_over_groups() -> None:
     before, after = of({"a": [True] * 9 + [False], "b": [True] * 40}), of({"a": [False] * 10, "b": [True] * 40})
-    values = [scorer_of(one).observations(one, "macro_accuracy", "careful") for one in (before, after)]
-    means = [sum(v or 0 for v in of_run.values()) / len(of_run) for of_run in values]
-    assert means == [pytest.approx(0.95), pytest.approx(0.5)]
-    assert sum(a != b for a, b in zip(values[0].values(), values[1].values(), strict=True)) == 9
-    assert scorer_of(choice([True])).observations(choice([True]), "macro_accuracy", "careful") is None
+    found = change(before, after, "macro_accuracy")
+    assert found is not None
+    assert (found.before, found.after) == (pytest.approx(95), pytest.approx(50))
+    assert (found.difference.value, found.difference.differing) == (pytest.approx(-45), 9)
+    assert change(choice([True]), choice([True]), "macro_accuracy") is None
+
+
+def change(before: Report, after: Report, name: str) -> Compared | None:
+    return scorer_of(after).compare(Side(before, "careful"), Side(after, "careful"), name)
+
+
+def of_kinds(first: list[bool | None], second: list[bool | None]) -> Report:
+    """A run of questions of two areas, with the F1 of their accuracies."""
+    made = of({"a": first, "b": second})
+    return msgspec.structs.replace(made, aggregation=Aggregation(f1_of=["area=a", "area=b"]))
+
+
+def test_two_runs_are_compared_in_the_f1_of_two_groups() -> None:
+    before = of_kinds([True] * 10 + [False] * 30, [True] * 30 + [False] * 10)
+    after = of_kinds([True] * 20 + [False] * 20, [True] * 30 + [False] * 9 + [None])
+    found = change(before, after, "f1")
+    assert found is not None
+    was, now = 2 * 0.25 * 0.75 / 1, 2 * 0.5 * (30 / 39) / (0.5 + 30 / 39)
+    kept = 2 * 0.25 * (30 / 39) / (0.25 + 30 / 39)  # on the pairs that both runs scored
+    assert macro(before).value == pytest.approx(100 * was)
+    assert (found.before, found.after) == (pytest.approx(100 * kept), pytest.approx(100 * now))
+    difference = found.difference
+    assert (difference.n, difference.differing) == (79, 10)
+    assert difference.value == pytest.approx(100 * (now - kept))
+    assert difference.p_value == pytest.approx(2 / 2**10)
+    assert difference.ci95[0] > 0
+    same = change(before, before, "f1")
+    assert same is not None
+    assert same.difference.p_value == 1
+
+
+def test_a_declared_f1_replaces_that_of_yes_and_no(tmp_path: Path) -> None:
+    declared = """
+scoring = "answer"
+kind = "yes_no"
+f1_of = ["area=a", "area=b"]
+columns = { id = "id", answer = "answer", groups = ["area"] }
+protocols.p.rule = "pope"
+"""
+    rows = [{"id": qid, "answer": "yes", "area": qid[0]} for qid in ("a1", "a2", "b1", "b2")]
+    made = own(tmp_path, declared, rows, {"a1": ["yes"], "a2": ["yes"], "b1": ["yes"], "b2": ["no"]})
+    assert [(m.name, m.value) for m in made.metrics if m.reading == "careful" and m.group is None][:2] == [
+        ("f1", pytest.approx(100 * 2 * 0.5 / 1.5)),
+        ("accuracy", 75),
+    ]
+    assert len({(m.name, m.reading, m.group) for m in made.metrics}) == len(made.metrics)
 
 
 def test_several_samples_have_any_of_k_and_all_of_k(tmp_path: Path) -> None:
