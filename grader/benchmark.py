@@ -217,7 +217,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     together: dict[str, Together] = {}
     """Name -> tasks that count only if all of them are right (`NAME_accuracy`)."""
     answer_between: tuple[str, str] | None = None
-    """Two marks between which the prompt asks for the answer (`["{", "}"]`): careful reads what stands there last."""
+    """The two marks that the prompt wants around the answer (`["{", "}"]`). Careful reads the last text between
+    them; if there is none, it reads the reply as usual."""
     mean_over: str | list[str] = []
     """A grouping whose labels have the same weight in the main metric, which is the mean over them. Of several
     groupings, each is within the one before."""

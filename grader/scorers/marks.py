@@ -8,19 +8,21 @@ from grader.predictions.reasoning import hide_reasoning
 
 
 def answer_between(text: str, marks: tuple[str, str]) -> tuple[int, int] | None:
-    """Return the span of what stands last between the marks, outside of reasoning; None if nothing does.
+    """Return the span of the last text between the marks, outside of reasoning; None if there is none.
 
-    Single signs are paired, and one behind a letter, `^`, `_` or `}` belongs to a formula. A longer mark that is not
-    closed has all that follows.
+    Single signs are paired, and one behind a letter, `^`, `_` or `}` belongs to a formula. Of equal marks, each second
+    one is an end. If the end of a longer mark is missing, the text is all that follows.
     """
     visible, _ = hide_reasoning(text)
     first, second = marks
     if len(first) == len(second) == 1 and first != second:
         return _last_pair(visible, first, second)
-    start = visible.rfind(first)
-    if start < 0:
+    starts = [match.end() for match in re.finditer(re.escape(first), visible)]
+    if first == second:
+        starts = starts[::2]
+    if not starts:
         return None
-    start += len(first)
+    start = starts[-1]
     end = visible.find(second, start)
     return _trimmed(visible, start, len(visible) if end < 0 else end)
 

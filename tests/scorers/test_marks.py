@@ -20,6 +20,8 @@ GAOKAO = ("【答案】", "<eoa>")
         ("【解析】A 不对 <eoe>\n【答案】 B <eoa>", GAOKAO, "B"),
         ("【答案】A<eoa>【答案】C", GAOKAO, "C"),
         ("no mark", GAOKAO, None),
+        ("**12**, no: ** 14 **.", ("**", "**"), "14"),
+        ("|12| or |14", ("|", "|"), "14"),
     ],
 )
 def test_what_stands_last_between_the_marks(text: str, marks: tuple[str, str], found: str | None) -> None:
