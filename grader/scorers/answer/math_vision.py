@@ -124,7 +124,7 @@ def value_of(latex: str) -> float | None:
     expression = _Expression(tokens)
     try:
         value = float(expression.sum())
-    except (ValueError, IndexError, OverflowError, ZeroDivisionError):
+    except (ValueError, IndexError, OverflowError, ZeroDivisionError, RecursionError):
         return None
     return value if math.isfinite(value) and expression.is_done else None
 
@@ -137,7 +137,7 @@ class _Expression:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left, or a brace that was never opened: the source ignores it, and what follows."""
+        """Whether nothing is left, or a closing brace without an opening one: the source ignores what follows it."""
         return self._rest[-1:] in ([], ["}"])
 
     def _next(self, *wanted: str) -> str:

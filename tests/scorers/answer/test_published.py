@@ -2,6 +2,7 @@
 
 import pytest
 
+from grader.scorers.answer.math_vision import value_of
 from grader.scorers.answer.official import RULES
 
 RECORDED_BY = (
@@ -100,3 +101,10 @@ def test_an_answer_is_read_where_its_source_asks_for_it(rule: str, reply: str, r
 )
 def test_a_rule_compares_as_its_source_does(rule: str, answer: str, gold: str, *, same: bool) -> None:
     assert RULES[rule].same(answer, gold) is same
+
+
+def test_an_expression_has_no_value_where_the_stack_is_full() -> None:
+    def in_calls(number: int) -> float | None:
+        return in_calls(number - 1) if number else value_of("(" * 200)
+
+    assert in_calls(400) is None
