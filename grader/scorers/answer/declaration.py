@@ -63,7 +63,7 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     judge_prompt: str | None = None
     """The prompt of a judge model, with {question}, {gold} and {answer}; None: no judge is asked."""
     judge_grades: dict[Grade, str] = {}
-    """What the judge calls each grade: the first name in its reply counts."""
+    """What the judge calls each grade. The first of these names in its reply counts."""
     gold_after: str = ""
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
 
@@ -79,7 +79,10 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
             if self.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
                 return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
         if (self.judge_prompt is None) != (self.judge_grades == {}):
-            return "judge_prompt and judge_grades belong together"
+            return "judge_prompt and judge_grades belong together: give both, or none"
+        names = self.judge_grades.values()
+        if names and not ({"correct", "wrong"} <= self.judge_grades.keys() and len({*names, ""}) == len(names) + 1):
+            return "judge_grades needs a name for `correct`, another one for `wrong`, and perhaps one for `no_answer`"
         return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:

@@ -97,6 +97,7 @@ GLOSSARY = {
     "zero-shot-cot-yes-no": "The first word that is yes or no.",
     "zero-shot-cot-text": "The whole text without quotes, full stops and blanks.",
     "exact": "The whole text.",
+    "judge": "A judge model graded the reply.",
     "json": "The answer is a field of a JSON object.",
     "boxed": "The answer is in a LaTeX box.",
     "mark": "The answer stands behind or between the benchmark's marks, such as ####.",

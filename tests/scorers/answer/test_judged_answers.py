@@ -81,6 +81,9 @@ def test_without_a_judge_nothing_is_scored_officially_and_a_note_says_so(tmp_pat
     [
         ("{gold}", "", "the placeholder {gold} is missing"),
         ("judge_grades", "#", "judge_prompt and judge_grades belong together"),
+        ('wrong = "B"', 'wrong = "A"', "judge_grades needs a name for `correct`, another one for `wrong`"),
+        ('correct = "A"', 'correct = ""', "judge_grades needs a name for `correct`"),
+        ('correct = "A", ', "", "judge_grades needs a name for `correct`"),
         ("judge_prompt", "#", "rule = 'judge' is unknown"),
     ],
 )
