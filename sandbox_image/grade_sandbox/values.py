@@ -219,7 +219,7 @@ class Writer:
         name = _TYPES.get(type(value)) or _name_of(value, self.context)
         if name == "function":
             return list(self.context.function(value))
-        if name == "list" and _are_numbers(list(list.__iter__(value))):
+        if type(value) is list and _are_numbers(value):
             name = "numbers"
         return [name, KINDS[name].write(self, value)]
 

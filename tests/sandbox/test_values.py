@@ -168,6 +168,16 @@ def test_a_class_that_overrides_comparison_is_not_taken_for_its_base() -> None:
         values.write(liar(3))
 
 
+def test_the_items_of_a_derived_list_are_those_that_it_has_and_not_those_that_it_tells() -> None:
+    class Telling(list[Any]):
+        __module__ = "__main__"
+
+        def __iter__(self) -> Any:
+            return iter([7, 8])
+
+    assert crossed([Telling(["a", 1]), Telling([1, 2])]) == [["a", 1], [1, 2]]
+
+
 @pytest.mark.parametrize("name", ["Series", "DataFrame"])
 def test_tables_are_sent_with_index_columns_and_types(name: str) -> None:
     pandas = pytest.importorskip("pandas")

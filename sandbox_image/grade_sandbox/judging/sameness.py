@@ -33,17 +33,19 @@ def same(one: Any, two: Any) -> bool:
 
 
 def places(one: Any, two: Any, way: Way = (), above: Pairs = ()) -> Iterator[tuple[Way, Any, Any]]:
-    """Yield where two values differ: the way to the smallest parts, and the parts. What is deeper counts as another.
+    """Yield where two values differ: the way to the smallest parts, and the parts.
 
-    `above`: the pairs that contain them, in which a cycle is found.
+    Parts below MAX_DEPTH are compared by their leaves. `above`: the pairs that contain these two. A pair that contains
+    itself is the same if nothing else in it differs.
     """
     pair = id(one), id(two)
     if one is two or pair in above:
         return
     above = (*above, pair)
     first, second = view(one), view(two)
-    if len(above) > MAX_DEPTH:
-        yield way, one, two
+    if len(above) > MAX_DEPTH and first.parts:
+        if not same_leaves(one, two):
+            yield way, one, two
     elif first.family != second.family or not _of_one_kind(first, second):
         if _named_alike(first, second):
             yield from _parts(first, second, way, above)
