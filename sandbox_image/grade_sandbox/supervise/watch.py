@@ -26,6 +26,13 @@ SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
 MOST_PARTS, PART = 16, 64 << 10
 """How many parts are read before the limits are checked, and the bytes of each: together, all that a channel holds."""
+KERNEL_TIMES = 3
+"""How many times its limit of CPU time a program may spend in the kernel. That depends more on the machine than on the
+program: a virtual machine's first access to memory takes ten times as long as the second."""
+MOSTLY = 0.8
+"""A program that has worked for this share of its own time was stopped at work, and not asleep."""
+ALARM_SECONDS = 1.0
+"""How long a program may go on after it was told that its time is up."""
 SLOW_SECONDS = 0.5
 """Time of work after which a program is slow: another one may start beside it, and it gets less of a core."""
 NICE = 5
@@ -172,6 +179,26 @@ class OomKills:
         return None
 
 
+class Spent(NamedTuple):
+    """The time of a program so far; all in seconds."""
+
+    user: float = 0.0
+    system: float = 0.0
+    """CPU time in the kernel."""
+    wall: float = 0.0
+    waited: float = 0.0
+    """Time in which it was ready to run, and waited for a core."""
+
+    @property
+    def awake(self) -> float:
+        """Time that passed although the machine would have let it run: it worked, or slept."""
+        return self.wall - self.waited
+
+    def since(self, begin: Spent) -> Spent:
+        """Return the time after `begin`."""
+        return Spent(*(now - before for now, before in zip(self, begin, strict=True)))
+
+
 class Limits(NamedTuple):
     """Limits of one run."""
 
@@ -213,15 +240,16 @@ class Watch:
         self.alarmed: str | None = None
         self.done = False
         """Whether the dialogue is complete."""
-        self.cpu = self.wall = self.waited = self._longest = 0.0
+        self.cpu = self.wall = self.waited = 0.0
         self._open = True
         self._waits: dict[int, float] = {}
         """Thread -> seconds for which it has waited for a core."""
         self._is_ready = False
         """Whether it runs at this moment, or waits for a core, which the kernel has not added yet."""
-        self._used: dict[int, float] = {}
-        self._turn, self._before = 0, (0.0, 0.0, 0.0, 0.0)
-        """The current run of the program, and the times when it began: user, kernel, wall, waited."""
+        self._users: dict[int, float] = {}
+        """Process -> its user time, also after its end."""
+        self._turn, self._before, self._longest = 0, Spent(), 0.0
+        """The current turn of the dialogue, the time before it began, and the CPU time of the longest one so far."""
         # Checks take time, so a program that sends much is not checked more often than a silent one.
         self._next_look = FIRST_TICK
         os.set_blocking(dialogue.fd, False)
@@ -273,8 +301,7 @@ class Watch:
 
     def longest(self, cpu: float) -> float:
         """Return the CPU time of the longest turn, or of several short ones; `cpu`: that of all turns so far."""
-        user, system, *_ = self._before
-        return max(self._longest, cpu - user - system)
+        return max(self._longest, cpu - self._before.user - self._before.system)
 
     def _listen(self, poll: select.poll) -> None:
         if self._open:
@@ -315,50 +342,60 @@ class Watch:
             self.dialogue.pending = memoryview(b"")
 
     def _look(self) -> None:
-        """Compare the program's use of resources with its limits."""
+        """Measure the program, and stop it, or tell it that its time is up, if it exceeds a limit."""
         pids = processes(self.known)
-        times = cpu_times(pids)
-        # The time of a child that was not waited for is in no other process's account.
-        self._used |= {pid: own for pid, (own, _, _) in times.items()}
-        user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
-        system = sum(system for _, _, system in times.values())
-        self.cpu = user + system
-        self._note_waits(threads(pids))
-        # CPU time and own time are equal while a program works; while it sleeps, only the second passes.
-        self.dialogue.spent = (self.cpu + self.wall - self.waited) / 2
+        spent = self._measured(pids)
+        # CPU time and time awake are equal while a program works; while it sleeps, only the second passes.
+        self.dialogue.spent = (self.cpu + spent.awake) / 2
         if not self._is_slow and self.dialogue.spent >= SLOW_SECONDS:
             self._is_slow = True
             self._slow(pids)
-        if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
-            self.reason = "memory"
-            return
-        if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
-            self.reason = "disturbed"
-            return
-        # Asleep, or waiting for itself: time that passed although the machine would have let it run.
-        # Kernel time depends more on the machine than on the program (a virtual machine's first access to memory takes
-        # ten times as long as the second). It has its own limit, so that memory runs out before time does.
-        now = user, system, self.wall, self.waited
         if self.dialogue.turn != self._turn:
             self._longest = self.longest(self.cpu)
-            self._turn, self._before = self.dialogue.turn, now
-        user, system, wall, waited = (one - other for one, other in zip(now, self._before, strict=True))
-        own_time = wall - waited - system
-        limit = self.limits.cpu * self.dialogue.times
-        late = own_time >= limit + self.grace and not self._is_ready
-        over = (
-            "cpu" if user >= limit or system >= 3 * limit or (late and user >= 0.8 * own_time)
-            else "blocked" if late
-            else "wall" if wall - waited >= self.limits.wall * self.dialogue.times and not self._is_ready
-            else None
-        )  # fmt: skip
-        if over is None:
-            return
+            self._turn, self._before = self.dialogue.turn, spent
+        self.reason = self._exceeded_memory(pids)
+        over = self._exceeded_time(spent.since(self._before))
+        if self.reason is None and over is not None:
+            self._end_time(pids, over)
+
+    def _measured(self, pids: list[int]) -> Spent:
+        """Return the time that the program has spent."""
+        times = cpu_times(pids)
+        # The time of a child that was not waited for is in no other process's account.
+        self._users |= {pid: own for pid, (own, _, _) in times.items()}
+        user = max(sum(user for _, user, _ in times.values()), sum(self._users.values()))
+        system = sum(system for _, _, system in times.values())
+        self.cpu = user + system
+        self._note_waits(threads(pids))
+        return Spent(user, system, self.wall, self.waited)
+
+    def _exceeded_memory(self, pids: list[int]) -> str | None:
+        """Return which limit of memory the program exceeds, if it does."""
+        if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
+            return "memory"
+        if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
+            return "disturbed"
+        return None
+
+    def _exceeded_time(self, turn: Spent) -> str | None:
+        """Return which limit the current turn exceeds, if it does: `cpu`, `blocked` (it slept instead) or `wall`."""
+        cpu, wall = (limit * self.dialogue.times for limit in (self.limits.cpu, self.limits.wall))
+        if turn.user >= cpu or turn.system >= KERNEL_TIMES * cpu:
+            return "cpu"
+        if self._is_ready:
+            return None
+        own = turn.awake - turn.system
+        if own >= cpu + self.grace:
+            return "cpu" if turn.user >= MOSTLY * own else "blocked"
+        return "wall" if turn.awake >= wall else None
+
+    def _end_time(self, pids: Iterable[int], over: str) -> None:
+        """Stop the program; with `alarm`, only if it goes on after it was told that its time is up."""
         if not self.alarm:
             self.reason = over
         elif self.alarmed is None:
             self._ring(pids, over)
-        elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
+        elif max(self.cpu - self._rung[0], self.wall - self.waited - self._rung[1]) >= ALARM_SECONDS:
             self.reason = self.alarmed
 
     def _note_waits(self, threads: dict[int, Thread]) -> None:
