@@ -1,15 +1,16 @@
-"""Grades every published run that is in a folder, and compares the table with docs/reproduced.md: `make reproduce`.
+"""Grades every published run that is in a folder, and compares it with `measured.csv`: `make reproduce`.
 
     python -m tests.reproduce FOLDER [--write] [--only WORD]
 
 `runs.toml` has the runs: where they were published, their files in FOLDER, and the published values. A run whose files
 are not there keeps its row. A value that moves is an error, and so is an official value that is not the published one
-without a word that says why. `--write` writes the table.
+without a word that says why. `--write` writes the rows, and the tables of the documents, which follow from them.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import json
 import subprocess
@@ -25,13 +26,11 @@ from grader.scorers.earlier import read_report
 from tests.conftest import ROOT
 
 HERE, PAGE, README = Path(__file__).parent, ROOT / "docs/reproduced.md", ROOT / "README.md"
-HEAD = (
-    "| run | source | answers | published | official | items that agree | careful | no answer | why careful differs |",
-    "|---|---|---|---|---|---|---|---|---|",
-)
-SHORT_HEAD = ("| run | answers | published | official | careful | why careful differs |", "|---|---|---|---|---|---|")
-SHORT = (0, 2, 3, 4, 6, 8)
-"""The columns of the README's table."""
+MEASURED = HERE / "measured.csv"
+COLUMNS = ("run", "answers", "published", "official", "items that agree", "careful", "no answer")
+"""Of `measured.csv`. No answer: the replies in which the careful reading reads none."""
+TELLING = 0.5
+"""Points by which careful differs from official where docs/reproduced.md says why."""
 NEAR = 0.05
 """Points by which an official value may differ from the published one: published values are rounded."""
 
@@ -164,24 +163,16 @@ def values(run: Row, own: dict[str, str], folder: Path) -> Values:
     return Values(len(report.samples), published, official, careful, agree, unread)
 
 
-def cells(run: Row, own: dict[str, str], folder: Path) -> list[str]:
-    """Return the run's row of the table: of a run in parts, the means of their values."""
+def measure(run: Row, own: dict[str, str], folder: Path) -> dict[str, str]:
+    """Return the run's row of `measured.csv`: of a run in parts, the means of their values."""
     parts = [values(run | part, own, folder) for part in run.get("parts", [{}])]
     published, official, careful = (
         {name: fmean(one[name] for one in column) for name in column[0]}
         for column in zip(*((part.published, part.official, part.careful) for part in parts), strict=True)
     )
-    return [
-        run["name"],
-        run["source"],
-        f"{sum(part.answers for part in parts):,}",
-        shown(published),
-        shown(official) + (f" ({run['differs']})" if "differs" in run else ""),
-        parts[0].agree,
-        shown(careful),
-        f"{sum(part.unread for part in parts):,}",
-        run.get("why", "–"),
-    ]
+    answers, unread = (f"{sum(each):,}" for each in zip(*((one.answers, one.unread) for one in parts), strict=True))
+    measured = (run["name"], answers, shown(published), shown(official), parts[0].agree, shown(careful), unread)
+    return dict(zip(COLUMNS, measured, strict=True))
 
 
 def shown(values: dict[str, float]) -> str:
@@ -199,6 +190,46 @@ def agreement(report: Any, known: dict[str, bool]) -> str:
     return "all" if same == len(credited) else f"{same:,} of {len(credited):,}"
 
 
+def rows_of_page(runs: list[Row], measured: dict[str, dict[str, str]]) -> list[str]:
+    """Return the table of docs/reproduced.md; a source stands in the first of its rows."""
+    rows, before = [], ""
+    for run in runs:
+        of = measured[run["name"]]
+        if "differs" in run:
+            official = f"{of['official']}: {run['differs']}"
+        else:
+            official = "✓" if of["items that agree"] == "all" else "="
+        careful = "=" if of["careful"] == of["official"] else of["careful"]
+        why = run.get("why", "–") if _is_telling(of) else ""
+        source = "" if run["source"] == before else run["source"]
+        before = run["source"]
+        rows.append(_row(source, of["run"], of["answers"], of["published"], official, careful, why))
+    return [*_head("source", "run", "answers", "published", "official", "careful", "why careful differs"), *rows]
+
+
+def rows_of_readme(runs: list[Row], measured: dict[str, dict[str, str]]) -> list[str]:
+    """Return the table of the README: the runs of the front page, each with why careful differs."""
+    columns = ("run", "answers", "published", "official", "careful")
+    front = [run for run in runs if run.get("front")]
+    rows = [_row(*(measured[run["name"]][name] for name in columns), run.get("why", "–")) for run in front]
+    return [*_head(*columns, "why careful differs"), *rows]
+
+
+def _is_telling(measured: dict[str, str]) -> bool:
+    official, careful = (
+        [float(part.split()[-1]) for part in measured[name].split(", ")] for name in ("official", "careful")
+    )
+    return any(abs(a - b) >= TELLING for a, b in zip(official, careful, strict=True))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _head(*names: str) -> tuple[str, str]:
+    return _row(*names), "|" + "---|" * len(names)
+
+
 def replaced(text: str, rows: list[str]) -> str:
     """Return a page with other rows between its marks."""
     start, end = "<!-- published runs -->\n", "<!-- end of published runs -->\n"
@@ -214,29 +245,36 @@ def main() -> None:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     listed = tomllib.loads((HERE / "runs.toml").read_text())
-    known = {line.split(" | ")[0][2:]: line for line in PAGE.read_text().splitlines() if line.startswith("| ")}
-    moved = []
+    known, moved = earlier(), []
     for run in listed["runs"]:
         if not source(run, options.folder).exists() or options.only not in run["name"]:
             continue
-        line = f"| {' | '.join(cells(run, listed['benchmarks'], options.folder))} |"
-        print(line, flush=True)
-        if known.get(run["name"]) != line:
+        found = measure(run, listed["benchmarks"], options.folder)
+        print(_row(*found.values()), flush=True)
+        if known.get(run["name"]) != found:
             moved.append(run["name"])
-        known[run["name"]] = line
+        known[run["name"]] = found
         if options.write:
             write(listed["runs"], known)
     if moved and not options.write:
-        raise SystemExit(f"These rows are not those of docs/reproduced.md: {'; '.join(moved)}. WRITE=1 writes them.")
+        raise SystemExit(f"These rows are not those of {MEASURED.name}: {'; '.join(moved)}. WRITE=1 writes them.")
 
 
-def write(runs: list[Row], known: dict[str, str]) -> None:
-    """Write the tables of both documents, after each run: they take minutes."""
-    listed = [run for run in runs if run["name"] in known]
-    PAGE.write_text(replaced(PAGE.read_text(), [*HEAD, *(known[run["name"]] for run in listed)]))
-    cells = (known[run["name"]][2:-2].split(" | ") for run in listed if run.get("front"))
-    front = [[row[at] for at in SHORT] for row in cells]
-    README.write_text(replaced(README.read_text(), [*SHORT_HEAD, *(f"| {' | '.join(row)} |" for row in front)]))
+def earlier() -> dict[str, dict[str, str]]:
+    """Return the rows of `measured.csv` by run."""
+    with MEASURED.open(newline="") as file:
+        return {row["run"]: row for row in csv.DictReader(file)}
+
+
+def write(runs: list[Row], measured: dict[str, dict[str, str]]) -> None:
+    """Write the rows and the tables of both documents, after each run: they take minutes."""
+    done = [run for run in runs if run["name"] in measured]
+    with MEASURED.open("w", newline="") as file:
+        rows = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(measured[run["name"]] for run in done)
+    for page, table in ((PAGE, rows_of_page), (README, rows_of_readme)):
+        page.write_text(replaced(page.read_text(), table(done, measured)))
 
 
 if __name__ == "__main__":
