@@ -5,9 +5,7 @@
 A list stands between a mark and `<!-- end -->`. The mark says what is written there:
 
 - `<!-- options of run -->`: the options of `grade PREDICTIONS`, by kind
-- `<!-- options of serve -->`: those of another command
 - `<!-- other commands -->`: every other command
-- `<!-- names of answer -->`: the metrics and rules that reports of a scorer explain, but those of lists before
 - `<!-- fields of grader.results.Metric -->`: the fields of a record; a record in a field follows, with its path
 """
 
@@ -28,11 +26,10 @@ import msgspec
 
 from grader.cli import main as grade
 from grader.commands import options
-from grader.scorers import registry
 from tests.conftest import ROOT
 
 _MARK = re.compile(
-    r"(?P<mark><!-- (?P<kind>options of|fields of|names of|other commands) ?(?P<of>[\w.]*) -->\n).*?(?=<!-- end -->\n)",
+    r"(?P<mark><!-- (?P<kind>options of|fields of|other commands) ?(?P<of>[\w.]*) -->\n).*?(?=<!-- end -->\n)",
     re.DOTALL,
 )
 _KINDS = {
@@ -48,19 +45,11 @@ _KINDS = {
 def renewed(text: str) -> str:
     """Return a page with its lists as they follow from the code."""
     writers: dict[str, Callable[[str], str]] = {
-        "options of": lambda name: _options_of_run() if name == "run" else _options_of(name),
+        "options of": lambda _: _options_of_run(),
         "other commands": lambda _: _other_commands(),
         "fields of": fields_of,
-        "names of": lambda name: _names_of(name, shown),
     }
-    shown = set[tuple[str, str]]()
     return _MARK.sub(lambda at: at["mark"] + "\n" + writers[at["kind"]](at["of"]) + "\n", text)
-
-
-def _names_of(scorer: str, shown: set[tuple[str, str]]) -> str:
-    new = [row for row in registry.scorer(scorer).words.glossary.items() if row not in shown]
-    shown.update(new)
-    return "".join(f"- `{name}`: {meaning}\n" for name, meaning in new)
 
 
 def _options_of_run() -> str:
@@ -70,15 +59,6 @@ def _options_of_run() -> str:
         shown |= {one.name for one in found}
         tables.append(_listed(heading, found))
     return "\n".join(tables)
-
-
-def _options_of(name: str) -> str:
-    """Return the options of a command that `grade PREDICTIONS` does not have, and the names of the others."""
-    given = _given(grade.commands[name])
-    known = {(tuple(one.opts), one.help) for one in _given(grade.commands["run"])}
-    own = [one for one in given if (tuple(one.opts), one.help) not in known]
-    also = _as_above([one for one in given if one not in own])
-    return _listed("", own) + f"\nAlso, as for `grade PREDICTIONS`: {', '.join(also)}.\n"
 
 
 def _other_commands() -> str:
@@ -91,17 +71,6 @@ def _other_commands() -> str:
         text = _prose(command.short_help or command.get_short_help_str(200))
         lines.append(f"- `{' '.join(['grade', name, *filter(None, words)])}`: {text}")
     return "\n".join(lines) + "\n"
-
-
-def _as_above(shared: list[click.Option]) -> Iterator[str]:
-    """Yield the kinds whose options are all shared, then the names of the others."""
-    names = {str(one.name) for one in shared}
-    for heading, group in list(_KINDS.items())[:-1]:
-        in_group = {str(one.name) for one in _options_in(group)}
-        if in_group <= names:
-            names -= in_group
-            yield f"all for {heading.lower()}"
-    yield from (f"`{one.opts[-1]}`" for one in shared if one.name in names)
 
 
 def _options_in(group: Any) -> list[click.Option]:
