@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import itertools
 import threading
+import time
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from grader import resources
 from grader.errors import InfrastructureError
 from grader.sandbox import self_check
 from grader.sandbox.interface import FEW_LINTS, Answer, SupervisorLostError
-from grader.sandbox.roles import role_of
+from grader.sandbox.roles import has_loop, role_of
 from grader.sandbox.starvation import was_starved
 
 if TYPE_CHECKING:
@@ -46,10 +47,12 @@ STOPPED = "The run was stopped."
 class _Work:
     """A job that has no answer yet."""
 
-    __slots__ = ("alone", "attempts", "future", "job", "role")
+    __slots__ = ("alone", "attempts", "due", "future", "job", "role")
 
-    def __init__(self, job: Job, role: Role) -> None:
-        self.job, self.role, self.future = job, role, Future[Answer]()
+    def __init__(self, job: Job, loop_delay: float) -> None:
+        self.job, self.role, self.future = job, role_of(job), Future[Answer]()
+        self.due = time.monotonic() + loop_delay * has_loop(job)
+        """The job with the earliest time comes first."""
         self.attempts = 0
         """Number of supervisors that were lost with it."""
         self.alone = False
@@ -93,6 +96,8 @@ class JobQueue:
         self.workers = workers
         self.lost = 0
         """Number of supervisors that were lost with a job; each such job was tried again or has failed."""
+        self.loop_delay = 0.0
+        """Seconds by which jobs with a `while` loop come after others. Most programs that never end have one."""
         self._backend, self._answer_seconds, self._program_bytes = backend, answer_seconds, program_bytes
         self._lock = threading.Lock()
         self._waiting = collections.deque[_Work]()
@@ -118,7 +123,7 @@ class JobQueue:
         The future raises SupervisorLostError if the job has lost several supervisors, so that nothing is known of it,
         and InfrastructureError if no supervisor can be started, or the queue was closed.
         """
-        work = _Work(job, role_of(job))
+        work = _Work(job, self.loop_delay)
         with self._lock:
             if self._is_over:
                 work.future.set_exception(InfrastructureError(STOPPED))
@@ -195,7 +200,7 @@ class JobQueue:
             member.inbox.put(work)
 
     def _next(self) -> _Work | None:
-        """Return the first waiting job that may run now."""
+        """Return the waiting job that may run now and is due first."""
         busy = [member for member in self._members if member.work is not None]
         if not self._waiting or any(member.work and member.work.alone for member in busy):
             return None
@@ -204,7 +209,8 @@ class JobQueue:
         if len(busy) - sum(member.slow for member in busy) >= self.workers or not self._has_room(len(busy) + 1):
             return None
         may_lint = sum(member.role == "linting" for member in busy) < self._most("linting")
-        return next((work for work in self._waiting if may_lint or work.role != "linting"), None)
+        ready = [work for work in self._waiting if may_lint or work.role != "linting"]
+        return min(ready, key=lambda work: work.due, default=None)
 
     def _has_room(self, programs: int) -> bool:
         """Whether the machine has room for so many programs at a time."""

@@ -6,7 +6,7 @@ tests and never gets a model's program. `official` runs both in one process.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,3 +30,9 @@ def role_of(job: Mapping[str, object]) -> Role:
         if job.get(part):
             return role
     raise ValueError("a job that asks for nothing")
+
+
+def has_loop(job: Mapping[str, Any]) -> bool:
+    """Whether the program that a job runs has a `while` loop, as most programs have that never end."""
+    asked = job.get("answer") or {}
+    return "while" in (asked.get("script") or asked.get("candidate", {}).get("source") or job.get("head", ""))

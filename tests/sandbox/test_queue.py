@@ -131,6 +131,18 @@ def test_slow_programs_let_others_start_while_there_is_memory_and_no_more_than_f
     assert backend.most == most
 
 
+@pytest.mark.parametrize(("delay", "order"), [(0, "1 2 3 4"), (1000, "2 4 1 3")])
+def test_where_loops_come_later_a_job_without_one_waits_for_none(delay: float, order: str) -> None:
+    loop, backend = {"head": "while True: pass"}, Backend()
+    with JobQueue(backend, 1, 10) as queue:
+        queue.loop_delay = delay
+        first = queue.submit(job("0", "wait", **{"for": "up"}))
+        others = [queue.submit(job(f"{n}", **loop if n % 2 else {})) for n in range(1, 5)]
+        backend.signals["up"].set()
+        assert [future.result()["name"] for future in (first, *others)] == ["0", "1", "2", "3", "4"]
+    assert backend.ran == [["0", *order.split()]]
+
+
 # --- roles ---
 
 PARTS = ("lint", "record", "answer", "judge", "compare", "run")

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
 
+LOOP_DELAY = 2.0
+"""Seconds by which programs with a loop come after others: as long as most endless ones run."""
+
 
 class ProgramScorer:
     """Scores samples of one benchmark. Use it as a context manager."""
@@ -57,6 +60,7 @@ class ProgramScorer:
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._states = States(self._spool)
         self._executor = open_local(run.options, self._limits, run.observer, self._protocol.python or None)
+        self._executor.queue.loop_delay = LOOP_DELAY
         self._settler = Settler(self._executor, Silent())
         self._recording: set[str] = set()
         """The tasks that some thread is recording."""
