@@ -182,7 +182,7 @@ EXPLAINS = wordings(
 """The heading of an explanation."""
 ASKS = wordings(
     r"^[ \t#*>\"-]*(?:(?:next|new|another|example|sample|practice|similar|follow-?up)[ \t]+)?<said>"
-    r"[ \t*]*#?\d{0,3}[ \t*]*[:.)\uff1a][ \t*]*(?=\n?(?:[^\w\n]*\w+\b[^\n]{0,3}){3}|\n?[^\n]{4,}[?？])",
+    r"[ \t*]*+(?:#?\d{1,3}[ \t*]*+)?[:.)\uff1a][ \t*]*+(?=\n?(?:[^\w\n]*\w+\b[^\n]{0,3}){3}|\n?[^\n]{4,}[?？])",
     8,
     said={
         "questions?": 26,
@@ -255,7 +255,7 @@ _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b)*+"
 CLAUSE_END = wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
-        r"$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 47,
+        r"$|[.,;!\n。]|[:(-]\s*+(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 47,
         "です|입니다": LANGUAGES,
     },
 )
@@ -272,7 +272,7 @@ DENIED_BEFORE = wordings(
 )
 """Denies what follows: "not", "rule out", "不是"."""
 DENIED_AFTER = wordings(
-    r"(?:[,.]?[\"']\s?)?\s*<said>",
+    r"(?:[,.]?[\"']\s?)?\s*+<said>",
     said={
         rf"{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|eliminated|ruled out|excluded|impossible|unlikely|too\s+"
         r"\w+|(?:an?|the)\s+(?:\w+ )?(?:distractor|wrong|incorrect|mis(?:take|match|conception)\w*|mistake|error))|"
@@ -300,7 +300,7 @@ DOUBTED_BEFORE = wordings(
 BUT = Pattern(r"\b(?:but|however)\b")
 """Words that end a doubt."""
 DOUBTED_AFTER = wordings(
-    r"\s*<said>",
+    r"\s*+<said>",
     said={
         r",\s*(?:on the other hand|in (?:contrast|comparison)|while|whereas)\b": "g5-mc-first-sentence-answers",
         r",?\s*(?:if|unless)\b|\?": SUPPOSED_ONLY,

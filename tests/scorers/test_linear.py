@@ -268,6 +268,12 @@ def test_a_run_of_any_mark_that_ends_otherwise_is_read_in_linear_time(name: str)
     assert too_slow(READERS[name][0], runs, MAX_SOURCE if THOROUGH else MAX_SOURCE // 6, 2.0) == []
 
 
+@pytest.mark.parametrize("name", [name for name in sorted(READERS) if READERS[name][1]])
+def test_blanks_behind_any_word_are_read_in_linear_time(name: str) -> None:
+    runs = {word: functools.partial(lambda word, n: word + " " * n + FAILING, word) for word in chosen_words(name)}
+    assert too_slow(READERS[name][0], runs, LENGTH, BUDGET) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_run_of_any_phrase_and_a_text_of_any_shape_is_read_in_linear_time(name: str) -> None:
