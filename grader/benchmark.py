@@ -49,14 +49,14 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         if self.cluster_pattern and (groups != 1 or self.cluster is None):
             raise ValueError("cluster_pattern needs `cluster`, and one group in parentheses: the name of the family")
 
-    def named(self) -> dict[str, str]:
+    def by_field(self) -> dict[str, str]:
         """Return field -> column for every column that is given; groups have their own name as the field."""
         fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "cluster_pattern"}
         single = {field: column for field, column in fields.items() if column and isinstance(column, str)}
         return single | {f"groups: {column}": column for column in self.groups}
 
-    def given(self, *fields: str) -> tuple[str, ...]:
-        """Return the columns of these fields, of those that are given."""
+    def names_of(self, *fields: str) -> tuple[str, ...]:
+        """Return the names of the columns of these fields; a field without a column has none."""
         return tuple(column for field in fields if (column := getattr(self, field)))
 
     def without_weight(self) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(error.format_message())
         return 2
     except click.ClickException as error:
-        message = error.format_message() + _more(error)
+        message = error.format_message() + _hint(error)
         say(message if error.exit_code != 2 else f"error: {message}")
         return 2
     except InterruptedRunError as error:
@@ -230,13 +230,13 @@ def _kind(option: click.Option) -> OptionKind:
 def _value(option: click.Option, value: Any, config: Config) -> Any:
     """Return a config file's value in click's form; a path is relative to the file's folder."""
     if option.multiple:
-        return [_located(option, item, config) for item in (value if isinstance(value, list) else [value])]
+        return [_beside_config(option, item, config) for item in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
         return ",".join(map(str, value))
-    return _located(option, value, config)
+    return _beside_config(option, value, config)
 
 
-def _located(option: click.Option, value: Any, config: Config) -> Any:
+def _beside_config(option: click.Option, value: Any, config: Config) -> Any:
     if not isinstance(value, str) or value == "-":
         return value if isinstance(value, bool) else str(value)
     if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, config.path.parent)):
@@ -251,7 +251,7 @@ def _is_folder(benchmark: str, beside: Path) -> bool:
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 
 
-def _more(error: click.ClickException) -> str:
+def _hint(error: click.ClickException) -> str:
     """Return the source of a bad value, if it is not the command line, or what a missing option is for."""
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""

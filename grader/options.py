@@ -101,10 +101,10 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
     try:
         return msgspec.convert(given, Options, dec_hook=lambda _, value: value)
     except msgspec.ValidationError as error:
-        raise UsageError(f"grade(): {error}{_allowed(str(error))}") from None
+        raise UsageError(f"grade(): {error}{_allowed_values(str(error))}") from None
 
 
-def _allowed(error: str) -> str:
+def _allowed_values(error: str) -> str:
     """Return the values of the option that an error names, if it has a list of them."""
     types = {field.name: field.type for field in msgspec.structs.fields(Options)}
     values = [value for value in get_args(types.get(error.rpartition("$.")[2].rstrip("`"))) if isinstance(value, str)]

@@ -83,7 +83,7 @@ def check(options: Options, observer: Observer) -> Tested:
     place = options.sandbox if _executes(declared) else ""
     is_sample = options.data is None and sample_folder(declared).is_dir()
     try:
-        return (_of_sample if is_sample else _of_references)(declared, options, place, observer)
+        return (_test_sample if is_sample else _test_references)(declared, options, place, observer)
     except InfrastructureError as error:
         return Tested(benchmark=declared.id, sandbox=place, problem=first_line(error))
 
@@ -126,13 +126,13 @@ def outcomes(report: Report) -> dict[ReadingName, Outcomes]:
     return found
 
 
-def _of_sample(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
+def _test_sample(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
     written = (sample_folder(declared) / "expected.json").read_bytes()
     expected = msgspec.json.decode(written, type=ExpectedOutcomes).outcomes
-    return _compared(expected, grade_sample(declared, options, observer), place)
+    return _compare(expected, grade_sample(declared, options, observer), place)
 
 
-def _of_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
+def _test_references(declared: Benchmark, options: Options, place: str, observer: Observer) -> Tested:
     setup = choose(options)
     tasks = load_tasks(setup)
     references = {qid: fenced(source) for qid, task in tasks.items() if (source := task.reference)}
@@ -144,7 +144,7 @@ def _of_references(declared: Benchmark, options: Options, place: str, observer: 
     report = grading.grade(file, options, observer).report
     outside = {s.qid: s.careful.detail for s in report.samples if s.careful.outcome is Outcome.NOT_JUDGED}
     careful = {qid: wanted for qid, wanted in passed.items() if qid not in outside}
-    tested = _compared({"official": passed, "careful": careful}, report, place)
+    tested = _compare({"official": passed, "careful": careful}, report, place)
     without = len(tasks) - len(references)
     notes = filter(
         None,
@@ -166,19 +166,19 @@ def _not_judged(outside: Mapping[str, str]) -> str:
     return f"{counted(len(outside), 'task')} not judged carefully: {shown}{more}"
 
 
-def _compared(expected: Mapping[ReadingName, Outcomes], report: Report, place: str) -> Tested:
+def _compare(expected: Mapping[ReadingName, Outcomes], report: Report, place: str) -> Tested:
     found = outcomes(report)
     sandbox = report.provenance.sandbox
     return Tested(
         benchmark=report.benchmark,
         sandbox=place,
         samples=sum(map(len, expected["careful"].values())),
-        different=[line for reading in found for line in _different(reading, expected[reading], found[reading])],
+        different=[line for reading in found for line in _difference(reading, expected[reading], found[reading])],
         note="" if "official" in found or sandbox is None else f"official needs Python {sandbox.official_python}",
     )
 
 
-def _different(reading: ReadingName, expected: Outcomes, found: Outcomes) -> Iterator[str]:
+def _difference(reading: ReadingName, expected: Outcomes, found: Outcomes) -> Iterator[str]:
     for qid, wanted in expected.items():
         given = found.get(qid, [])
         for number, outcome in enumerate(wanted):

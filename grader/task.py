@@ -65,7 +65,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         """The source of a program that is known to be right; None if there is none."""
         return None
 
-    def limited(self, given: Mapping[str, float]) -> Task:
+    def with_limits(self, given: Mapping[str, float]) -> Task:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")
 

@@ -18,7 +18,7 @@ WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "
 """Values of the answer column in copies of a test split whose answers are withheld."""
 
 
-def answered(table: DataTable, benchmark: Benchmark, split: str, given: Path | None) -> DataTable:
+def with_answers(table: DataTable, benchmark: Benchmark, split: str, given: Path | None) -> DataTable:
     """Return a table with the answers of the split's file of answers; as it is if it has its own, or none are declared.
 
     Raises DataUnavailableError if there is no such file, InputError if it is not an object.
@@ -29,7 +29,7 @@ def answered(table: DataTable, benchmark: Benchmark, split: str, given: Path | N
     own = (cell(row.get(column)) for row in table.rows)
     if any(answer is not None and answer.strip().lower() not in WITHHELD for answer in own):
         return table
-    answers = _read(_path(benchmark, split, given))
+    answers = _read(_answers_file(benchmark, split, given))
     rows = []
     for row in table.rows:
         entry = answers.get(cell(row.get(declared.key)) or "")
@@ -38,7 +38,7 @@ def answered(table: DataTable, benchmark: Benchmark, split: str, given: Path | N
     return DataTable(rows=rows, columns=list(dict.fromkeys([*table.columns, column])), lines=table.lines)
 
 
-def _path(benchmark: Benchmark, split: str, given: Path | None) -> Path:
+def _answers_file(benchmark: Benchmark, split: str, given: Path | None) -> Path:
     """Return the file beside the given data, beside the declaration, or in the cache."""
     declared = benchmark.splits[split].answers
     assert declared is not None

@@ -22,13 +22,13 @@ def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> N
     """Raise InputError with all problems. `columns`: the names of all columns of the data, read or not."""
     if not rows.rows:
         raise InputError([f"{rows.place}: no rows"])
-    _count(rows, columns, benchmark)
-    problems = [*_missing(rows, columns, benchmark, split), *_other_split(rows, benchmark, split)]
+    _number_rows(rows, columns, benchmark)
+    problems = [*_missing_columns(rows, columns, benchmark, split), *_other_split(rows, benchmark, split)]
     if problems:
         raise InputError(shown(problems))
 
 
-def _count(rows: Rows, columns: list[str], benchmark: Benchmark) -> None:
+def _number_rows(rows: Rows, columns: list[str], benchmark: Benchmark) -> None:
     """Number the rows of data without ids, if the benchmark allows it."""
     name = benchmark.columns.id
     if benchmark.columns.numbered and name not in columns:
@@ -46,7 +46,7 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
     raise InputError(
         [
             f"{rows.place}: no question has a text: the column {quoted(column)} (`question` in [columns] of "
-            f"benchmark.toml) is missing or empty; the columns are {_listed(names)}"
+            f"benchmark.toml) is missing or empty; the columns are {_column_list(names)}"
         ]
     )
 
@@ -54,23 +54,23 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
 def absent_columns(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
     """Return field -> a sentence, without its first letter in capitals, for each declared column that is missing."""
     return {
-        field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {_listed(columns)}"
-        for field, column in benchmark.columns.named().items()
+        field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {_column_list(columns)}"
+        for field, column in benchmark.columns.by_field().items()
         if column not in columns
         and not (field in benchmark.columns.nested and "." in column and column.partition(".")[0] in columns)
     }
 
 
 def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
-    near = difflib.get_close_matches(column, set(columns) - set(benchmark.columns.named().values()), 1)
+    near = difflib.get_close_matches(column, set(columns) - set(benchmark.columns.by_field().values()), 1)
     return f" (did you mean {quoted(near[0])}?)" if near else ""
 
 
-def _listed(columns: Sequence[str]) -> str:
+def _column_list(columns: Sequence[str]) -> str:
     return ", ".join(quoted(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "") or "none"
 
 
-def _missing(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> Iterator[str]:
+def _missing_columns(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> Iterator[str]:
     """Yield a problem for each column that scoring needs. The data of bundled benchmarks has several forms."""
     needed = ["id"] if benchmark.bundled else benchmark.columns.needed
     for field, problem in absent_columns(columns, benchmark).items():

@@ -49,15 +49,15 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
-    with _locked(path):
+    with _lock(path):
         if path.is_file():
             return path
         with partial.open("ab") as file:
             if not source.checksum:
                 # Without a checksum, it is impossible to know whether the rest fits the kept beginning.
                 file.truncate(0)
-            _all(source.url, file, observer, path.name, pause)
-        problem = _problem(source, partial)
+            _download_rest(source.url, file, observer, path.name, pause)
+        problem = _file_problem(source, partial)
         if problem:
             partial.unlink()
             raise DataUnavailableError(problem)
@@ -66,7 +66,7 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     """Claim a file, so that two downloads cannot write to it at once."""
     with Claims() as claims:
         try:
@@ -78,7 +78,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _all(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callable[[float], None]) -> None:
+def _download_rest(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callable[[float], None]) -> None:
     """Append the missing part; after a temporary failure, continue at the end of the received part."""
     import requests
 
@@ -135,7 +135,7 @@ def _write(response: requests.Response, file: IO[bytes], observer: Observer, nam
         raise requests.ConnectionError("the file was cut off")
 
 
-def _problem(source: Source, partial: Path) -> str:
+def _file_problem(source: Source, partial: Path) -> str:
     """Return the problem with a downloaded file, or an empty string."""
     if not source.checksum:
         return ""
@@ -154,13 +154,13 @@ def _problem(source: Source, partial: Path) -> str:
     )
 
 
-def kept(benchmark: Benchmark, split: str) -> Path | None:
+def fetched(benchmark: Benchmark, split: str) -> Path | None:
     """Return the fetched file of a split, or the folder of its files; None if it is incomplete."""
     place = benchmark.splits[split]
     files = _sources(place)
     if not files:
         return None
-    path = _place(place, split)
+    path = _target(place, split)
     complete = path.is_file() if place.url else all((path / name).is_file() for name in files)
     return path if complete else None
 
@@ -177,7 +177,7 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
             f"{benchmark.id} ({split}) has no download address. Its page says where the data is; give `grade` a copy "
             "with --data FILE."
         )
-    path = _place(place, split)
+    path = _target(place, split)
     for name, source in files.items():
         download(source, path if place.url else path / name, observer)
     if place.answers is not None and place.answers.url:
@@ -188,7 +188,7 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
 
 def place_of_answers(answers: Answers) -> Path:
     """Return where a split's fetched file of answers is."""
-    return _kept_at(answers.url, answers.md5)
+    return _cache_path(answers.url, answers.md5)
 
 
 def has_address(place: Split) -> bool:
@@ -203,13 +203,13 @@ def _sources(place: Split) -> dict[str, Source]:
     return {name: Source(url=place.files_url + name, blob=blob) for name, blob in place.files.items()}
 
 
-def _place(place: Split, split: str) -> Path:
+def _target(place: Split, split: str) -> Path:
     # The name depends on addresses and checksums: after a change of either, the data is fetched again.
     if place.url:
-        return _kept_at(place.url, place.md5)
-    return _kept_at(place.files_url, *sorted(place.files.values()), name=split)
+        return _cache_path(place.url, place.md5)
+    return _cache_path(place.files_url, *sorted(place.files.values()), name=split)
 
 
-def _kept_at(url: str, *checksums: str, name: str = "") -> Path:
+def _cache_path(url: str, *checksums: str, name: str = "") -> Path:
     mark = hashlib.sha256("\0".join([url, *checksums]).encode()).hexdigest()[:12]
     return resources.cache_folder() / "data" / f"{mark}-{name or url.rpartition('/')[2]}"

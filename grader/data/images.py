@@ -79,7 +79,7 @@ class Images:
         """Return a task's image; None if the task has none, or if it cannot be found or decoded."""
         picture = _picture(self._cell(task), self._folder)
         # Hostile data could name any file beside it, and a server would get its text as an image.
-        return picture if picture is not None and format_of(_head(picture)) else None
+        return picture if picture is not None and format_of(_first_bytes(picture)) else None
 
     def _cell(self, task: Task) -> object:
         """Return a task's image cell: its own, that of the row it refers to, or that of its unit's first row."""
@@ -125,7 +125,7 @@ def _picture(cell: object, folder: Path | None) -> Picture | None:
         return None
 
 
-def _head(picture: Picture) -> bytes:
+def _first_bytes(picture: Picture) -> bytes:
     if isinstance(picture, bytes):
         return picture[:_MAGIC_LENGTH]
     try:

@@ -116,9 +116,9 @@ def load(
     wanted = wanted or scored
     declared = benchmark.splits[split].answers
     read_too = wanted.plus(declared.key) if declared is not None else wanted
-    table, origin, place = _found(benchmark, split, protocol, given, read_too)
-    table = answers.answered(table, benchmark, split, given)
-    table = _renamed(table, {other: name for other, name in others.items() if name not in table.columns})
+    table, origin, place = _read_source(benchmark, split, protocol, given, read_too)
+    table = answers.with_answers(table, benchmark, split, given)
+    table = _with_declared_names(table, {other: name for other, name in others.items() if name not in table.columns})
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
     digest = _digest(kept, scored, (*benchmark.columns.without_weight(), *date))
     rows = Rows(
@@ -134,7 +134,7 @@ def load(
     return rows
 
 
-def _renamed(table: DataTable, names: dict[str, str]) -> DataTable:
+def _with_declared_names(table: DataTable, names: dict[str, str]) -> DataTable:
     """Return a table whose columns have the names of the declaration."""
     renames = {other: name for other, name in names.items() if other in table.columns}
     if not renames:
@@ -151,7 +151,7 @@ def _digest(rows: list[Row], scored: ColumnSet, without_weight: tuple[str, ...])
     return hashlib.sha256(msgspec.json.encode(counted, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 
-def _found(
+def _read_source(
     benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: ColumnSet
 ) -> tuple[DataTable, str, str]:
     """Return the rows, their origin, and the path for messages."""
@@ -167,8 +167,8 @@ def _found(
     if place.hub:
         revision = benchmark.protocols[benchmark.check_protocol(protocol)].revision or place.revision
         origin = f"{place.hub}@{revision or 'latest'}"
-        return _hub(benchmark, split, protocol, revision, wanted), origin, origin
-    fetched = download.kept(benchmark, split)
+        return _read_hub(benchmark, split, protocol, revision, wanted), origin, origin
+    fetched = download.fetched(benchmark, split)
     if fetched is not None:
         return read(fetched, wanted), place.url.rpartition("/")[2], str(fetched)
     way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
@@ -258,7 +258,7 @@ def _table(loaded: datasets.Dataset, wanted: ColumnSet) -> DataTable:
     return DataTable(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
 
 
-def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> DataTable:
+def _read_hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: ColumnSet) -> DataTable:
     place = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:
@@ -267,7 +267,7 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
             f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
             f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
         )
-    loaded = _loaded(place, split, revision)
+    loaded = _load_from_hub(place, split, revision)
     table = _table(loaded, wanted)
     expected = declared.rows or place.rows
     if expected and len(table.rows) != expected:
@@ -275,7 +275,7 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
     return table
 
 
-def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
+def _load_from_hub(place: Split, split: str, revision: str) -> datasets.Dataset:
     """Load a data set from the hub, or from its client's cache if the hub does not answer."""
     # The hub's client logs every try; the error below reports the failure once.
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")

@@ -220,9 +220,9 @@ class _Reader:
             header = self._header(next(reader, None))
             columns = [(place, name) for place, name in enumerate(header) if name in wanted]
             for cells in self._each(reader):
-                broad = self._end > self._line
-                if len(cells) > len(header) or (broad and len(cells) < len(header)):
-                    hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if broad else ""
+                spans_lines = self._end > self._line
+                if len(cells) > len(header) or (spans_lines and len(cells) < len(header)):
+                    hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if spans_lines else ""
                     self._add(f"{len(cells)} cells, the header has {len(header)}{hint}")
                 if cells:
                     rows.append({name: (cells[at] if at < len(cells) else "") or None for at, name in columns})
@@ -234,6 +234,7 @@ class _Reader:
         return DataTable(rows=rows, lines=lines, columns=header)
 
     def _lines(self) -> Iterator[str]:
+        """Yield the lines, and keep those of the row that is being read: its position is found by their number."""
         for line in self._file:
             self._text.append(line)
             yield line

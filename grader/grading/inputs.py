@@ -131,7 +131,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
             raise InputError([f"{rows.origin}: no rows"])
         scored = rows.scored()
         found = tasks_of(scorer, declared, setup.split, scored)
-        file = file.positioned(found)
+        file = file.with_task_ids(found)
         tasks, made = scorer.complete(declared, scored, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
         said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
@@ -168,12 +168,12 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
     options, declared, scorer = setup.options, setup.declared, setup.scorer
     place = declared.splits[setup.split]
     is_own = options.data is not None and file.path is not None and real(options.data) == real(file.path)
-    is_here = place.data or place.hub or download.kept(declared, setup.split)
+    is_here = place.data or place.hub or download.fetched(declared, setup.split)
     if is_own or (options.data is None and not is_here):
         carried = scorer.own_rows(declared, setup.split, file)
         if carried is not None:
             return carried
-    if is_own and not formats.named(file.format).is_data:
+    if is_own and not formats.format_named(file.format).is_data:
         raise InputError([f"{options.data}: {_NOT_OWN}"])
     try:
         return setup.rows(ALL if every_column else None)

@@ -25,7 +25,7 @@ from grader.models.model import Model, Server
 from grader.models.prompt import Asking, load_template
 from grader.options import Options
 from grader.predictions.record import counted
-from grader.predictions.select import chosen as chosen_tasks
+from grader.predictions.select import selected_ids
 from grader.scorers.rows import tasks_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def prepare(options: InferOptions) -> Prepared:
     chosen = _chosen(options, msgspec.structs.replace(scorer.usual_sampling, **declared.inference.given()))
     plan = conversations.make(tasks, lambda task: scorer.turns(declared, task, asking), pictures.read, chosen)
     date = declared.columns.date
-    wanted = chosen_tasks(tasks, setup.options, declared.unit, whole_units=scorer.has_units, date=date)
+    wanted = selected_ids(tasks, setup.options, declared.unit, whole_units=scorer.has_units, date=date)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)

@@ -95,7 +95,7 @@ class Book:
         """Return the name of a task with other limits."""
         name = f"{base} {sorted(limits.items())}"
         if name not in self._sizes:
-            task = self._tasks[base].limited(limits)
+            task = self._tasks[base].with_limits(limits)
             self._add(name, task, self._sizes.get(base, 1 << 10))
         self._touch(name)
         return name
@@ -173,4 +173,4 @@ class Samples:
 def _is_without_data(setup: Setup) -> bool:
     """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
     place = setup.declared.splits[setup.split]
-    return setup.options.data is None and not (place.data or place.hub or download.kept(setup.declared, setup.split))
+    return setup.options.data is None and not (place.data or place.hub or download.fetched(setup.declared, setup.split))

@@ -88,7 +88,7 @@ def _question(task: Task, said: Evidence) -> Contradiction | bool | None:
         return True
     if min(len(ours), len(theirs)) < _SHORT:
         return None
-    is_same = _is_cut(ours, given) or _has_the_words(asked, given)
+    is_same = _is_cut(ours, given) or _has_words_of(asked, given)
     return is_same or Contradiction(part="the question", file=given, data=asked)
 
 
@@ -98,7 +98,7 @@ def _is_cut(ours: str, given: str) -> bool:
     return len(parts) > 1 and re.search(".*?".join(parts), ours) is not None
 
 
-def _has_the_words(asked: str, given: str) -> bool:
+def _has_words_of(asked: str, given: str) -> bool:
     """Whether a text has nearly all words and all numbers of a question."""
     ours, theirs = (Counter(re.findall(r"\w+", text.casefold())) for text in (asked, given))
     numbers = {word for word in ours if word.isdecimal()}
@@ -108,17 +108,19 @@ def _has_the_words(asked: str, given: str) -> bool:
 def _options(task: Task, said: Evidence) -> Contradiction | bool | None:
     if not task.options or not said.options:
         return None
-    ours, theirs = _bare(task.options), _bare(said.options)
+    ours, theirs = _without_letters(task.options), _without_letters(said.options)
     if not theirs.keys() & ours.keys():
         theirs = dict(zip(ours, theirs.values(), strict=False))
     lone = [text for side, other in ((ours, theirs), (theirs, ours)) for k, text in side.items() if k not in other]
     is_same = all(text.casefold() in _EMPTY for text in lone) and all(
         _is_same_text(ours[letter], theirs[letter]) for letter in ours.keys() & theirs.keys()
     )
-    return is_same or Contradiction(part="the options", file=_listed(said.options), data=_listed(task.options))
+    return is_same or Contradiction(
+        part="the options", file=_option_list(said.options), data=_option_list(task.options)
+    )
 
 
-def _bare(options: Mapping[str, str]) -> dict[str, str]:
+def _without_letters(options: Mapping[str, str]) -> dict[str, str]:
     """Return options without their letters in front, if all have them."""
     marks = {letter: _LETTER.match(text) for letter, text in options.items()}
     has_all = all(mark is not None and mark[1].upper() == letter for letter, mark in marks.items())
@@ -140,7 +142,7 @@ def _number(text: str) -> float | None:
     return float(bare.replace(",", "")) if _NUMBER.fullmatch(bare) else None
 
 
-def _listed(options: Mapping[str, str]) -> str:
+def _option_list(options: Mapping[str, str]) -> str:
     return ", ".join(f"{letter} {text}" for letter, text in options.items())
 
 
@@ -155,15 +157,15 @@ def _gold(task: Task, said: Evidence) -> Contradiction | bool | None:
 
 def _same_option(task: Task, said: Evidence) -> bool | None:
     """Whether a gold answer of the file can mean the gold option; None if it names no option."""
-    right = _bare(task.options).get(task.gold or "")
-    options = _bare(said.options or task.options)
-    meant = [text for gold in said.golds for text in _meant(gold.strip(), options, said.labels)]
+    right = _without_letters(task.options).get(task.gold or "")
+    options = _without_letters(said.options or task.options)
+    meant = [text for gold in said.golds for text in _options_of_gold(gold.strip(), options, said.labels)]
     if right is None or not meant:
         return None
     return any(_is_same_text(right, text) for text in meant)
 
 
-def _meant(gold: str, options: Mapping[str, str], labels: tuple[str, ...]) -> list[str]:
+def _options_of_gold(gold: str, options: Mapping[str, str], labels: tuple[str, ...]) -> list[str]:
     """Return the options that a gold answer can name: by letter, label, text, or number from 0 or 1."""
     bare, texts = gold.strip("(). "), list(options.values())
     found = [options[bare]] if bare in options else []
@@ -176,12 +178,12 @@ def _meant(gold: str, options: Mapping[str, str], labels: tuple[str, ...]) -> li
 
 def _same_answer(task: Task, said: Evidence) -> bool | None:
     """Whether an answer of the file is an accepted one; None if their forms cannot be compared."""
-    ours, theirs = ([_final(text) for text in texts] for texts in (task.golds, said.golds))
+    ours, theirs = ([_after_hashes(text) for text in texts] for texts in (task.golds, said.golds))
     if any(_is_same_text(first, second) for first in ours for second in theirs):
         return True
     return False if all(_number(text) is not None for text in (*ours, *theirs)) else None
 
 
-def _final(text: str) -> str:
+def _after_hashes(text: str) -> str:
     """Return what follows "####", GSM8K's mark of the final answer."""
     return text.rpartition("####")[2].strip()

@@ -70,14 +70,14 @@ def row_of(record: PredictionRecord) -> Mapping[str, object]:
 def evidence_of(record: PredictionRecord, file: PredictionFile, benchmark: Benchmark | None = None) -> Evidence:
     """Return what a record carries; the names of the benchmark's columns come first."""
     row, fields = row_of(record), record.fields
-    is_doc, carries = row is not fields, formats.named(file.format).carries
+    is_doc, carries = row is not fields, formats.format_named(file.format).carries
     columns = benchmark.columns if benchmark is not None else Columns(id="")
-    code = (*columns.given(*columns.code_fields), "prompt") if is_doc else ()
+    code = (*columns.names_of(*columns.code_fields), "prompt") if is_doc else ()
     asked = (columns.question, *_QUESTIONS, *code) if carries else _OWN_QUESTIONS
-    options, labels = _options(row, (*columns.given(*columns.option_fields), *_OPTIONS), benchmark)
+    options, labels = _options(row, (*columns.names_of(*columns.option_fields), *_OPTIONS), benchmark)
     golds: object = None
     if carries:
-        golds = _first(row, (*columns.given(*columns.gold_fields), *_GOLDS))
+        golds = _first(row, (*columns.names_of(*columns.gold_fields), *_GOLDS))
         golds = _first(fields, ("target",)) if golds is None else golds
     return Evidence(
         question=_text(_first(row, asked)),
@@ -125,19 +125,19 @@ def _options(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     together = as_list(_first(row, names))
     if isinstance(together, dict) and set(together) == {"text", "label"}:
-        return _lettered(together["text"]), tuple(str(label) for label in together["label"])
+        return _by_letter(together["text"]), tuple(str(label) for label in together["label"])
     if isinstance(together, dict):
         named = {str(name): _cell(text) for name, text in together.items() if text not in (None, "")}
         return (named if all(name in string.ascii_uppercase for name in named) else {}), ()
     if isinstance(together, list):
-        return _lettered(together), ()
+        return _by_letter(together), ()
     other = benchmark.also_named if benchmark is not None else {}
     apart = {letter: _first(row, (letter, other.get(letter))) for letter in string.ascii_uppercase}
     found = {letter: _cell(text) for letter, text in apart.items() if isinstance(text, str | int | float)}
     return (found if len(found) > 1 else {}), ()
 
 
-def _lettered(texts: object) -> dict[str, str]:
+def _by_letter(texts: object) -> dict[str, str]:
     if not isinstance(texts, list) or not all(isinstance(text, str | int | float) for text in texts):
         return {}
     return dict(zip(string.ascii_uppercase, map(_cell, texts), strict=False))

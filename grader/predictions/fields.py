@@ -63,7 +63,7 @@ _CODE = ("solution", "solutions", "program", "programs", "code", "generated_code
 """Names that files give to these fields, the clearest first."""
 
 
-def proposed(names: Iterable[str], at: str = "") -> str:
+def option_for(names: Iterable[str], at: str = "") -> str:
     """Return the `--fields` line that probably reads records with these fields; empty if no field looks like a text."""
     there = list(names)
     lowered = {name.lower(): name for name in reversed(there)}
@@ -76,14 +76,14 @@ def proposed(names: Iterable[str], at: str = "") -> str:
     return "--fields " + ",".join(f"{name}={path}" for name, path in parts.items() if path)
 
 
-def proposed_for_object(value: Mapping[str, object]) -> str:
+def option_for_object(value: Mapping[str, object]) -> str:
     """Return the `--fields` line for an object that has its records under one of its names."""
     for name, part in value.items():
         rows = list(part.values()) if isinstance(part, dict) else part
         if not isinstance(rows, list) or not rows:
             continue
         if isinstance(rows[0], dict):
-            if line := proposed(rows[0], name):
+            if line := option_for(rows[0], name):
                 return line
         elif isinstance(part, dict) and (isinstance(rows[0], str) or _are_texts(rows[0])):
             return f"--fields at={name}"

@@ -129,7 +129,7 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
         ]
         return cls(name=name, path=None, format="grade", records=records)
 
-    def positioned(self, tasks: Collection[str]) -> PredictionFile:
+    def with_task_ids(self, tasks: Collection[str]) -> PredictionFile:
         """Return the file with the qids of the tasks, if it has their positions; raises InputError."""
         if not self.is_positional or any(record.qid in tasks for record in self.records):
             return self

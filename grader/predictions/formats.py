@@ -60,12 +60,12 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     unfold: Callable[[object], Contents | None] | None = None
     """Returns the records of a whole file, or of its rows, if they need more than places; None: not this format."""
 
-    def is_of(self, row: Row) -> bool:
+    def matches(self, row: Row) -> bool:
         """Whether a record is of this format."""
-        return any(all(path in row or _leads(row, path) for path in places.split()) for places in self.has)
+        return any(all(path in row or _has_path(row, path) for path in places.split()) for places in self.has)
 
 
-def _leads(row: Row, path: str) -> bool:
+def _has_path(row: Row, path: str) -> bool:
     return "." in path and find(row, path) is not ABSENT
 
 
@@ -155,9 +155,9 @@ FORMATS = (
 
 def format_of(row: Row) -> Format | None:
     """Return the format of a record; None if no row of the table knows it."""
-    return next((form for form in FORMATS if form.is_of(row)), None)
+    return next((form for form in FORMATS if form.matches(row)), None)
 
 
-def named(name: str) -> Format:
+def format_named(name: str) -> Format:
     """Return the format of this name; that of a file whose fields the user named for any other."""
     return next((form for form in FORMATS if form.name == name), GRADE)

@@ -45,7 +45,7 @@ def read_files(
     formats = {file.format for file in files}
     if len(formats) > 1:
         raise InputError([f"--join: the files have different formats: {', '.join(sorted(formats))}."])
-    return _joined([_named(file) for file in files] if _begin_again(files) else files)
+    return _join([_with_task_in_ids(file) for file in files] if _begin_again(files) else files)
 
 
 def _begin_again(files: Sequence[PredictionFile]) -> bool:
@@ -55,8 +55,8 @@ def _begin_again(files: Sequence[PredictionFile]) -> bool:
     return len({record.qid for file in files for record in file.records}) < sum(len(file.records) for file in files)
 
 
-def _named(file: PredictionFile) -> PredictionFile:
-    """Return a file whose ids begin with the task that its name names."""
+def _with_task_in_ids(file: PredictionFile) -> PredictionFile:
+    """Return a file with ids `<task>/<id>`; the name of the file has the task."""
     stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
     found = _OF_A_LOG.fullmatch(stem)
     task = found[1] if found else stem
@@ -64,7 +64,7 @@ def _named(file: PredictionFile) -> PredictionFile:
     return msgspec.structs.replace(file, records=records)
 
 
-def _joined(files: Sequence[PredictionFile]) -> PredictionFile:
+def _join(files: Sequence[PredictionFile]) -> PredictionFile:
     merger = Merger()
     for record in (record for file in files for record in file.records):
         merger.put(record)

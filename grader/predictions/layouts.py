@@ -76,7 +76,7 @@ def texts_of(value: object, lists: int = 0) -> list[str] | None:
     the value is in.
     """
     for _ in range(_MOST_WRAPPED):
-        value = _inside(value) if isinstance(value, dict) else value
+        value = _message_of_part(value) if isinstance(value, dict) else value
     if value is ABSENT or isinstance(value, dict):
         return None
     if not isinstance(value, list):
@@ -86,7 +86,7 @@ def texts_of(value: object, lists: int = 0) -> list[str] | None:
         said = [message for message in parts if message.get("role") in ("assistant", "model")]
         return texts_of(said[-1].get("content"), lists + 1) if said and lists < _MOST_LISTS else None
     if any("type" in part for part in parts):
-        return [_joined(parts)]
+        return [_text_of_parts(parts)]
     if lists == _MOST_LISTS or _are_likelihoods(value):
         return None
     found = [texts_of(part, lists + 1) for part in value]
@@ -102,12 +102,12 @@ def cell_text(cell: object) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _inside(value: Row) -> object:
+def _message_of_part(value: Row) -> object:
     """Return the message of a choice, the content of a message, the text of a completion."""
     return next((value[name] for name in ("message", "content", "text", "completion") if name in value), ABSENT)
 
 
-def _joined(parts: list[Row]) -> str:
+def _text_of_parts(parts: list[Row]) -> str:
     """Return the text of a message in parts, without its reasoning."""
     texts = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
     return "\n".join(text for text in texts if isinstance(text, str))
@@ -116,8 +116,7 @@ def _joined(parts: list[Row]) -> str:
 def _are_likelihoods(value: list[object]) -> bool:
     """Whether a list has what a harness measured of options: log-likelihood and whether it is greedy, as texts."""
     return len(value) > 1 and all(
-        isinstance(pair, list) and len(pair) == len(("-1.5", "False")) and str(pair[1]) in ("True", "False")
-        for pair in value
+        isinstance(pair, list) and len(pair) == 2 and str(pair[1]) in ("True", "False") for pair in value
     )
 
 
@@ -149,6 +148,7 @@ def inspect_log(log: object) -> Contents | None:
 
 
 def _inspect_row(epochs: list[Row], model: object) -> Row:
+    """Return one row for a sample of inspect_ai and all its epochs."""
     # A retried epoch stands in a log twice: the last one counts.
     numbered = {cast("int", sample.get("epoch") or 1): sample for sample in epochs}
     ordered = [numbered[number] for number in sorted(numbered)]
@@ -169,14 +169,14 @@ def _or_empty(value: object) -> object:
 
 def _inspect_text(sample: Row) -> object:
     texts = texts_of(first_of(sample, ("output.completion", "output.choices.0.message")))
-    return _whole(texts[0], sample) if texts else ""
+    return _with_attachment(texts[0], sample) if texts else ""
 
 
 def _inspect_task(sample: Row) -> Row:
     """Return the task that a sample answers."""
     asked, target = sample.get("input"), sample.get("target", "")
     messages = asked if isinstance(asked, list) else [asked]
-    texts = [_whole(text, sample) for message in messages for text in texts_of(message) or ()]
+    texts = [_with_attachment(text, sample) for message in messages for text in texts_of(message) or ()]
     single = isinstance(target, list) and len(target) == 1
     return {
         "question": "\n".join(map(str, texts)),
@@ -185,7 +185,7 @@ def _inspect_task(sample: Row) -> Row:
     }
 
 
-def _whole(text: object, sample: Row) -> object:
+def _with_attachment(text: object, sample: Row) -> object:
     """Return a text that may be stored as an attachment."""
     attachments = sample.get("attachments")
     if isinstance(text, str) and text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
@@ -236,7 +236,7 @@ def mr_ben(given: object) -> Contents | None:
     again without its model and judge (script/evaluate.py, script/utils.py of dvlab-research/Mr-Ben). A row that was
     never asked has no response; a judge that was asked without success has an empty reply, which earns no credit.
     """
-    subjects = {"mr-gsm8k": _of_mr_gsm8k(given)} if isinstance(given, list) else given
+    subjects = {"mr-gsm8k": _mr_ben_rows(given)} if isinstance(given, list) else given
     if not isinstance(subjects, dict) or not all(isinstance(rows, list) for rows in subjects.values()):
         return None
     rows = [row for subject in subjects.values() for row in subject]
@@ -274,7 +274,7 @@ _GSM8K = {
 _GSM8K_VERDICT, _GSM8K_JUDGEMENT = "model_output_solution_correctness", "gpt4_error_reason_correctness_analysis"
 
 
-def _of_mr_gsm8k(rows: list[object]) -> list[Row]:
+def _mr_ben_rows(rows: list[object]) -> list[Row]:
     """Return the rows of MR-GSM8K's results in the layout of Mr-Ben's result file."""
     found = []
     for row in rows:

@@ -61,7 +61,7 @@ class Merger:
         """Return one record per qid."""
         if not self._more:
             return list(self._first.values())
-        return [_joined([first, *self._more.get(qid, ())]) for qid, first in self._first.items()]
+        return [_merge_records([first, *self._more.get(qid, ())]) for qid, first in self._first.items()]
 
     def conflicts(self) -> dict[str, str]:
         """Return the qids whose records answer different questions or have different options, and how they differ."""
@@ -87,7 +87,7 @@ class Merger:
             some = counted(len(joined), "qid")
             yield f"{some} with a record that is identical to another one (was the file joined twice?): {names(joined)}"
         else:
-            yield from _equal_samples(records)
+            yield from _equal_samples_warning(records)
         is_by_sample = 1 < len(merged) == len(self._first)  # each of several qids has several records
         several = [] if is_by_sample else [qid for qid in merged if qid not in joined]
         if several:
@@ -104,24 +104,24 @@ class Merger:
             yield f"Tasks have different numbers of samples: {listed} ({qids} {names(odd)})"
 
 
-def _joined(records: list[PredictionRecord]) -> PredictionRecord:
+def _merge_records(records: list[PredictionRecord]) -> PredictionRecord:
     first = records[0]
     if len(records) == 1:
         return first
     return msgspec.structs.replace(
         first,
         predictions=[text for record in records for text in record.predictions],
-        prompts=_chained([r.prompts for r in records], [[None] * len(r.predictions) for r in records]),
-        endings=_chained([r.endings for r in records], [[NOTHING] * len(r.predictions) for r in records]),
-        continued=_chained([r.continued for r in records], [[False] * len(r.predictions) for r in records]),
-        outputs=_chained([r.outputs for r in records], [r.predictions for r in records]),
+        prompts=_concatenate([r.prompts for r in records], [[None] * len(r.predictions) for r in records]),
+        endings=_concatenate([r.endings for r in records], [[NOTHING] * len(r.predictions) for r in records]),
+        continued=_concatenate([r.continued for r in records], [[False] * len(r.predictions) for r in records]),
+        outputs=_concatenate([r.outputs for r in records], [r.predictions for r in records]),
         filters=None
         if any(record.filters is None for record in records)
         else list(chain.from_iterable(record.filters or () for record in records)),
     )
 
 
-def _chained(lists: list[list[T] | None], instead: Sequence[Sequence[T]]) -> list[T] | None:
+def _concatenate(lists: list[list[T] | None], instead: Sequence[Sequence[T]]) -> list[T] | None:
     """Return the lists as one, with others in place of those that are missing; None if all are."""
     if not any(lists):
         return None
@@ -133,7 +133,7 @@ def _repeats(records: list[PredictionRecord]) -> bool:
     return len({tuple(record.predictions) for record in records}) < len(records)
 
 
-def _equal_samples(records: list[PredictionRecord]) -> Iterator[str]:
+def _equal_samples_warning(records: list[PredictionRecord]) -> Iterator[str]:
     """Yield one line if long samples are equal to earlier ones of their qid."""
     equal: dict[str, int] = {}
     for record in records:

@@ -30,7 +30,7 @@ from grader.files.workbook import is_zip
 from grader.observer import Silent
 from grader.predictions import eval_archive, tables
 from grader.predictions.evidence import MANY
-from grader.predictions.fields import format_of_fields, is_single, proposed, proposed_for_object, records_of
+from grader.predictions.fields import format_of_fields, is_single, option_for, option_for_object, records_of
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
 from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find, first_of
@@ -68,7 +68,7 @@ def load(path: Path, observer: Observer) -> bytes:
         raise InputError([f"{path}: cannot be read: {reason}"]) from error
 
 
-def refusal(data: bytes) -> str:
+def bytes_problem(data: bytes) -> str:
     """Return why bytes cannot be a text file with records; empty if they can."""
     for magic, reason in _MAGIC.items():
         if data.startswith(magic):
@@ -147,11 +147,11 @@ class _Reading:
         try:
             self._add(self._entries())
         except tables.TableFault as fault:
-            self._problems.add(self._without_columns(fault.columns) if fault.columns else fault.message, fault.line)
+            self._problems.add(self._columns_problem(fault.columns) if fault.columns else fault.message, fault.line)
         if self._problems.found:
             raise InputError(self._problems.lines())
         if not self._merger:
-            raise self._refused(f"has no records; {EXPECTED}")
+            raise self._file_error(f"has no records; {EXPECTED}")
         conflicts = self._conflicts()
         records, form = self._merger.records(), self._format or GRADE
         return PredictionFile(
@@ -175,7 +175,7 @@ class _Reading:
             rows=self._contents.questions,
         )
 
-    def _refused(self, reason: str) -> InputError:
+    def _file_error(self, reason: str) -> InputError:
         return InputError([f"{self._label}:1: $: the file {reason}"])
 
     # --- bytes to rows ---
@@ -186,28 +186,28 @@ class _Reading:
             data = self._data = unzipped(unpacked(self._data))
             log = eval_archive.read(data) if eval_archive.is_archive(data) else None
         except ValueError as error:
-            raise self._refused(str(error)) from error
+            raise self._file_error(str(error)) from error
         if log is not None:
             return self._object_entries(Entry(log, 1))
         self._is_workbook = is_zip(data)
         if self._is_workbook or data.startswith(tables.PARQUET):
             return self._table_entries()
         data = data.removeprefix(_BOM)
-        if reason := refusal(data):
-            raise self._refused(reason)
+        if reason := bytes_problem(data):
+            raise self._file_error(reason)
         head = data[:4096].lstrip(BLANK) or data.lstrip(BLANK)[:4096]
         if head[:1] in (b"[", b"{"):
             return self._json_entries(data, head)
         if tables.separator(data, self._is_table):
             return self._table_entries()
-        raise self._refused(self._not_named(head))
+        raise self._file_error(self._text_problem(head))
 
     def _json_entries(self, data: bytes, head: bytes) -> Iterator[Entry]:
         text = JsonText(data, self._problems, skipped=len(self._data) - len(data))
         if head.startswith(b"["):
-            yield from self._unfolded(self._watched(text, text.array()))
+            yield from self._unfold(self._with_progress(text, text.array()))
         elif text.is_lines(self._is_record):
-            yield from self._unfolded(self._watched(text, text.lines()))
+            yield from self._unfold(self._with_progress(text, text.lines()))
         elif (whole := text.whole()) is not None:
             yield from self._object_entries(whole)
         if text.halves:
@@ -218,7 +218,7 @@ class _Reading:
         for row in tables.read_table(self._data, self._is_table):
             yield Entry(row.cells, row.line)
 
-    def _watched(self, text: JsonText, entries: Iterator[Entry]) -> Iterator[Entry]:
+    def _with_progress(self, text: JsonText, entries: Iterator[Entry]) -> Iterator[Entry]:
         """Yield the entries, and show the progress if the file is large."""
         if len(text.data) < _LARGE:
             yield from entries
@@ -232,7 +232,7 @@ class _Reading:
                 shown = text.position >> 20
         self._observer.advance(size - shown)
 
-    def _unfolded(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+    def _unfold(self, entries: Iterator[Entry]) -> Iterator[Entry]:
         """Yield the entries of a list; where their format needs all of them together, the records that it makes."""
         first = next(entries, None)
         if first is None:
@@ -243,9 +243,9 @@ class _Reading:
             return
         contents = form.unfold([entry.value for entry in chain([first], entries)])
         if contents is not None:
-            yield from self._of_contents(contents, form)
+            yield from self._entries_of(contents, form)
 
-    def _of_contents(self, contents: Contents, form: Format) -> Iterator[Entry]:
+    def _entries_of(self, contents: Contents, form: Format) -> Iterator[Entry]:
         self._contents, self._format = contents, form
         yield from (Entry(row, 1) for row in contents.rows)
 
@@ -259,13 +259,13 @@ class _Reading:
                 unfolded = ((form, form.unfold(value)) for form in FORMATS if form.unfold is not None)
                 found = next(((form, contents) for form, contents in unfolded if contents is not None), None)
             except ValueError as error:
-                raise self._refused(str(error)) from error
+                raise self._file_error(str(error)) from error
             if found is not None:
-                yield from self._of_contents(found[1], found[0])
+                yield from self._entries_of(found[1], found[0])
                 return
         rows = self._records_in(value)
         if rows is None:
-            self._problems.add(self._not_found_in(value), whole.line)
+            self._problems.add(self._object_problem(value), whole.line)
             return
         yield from (Entry(row, whole.line) for row in rows)
 
@@ -277,7 +277,7 @@ class _Reading:
             return [value]
         rows = [] if is_single(value) else records_of(value, is_numbered=False) or []
         for form in FORMATS:
-            known = [row for row in rows if form.is_of(row)]
+            known = [row for row in rows if form.matches(row)]
             if known and (form.may_be_unanswered or len(known) == len(rows)):
                 self._format = form
                 return known
@@ -288,33 +288,33 @@ class _Reading:
         if not isinstance(value, dict):
             return False
         if self._fields is not None:
-            return not self._fields.at and self._format is not None and self._format.is_of(value)
+            return not self._fields.at and self._format is not None and self._format.matches(value)
         return "predictions" in value or is_single(value) or format_of(value) is not None
 
     def _is_table(self, columns: list[str]) -> bool:
         row: Row = dict.fromkeys(columns, "")
-        return format_of(row) is not None if self._format is None else self._format.is_of(row)
+        return format_of(row) is not None if self._format is None else self._format.matches(row)
 
     # --- what a file without known records may be ---
 
-    def _not_found_in(self, value: Row) -> str:
+    def _object_problem(self, value: Row) -> str:
         if {"schema", "metrics", "samples"} <= value.keys():
             return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
         keys = f" with the keys {names(value)}" if value else ""
         if self._fields is not None:
             return f"no list or object of records at {quoted(self._fields.at)} in the object{keys}"
-        line = proposed_for_object(value)
+        line = option_for_object(value)
         advice = f"if its records are there, read it with {line}" if line else "name its fields with --fields"
         return f"found one object{keys}; {EXPECTED}; {advice}"
 
-    def _without_columns(self, columns: list[str]) -> str:
+    def _columns_problem(self, columns: list[str]) -> str:
         if self._format is not None:
             wanted = " and ".join(quoted(name) for name in self._format.has[0].split())
             return f"the table has the columns {names(columns)}, but --fields names {wanted}"
-        line = proposed(columns) or "--fields id=COLUMN,reply=COLUMN"
+        line = option_for(columns) or "--fields id=COLUMN,reply=COLUMN"
         return f"the table has the columns {names(columns)}, which no known tool writes; name them: {line}"
 
-    def _not_named(self, head: bytes) -> str:
+    def _text_problem(self, head: bytes) -> str:
         """Return why a text that is no JSON cannot be read; if it looks like a table, what to do."""
         line, *more = head.decode(errors="replace").splitlines()
         if line.startswith("sep="):
@@ -324,15 +324,15 @@ class _Reading:
         if len(columns) > 1 and more and more[0].count(mark) >= len(columns) - 1 and all(map(_is_name, columns)):
             if mark == ";":
                 return "is a table separated by semicolons; separate the columns by commas or tabs"
-            return f"cannot be read: {self._without_columns(columns)}"
+            return f"cannot be read: {self._columns_problem(columns)}"
         return f"begins with {quoted(head[:80].decode(errors='replace'), 20)}; {EXPECTED}"
 
-    def _unknown(self, row: Row) -> str:
+    def _records_problem(self, row: Row) -> str:
         """Return what to do with records that no row of the table knows."""
         if self._format is not None:
             wanted = " and ".join(quoted(name) for name in self._format.has[0].split())
             return f"the first record has {names(row)}, but --fields names {wanted}"
-        line = proposed(row) or "--fields id=FIELD,reply=FIELD"
+        line = option_for(row) or "--fields id=FIELD,reply=FIELD"
         return f"no known tool writes records with {names(row)}; name the fields: {line}"
 
     # --- rows to records ---
@@ -345,8 +345,8 @@ class _Reading:
             row = self._row(entry)
             if row is None:
                 continue
-            if position == 0 and not self._is_known(row):
-                self._problems.add(self._unknown(row), entry.line, entry.path)
+            if position == 0 and not self._choose_format(row):
+                self._problems.add(self._records_problem(row), entry.line, entry.path)
                 return
             form = self._format or GRADE
             record = record_of(form, row, position)
@@ -374,10 +374,10 @@ class _Reading:
     def _is_own(self) -> bool:
         return self._format is not None and self._format.is_strict
 
-    def _is_known(self, first: Row) -> bool:
+    def _choose_format(self, first: Row) -> bool:
         """Choose the format by the first record, and return whether there is one for it."""
         if self._fields is not None:
-            return self._format is not None and self._format.is_of(first)
+            return self._format is not None and self._format.matches(first)
         form = self._format = self._format or format_of(first)
         if form is None:
             return "qid" in first or "predictions" in first

@@ -33,7 +33,10 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
 
 
 def _last_channel(text: str, channels: list[re.Match[str]]) -> tuple[str, bool]:
-    """Keep what the last channel says, if it is for the user: "final", or unnamed after the others."""
+    """Return a text with only its last channel, and whether even that is reasoning.
+
+    A channel for the user is "final", or unnamed after the others. Blanks replace the rest.
+    """
     last = channels[-1]
     if last[1].lower() in ("analysis", "commentary", "thought", "thinking"):
         before = text[: channels[0].start()]

@@ -24,13 +24,13 @@ _WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+")
 
 def record_of(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
     """Return the record, and consume the row. `position`: its number in the file, from 0."""
-    return _strict(form, row) if form.is_strict else _lenient(form, row, position)
+    return _record_of_grade(form, row) if form.is_strict else _record_of_tool(form, row, position)
 
 
 # --- other tools' records ---------------------------------------------------------------------------------------
 
 
-def _lenient(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
+def _record_of_tool(form: Format, row: Row, position: int) -> PredictionRecord | list[Flaw]:
     qid, texts = _id(form, row, position), _texts(form, row)
     if isinstance(qid, Flaw) or isinstance(texts, Flaw):
         return [flaw for flaw in (qid, texts) if isinstance(flaw, Flaw)]
@@ -64,9 +64,9 @@ def _id(form: Format, row: Row, position: int) -> str | Flaw:
     elif value is ABSENT and path == KEY:
         value = position
     if value is ABSENT and find(row, path) is ABSENT:
-        return _absent(path)
+        return _missing_field_flaw(path)
     value = None if value is ABSENT else value
-    return _id_text(value) or Flaw(path=_steps(path), message=f"expected an id, found {kind(value)}")
+    return _id_text(value) or Flaw(path=_flaw_path(path), message=f"expected an id, found {kind(value)}")
 
 
 def _id_text(cell: object) -> str:
@@ -86,27 +86,27 @@ def _texts(form: Format, row: Row) -> tuple[str, list[str]] | Flaw:
     path, value = next(((path, value) for path, value in found.items() if value not in (None, [])), ("", None))
     if path:
         texts = texts_of(value)
-        return (path, texts) if texts else _no_text(form, path, value)
+        return (path, texts) if texts else _text_type_flaw(form, path, value)
     if None in found.values() or first_of(row, form.error) is not ABSENT:
         return form.texts[0], [""]
-    return _no_text(form, next(iter(found)), []) if found else _absent(form.texts[0])
+    return _text_type_flaw(form, next(iter(found)), []) if found else _missing_field_flaw(form.texts[0])
 
 
-def _no_text(form: Format, path: str, value: object) -> Flaw:
+def _text_type_flaw(form: Format, path: str, value: object) -> Flaw:
     if isinstance(value, list) and form.number:
         message = (
             "expected generated text; found log-likelihoods or nothing, from which no answer can be read: run a task "
             "that generates text (output_type: generate_until)"
         )
-        return Flaw(path=_steps(path), message=message)
-    return Flaw(path=_steps(path), message=f"expected a text or a list of texts, found {kind(value)}")
+        return Flaw(path=_flaw_path(path), message=message)
+    return Flaw(path=_flaw_path(path), message=f"expected a text or a list of texts, found {kind(value)}")
 
 
-def _absent(path: str) -> Flaw:
+def _missing_field_flaw(path: str) -> Flaw:
     return Flaw(path=(), message=f"no {quoted(path)} in this record, but the first record has it")
 
 
-def _steps(path: str) -> tuple[str, ...]:
+def _flaw_path(path: str) -> tuple[str, ...]:
     return () if path in (KEY, BARE) else (path,)
 
 
@@ -134,10 +134,10 @@ def fenced(code: str) -> str:
 # --- grade's own records ----------------------------------------------------------------------------------------
 
 
-def _strict(form: Format, row: Row) -> PredictionRecord | list[Flaw]:
+def _record_of_grade(form: Format, row: Row) -> PredictionRecord | list[Flaw]:
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
-        flaws = [*_missing(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
+        flaws = [*_missing_fields(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
         if flaws or not isinstance(predictions, list):
             return flaws
     for name in ("qid", "predictions", *form.leaves_out):
@@ -155,7 +155,7 @@ def _prompts(fields: Row, count: int) -> list[object] | None:
     return prompts if isinstance(prompts, list) and len(prompts) == count else None
 
 
-def _missing(row: Row) -> Iterator[Flaw]:
+def _missing_fields(row: Row) -> Iterator[Flaw]:
     """Yield which of the two fields a record does not have."""
     missing = [quoted(name) for name in ("qid", "predictions") if name not in row]
     if missing:
@@ -182,10 +182,10 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
             path=path, message="the list is empty; a record needs at least one prediction, so leave this record out"
         )
     else:
-        yield from (_text_flaw(index, text) for index, text in enumerate(found) if not isinstance(text, str))
+        yield from (_prediction_text_flaw(index, text) for index, text in enumerate(found) if not isinstance(text, str))
 
 
-def _text_flaw(index: int, value: object) -> Flaw:
+def _prediction_text_flaw(index: int, value: object) -> Flaw:
     is_empty = value is None or value != value  # noqa: PLR0124 - NaN, as pandas writes an empty cell
     hint = '; write "" if the model returned nothing' if is_empty else ""
     return Flaw(path=("predictions", index), message=f"expected a string, found {kind(value)}{hint}")

@@ -42,10 +42,10 @@ def select(
     InputError, UsageError.
     """
     known = list(tasks)
-    wanted = chosen(tasks, options, unit, whole_units=whole_units, date=date)
+    wanted = selected_ids(tasks, options, unit, whole_units=whole_units, date=date)
     check = check_against(file, known)
     problems = unknown_problems(file, check, known, unit=unit)
-    problems += _of_versions(check.unknown, versions or {}, unit)
+    problems += _version_hint(check.unknown, versions or {}, unit)
     missing = [qid for qid in check.missing if qid in wanted]
     if missing and options.missing == "error" and not problems:
         problems.append(missing_problem(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit))
@@ -54,9 +54,9 @@ def select(
     have = {record.qid: record.predictions for record in file.records}
     notes = []
     if len(wanted) < len(known):
-        notes.append(f"{PARTIAL}{_selecting(options)} selects {len(wanted)} of {len(known)} qids.")
+        notes.append(f"{PARTIAL}{_given_options(options)} selects {len(wanted)} of {len(known)} qids.")
     if missing and options.missing == "skip":
-        wanted = _without_units(wanted, missing, tasks, whole_units=whole_units)
+        wanted = _with_predictions(wanted, missing, tasks, whole_units=whole_units)
         notes.append(f"{len(missing)} of {len(known)} {unit}s have no prediction and are left out (--missing skip).")
         if not wanted:
             raise InputError([f"{file.name}: no {unit} has all its predictions; --missing skip leaves all of them out"])
@@ -65,20 +65,20 @@ def select(
     return {qid: have.get(qid, []) for qid in wanted}, notes
 
 
-def _without_units(
+def _with_predictions(
     wanted: Mapping[str, None], missing: Collection[str], tasks: Mapping[str, Task], *, whole_units: bool
 ) -> dict[str, None]:
-    """Return the tasks that have predictions; of a unit, all or none."""
+    """Return the tasks with predictions. With `whole_units`, a unit that misses one prediction is left out whole."""
     units = {tasks[qid].observation if whole_units else qid for qid in missing}
     return {qid: None for qid in wanted if (tasks[qid].observation if whole_units else qid) not in units}
 
 
-def _selecting(options: Options) -> str:
+def _given_options(options: Options) -> str:
     dates = (f"--{name} {day}" for name, day in (("since", options.since), ("until", options.until)) if day)
     return " ".join(dates) or "--limit or --id"
 
 
-def chosen(
+def selected_ids(
     tasks: Mapping[str, Task], options: Options, unit: str, *, whole_units: bool, date: str | None = None
 ) -> dict[str, None]:
     """Return the ids that `--since`, `--until`, `--id` and `--limit` select; raises UsageError, InputError.
@@ -117,7 +117,7 @@ def _between(tasks: Mapping[str, Task], options: Options, unit: str, column: str
     found = {qid: task for qid, task in tasks.items() if since <= days[qid] <= until}
     if not found:
         first, last = min(days.values()), max(days.values())
-        raise UsageError(f"{_selecting(options)}: no {unit} is of these days; the data has {first} to {last}.")
+        raise UsageError(f"{_given_options(options)}: no {unit} is of these days; the data has {first} to {last}.")
     return found
 
 
@@ -193,7 +193,7 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
     return lines
 
 
-def _of_versions(unknown: Collection[str], versions: Mapping[str, Collection[str]], unit: str) -> list[str]:
+def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[str]], unit: str) -> list[str]:
     """Return which other version of the data has the unknown qids."""
     found = {name: len(set(ids).intersection(unknown)) for name, ids in versions.items()}
     return [
@@ -214,17 +214,17 @@ def _nearest(qid: str, known: Collection[str]) -> str | None:
     """Return a known qid that differs only by case, blanks or leading zeros, else one with a similar spelling."""
     import difflib
 
-    plain = _plain(qid)
+    plain = _plain_qid(qid)
     for candidate in known:
-        if _plain(candidate) == plain:
+        if _plain_qid(candidate) == plain:
             return candidate
     if qid.isdigit():  # every number is similar to some other number
         return None
-    near = difflib.get_close_matches(qid[:200], list(islice(_alike(qid, known), _CANDIDATES)), 1, 0.8)
+    near = difflib.get_close_matches(qid[:200], list(islice(_similar_qids(qid, known), _CANDIDATES)), 1, 0.8)
     return near[0] if near else None
 
 
-def _alike(qid: str, known: Collection[str]) -> Iterator[str]:
+def _similar_qids(qid: str, known: Collection[str]) -> Iterator[str]:
     """Yield known qids of similar length with a common start or end: cheap, and enough to find typing errors."""
     for candidate in known:
         same_end = candidate[:3] == qid[:3] or candidate[-3:] == qid[-3:]
@@ -232,7 +232,7 @@ def _alike(qid: str, known: Collection[str]) -> Iterator[str]:
             yield candidate
 
 
-def _plain(qid: str) -> str:
+def _plain_qid(qid: str) -> str:
     return qid.strip().casefold().lstrip("0")
 
 

@@ -212,7 +212,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _is_failure(text: str) -> bool:
-    return _of_a_tool(text) or _of_a_client(text) or _is_body(text) or bool(ERROR_PAGE.fullmatch(text))
+    return _is_from_tool(text) or _is_from_client(text) or _is_body(text) or bool(ERROR_PAGE.fullmatch(text))
 
 
 def failure_of_error(error: str) -> ServerFailure:
@@ -223,7 +223,7 @@ def failure_of_error(error: str) -> ServerFailure:
     return ServerFailure(kind=_kind_in(stripped) or "request failed", text=shown)
 
 
-def _of_a_tool(text: str) -> bool:
+def _is_from_tool(text: str) -> bool:
     """Whether an evaluation tool wrote it in place of an answer."""
     if text in MARKERS or LMMS_EVAL.fullmatch(text):
         return True
@@ -233,10 +233,10 @@ def _of_a_tool(text: str) -> bool:
     rest = vlmevalkit["rest"]
     if vlmevalkit["printed"]:
         return not OF_A_QUESTION.search(rest)
-    return not rest or bool(ERROR_CODE.fullmatch(rest)) or _of_a_client(rest) or _is_body(rest)
+    return not rest or bool(ERROR_CODE.fullmatch(rest)) or _is_from_client(rest) or _is_body(rest)
 
 
-def _of_a_client(text: str) -> bool:
+def _is_from_client(text: str) -> bool:
     """Whether it is the text of an exception, a status, or a sentence that only clients and servers write."""
     names = NAMES.match(text)
     core = text[names.end() :] if names else text
@@ -273,7 +273,7 @@ def _is_body(text: str) -> bool:
         return False
     inner = value.get("error", value if value.get("object") == "error" else None)
     if isinstance(inner, str):
-        return _of_a_client(inner) or (not OF_A_QUESTION.search(inner) and _is_about_requests(inner))
+        return _is_from_client(inner) or (not OF_A_QUESTION.search(inner) and _is_about_requests(inner))
     if not isinstance(inner, dict) or not isinstance(inner.get("message"), str) or not inner.keys() <= KEYS:
         return False
     return bool({"type", "code", "status"} & inner.keys()) or _kind_in(text) is not None

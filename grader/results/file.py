@@ -41,7 +41,7 @@ def read_report(path: Path, types: FactTypes) -> Report:
 
     Raises UsageError if the scorer is not installed.
     """
-    head, data = _opened(path)
+    head, data = _read_head(path)
     try:
         of_sample, of_run = types(head.scorer) if head.scorer else (Facts, Facts)
         report: Report = msgspec.json.decode(data, type=Report[of_sample, of_run])  # type: ignore[valid-type]
@@ -58,14 +58,14 @@ def read_report(path: Path, types: FactTypes) -> Report:
 
 def read_provenance(path: Path) -> Provenance:
     """Read only the provenance of a results file. Raises InputError if it is none."""
-    head, _ = _opened(path)
+    head, _ = _read_head(path)
     try:
         return msgspec.convert(head.provenance or {}, Provenance)
     except msgspec.ValidationError as error:
         raise _not_results(path, error) from error
 
 
-def _opened(path: Path) -> tuple[_ResultsHead, bytes]:
+def _read_head(path: Path) -> tuple[_ResultsHead, bytes]:
     """Return the head and the bytes of a results file; raises InputError if it is none, or has another schema."""
     try:
         data = read_given(path)

@@ -27,7 +27,7 @@ def carried_rows(
     With `letters`, tasks need options, in columns of these names, in the column `options` or, with `in_text`, at the
     end of the question.
     """
-    if not formats.named(file.format).carries:
+    if not formats.format_named(file.format).carries:
         return None
     make = _row_with_options_in_text if in_text else partial(_row, letters=letters, options=options)
     found = [make(record, file, benchmark) for record in file.records]

@@ -45,7 +45,7 @@ def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
     """Return Student's interval around the bias-corrected mean over strata; it always holds the plain mean."""
     number = len(strata)
     plain = math.fsum(stratum.value for stratum in strata) / number
-    centre = math.fsum(map(_corrected, strata)) / number
+    centre = math.fsum(map(_bias_corrected_mean, strata)) / number
     parts = [_variance(stratum.extended) / number**2 for stratum in strata]
     freedom = [max(1, len(stratum.without) - 1) for stratum in strata]
     total = math.fsum(parts)
@@ -59,7 +59,7 @@ def interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval:
     )
 
 
-def _corrected(stratum: Stratum) -> float:
+def _bias_corrected_mean(stratum: Stratum) -> float:
     number = len(stratum.without)
     return number * stratum.value - (number - 1) * float(stratum.without.mean())
 

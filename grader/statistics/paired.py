@@ -140,7 +140,7 @@ def of_changes(
 
     def around(level: float) -> tuple[float, float]:
         low, high = (scale * end + rest for end in interval(changes, level))
-        return agreeing(max(-reach, low), min(reach, high), value, p_value, level)
+        return agreeing_with_test(max(-reach, low), min(reach, high), value, p_value, level)
 
     narrow, wide = around(1 - 2 * LEVEL), around(1 - LEVEL)
     # Where only one of them had to agree with the test, they may not lie in each other.
@@ -158,7 +158,7 @@ def of_changes(
     )
 
 
-def agreeing(low: float, high: float, value: float, p_value: float, level: float) -> tuple[float, float]:
+def agreeing_with_test(low: float, high: float, value: float, p_value: float, level: float) -> tuple[float, float]:
     """Return an interval that excludes 0 if and only if the test rejects 0 at this level.
 
     If they disagree, the end beside 0 moves to the limit that belongs to the test (Miettinen, American Journal of

@@ -133,7 +133,7 @@ def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], 
     declared = declare(f"{server.url}/table.tsv", "0" * 32)
     with pytest.raises(DataUnavailableError, match="not the declared 0000"):
         downloading.fetch(declared, "test", Silent())
-    assert downloading.kept(declared, "test") is None
+    assert downloading.fetched(declared, "test") is None
 
 
 def test_an_address_that_answers_with_an_error_names_the_way_out(
@@ -181,7 +181,7 @@ def test_errors_that_may_pass_are_tried_again(server: Files, tmp_path: Path) -> 
 
 def test_a_file_that_another_process_is_fetching_is_left_to_it(server: Files, tmp_path: Path) -> None:
     with (
-        downloading._locked(tmp_path / "f"),
+        downloading._lock(tmp_path / "f"),
         pytest.raises(DataUnavailableError, match="being fetched by another process"),
     ):
         get(large(server), tmp_path / "f")
@@ -208,7 +208,7 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
     with pytest.raises(DataUnavailableError, match="grade fetch own"):
         scorer.own_rows(declared, "test", None)
     folder = downloading.fetch(declared, "test", Silent())
-    assert downloading.kept(declared, "test") == folder
+    assert downloading.fetched(declared, "test") == folder
     rows = scorer.own_rows(declared, "test", None)
     assert (len(rows.rows), rows.origin) == (25, f"{server.url}/data/")
     server.files["/data/physics.json"] = b"{}"

@@ -35,9 +35,9 @@ def test_a_file_of_programs_is_read(
 def test_positions_are_those_of_the_rows_if_there_are_as_many(tmp_path: Path) -> None:
     (tmp_path / "generations.json").write_text(json.dumps([["x"], ["y"]]))
     file = read_predictions(tmp_path / "generations.json")
-    assert [record.qid for record in file.positioned(["HumanEval/0", "HumanEval/1"]).records] == ["HumanEval/0", "HumanEval/1"]  # fmt: skip
+    assert [record.qid for record in file.with_task_ids(["HumanEval/0", "HumanEval/1"]).records] == ["HumanEval/0", "HumanEval/1"]  # fmt: skip
     with pytest.raises(InputError, match="the data has 3"):
-        file.positioned(["a", "b", "c"])
+        file.with_task_ids(["a", "b", "c"])
 
 
 def test_what_is_no_list_of_programs_is_named(tmp_path: Path) -> None:

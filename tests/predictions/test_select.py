@@ -9,7 +9,7 @@ import pytest
 from grader.errors import InputError, UsageError
 from grader.options import Options
 from grader.predictions.file import PredictionFile, PredictionRecord
-from grader.predictions.select import chosen, fingerprint, select
+from grader.predictions.select import fingerprint, select, selected_ids
 from grader.task import Task
 
 TASKS = {task.id: task for task in (Task(id="1"), Task(id="11", unit="1"), Task(id="2"), Task(id="12", unit="2"))}
@@ -50,8 +50,8 @@ def test_predictions_come_in_the_benchmarks_order() -> None:
 def test_id_and_limit_choose_tasks_or_whole_units(
     options: dict[str, Any], apart: list[str], together: list[str]
 ) -> None:
-    assert list(chosen(TASKS, Options(**options), "question", whole_units=False)) == apart
-    assert list(chosen(TASKS, Options(**options), "question", whole_units=True)) == together
+    assert list(selected_ids(TASKS, Options(**options), "question", whole_units=False)) == apart
+    assert list(selected_ids(TASKS, Options(**options), "question", whole_units=True)) == together
 
 
 def test_a_part_is_noted() -> None:

@@ -25,7 +25,7 @@ from tests.scorers.execution.made import make
 
 MARKS = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
 """The marks of a module whose tests use this one."""
-PROTOCOL = ExecutionProtocol().limited(10.0)
+PROTOCOL = ExecutionProtocol().with_timeout(10.0)
 SIGNATURE = "def solution(a):\n    pass\n"
 CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
 

@@ -94,7 +94,7 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     prompts: Literal["", "humaneval-v-v1", "humaneval-v-v2"] = ""
     """The published prompts to use; empty: a plain prompt."""
 
-    def limited(self, timeout: float) -> ExecutionProtocol:
+    def with_timeout(self, timeout: float) -> ExecutionProtocol:
         """Return the protocol whose message about a timeout names the limit in seconds."""
         seconds = int(timeout) if timeout == int(timeout) else timeout
         return msgspec.structs.replace(self, timed_out=self.timed_out.replace("{timeout}", str(seconds)))

@@ -55,7 +55,7 @@ class ProgramScorer:
             "loops": LaneSize(threads=(MOST_SUPERVISORS - 1) * workers, samples=1),
         }
         self._tasks: Mapping[str, CodeTask] = run.tasks
-        self._protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
+        self._protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
         self._limits = limits_of(run.options, self._protocol.timeout, run.tasks.values())
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._states = States(self._spool)

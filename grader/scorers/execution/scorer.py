@@ -120,7 +120,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> Scored:
         """Execute and score; raises a GradeError."""
-        protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
+        protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
         samples_each = _most_samples(run)
         ks = phases.wanted_k(run.options.k, _counts(run), protocol)
         broken = {qid: task.broken for qid, task in run.tasks.items() if task.broken and run.predictions.get(qid)}
@@ -149,7 +149,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def outside_careful(self, run: Run[ExecutionBenchmark, CodeTask]) -> list[str]:
         """Name the tasks that are not judged carefully. Tests and reference solutions run, and no prediction does."""
-        protocol = run.benchmark.protocols[run.protocol].limited(run.options.timeout)
+        protocol = run.benchmark.protocols[run.protocol].with_timeout(run.options.timeout)
         needs = any(task.cases is None or task.cases.function for task in run.tasks.values())
         try:
             return phases.outside_careful(run.tasks, protocol, _options(run), run.observer) if needs else []
@@ -335,7 +335,7 @@ def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
             f"--score-only: there is neither {stem.name}_results.json nor {beside.name} beside {path.name}; "
             "grade it once without --score-only."
         )
-    protocol = earlier.benchmark.protocols[earlier.protocol].limited(earlier.options.timeout)
+    protocol = earlier.benchmark.protocols[earlier.protocol].with_timeout(earlier.options.timeout)
     try:
         samples = executed.samples_of(json.loads(beside.read_bytes()), protocol)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:

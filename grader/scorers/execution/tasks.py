@@ -65,7 +65,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
         """The question, or else the signature."""
         return self.text or self.signature_text
 
-    def limited(self, given: Mapping[str, float]) -> CodeTask:
+    def with_limits(self, given: Mapping[str, float]) -> CodeTask:
         """Return the task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
         try:
             return msgspec.structs.replace(

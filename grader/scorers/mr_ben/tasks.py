@@ -133,7 +133,7 @@ def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
         return given
     if declared.data:
         return Path(benchmark.folder) / declared.data
-    fetched = download.kept(benchmark, split)
+    fetched = download.fetched(benchmark, split)
     if fetched is not None:
         return fetched
     way = f"Get it with `grade fetch {benchmark.id}`, or give" if download.has_address(declared) else "Give"

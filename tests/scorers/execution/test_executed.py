@@ -13,9 +13,9 @@ from grader.scorers.execution import executed
 from grader.scorers.execution.declaration import ExecutionProtocol
 
 
-def limited(protocol: str, timeout: float = 2.0) -> ExecutionProtocol:
+def of_protocol(protocol: str, timeout: float = 2.0) -> ExecutionProtocol:
     declared: Any = declarations.load("humaneval-v")
-    return declared.protocols[protocol].limited(timeout)
+    return declared.protocols[protocol].with_timeout(timeout)
 
 
 # One task as the official evaluator of each version writes it (field order included).
@@ -60,7 +60,7 @@ def test_a_record_is_written_in_the_official_layout(protocol: str, tmp_path: Pat
     source.write_text(json.dumps([{"qid": "q1", "prompt": "Complete it.", "predictions": list("abcd")}]))
     results = [(bool(row["passed"]), row["result"]) for row in official["results"]]
     record = read_predictions(source).records[0]
-    made = executed.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, limited(protocol))
+    made = executed.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, of_protocol(protocol))
     assert json.dumps(made) == json.dumps(official)
 
 
@@ -73,7 +73,7 @@ def test_the_officials_own_file_is_read(protocol: str) -> None:
         (Outcome.LINT_FAILED, 0, "Undefined variable 'x'\nUndefined variable 'y'"),
     ]
     readings = [Reading(outcome=outcome, credit=credit, detail=detail) for outcome, credit, detail in outcomes]
-    assert executed.samples_of([LAYOUTS[protocol]], limited(protocol)) == [
+    assert executed.samples_of([LAYOUTS[protocol]], of_protocol(protocol)) == [
         SampleResult(qid="q1", sample=number, official=reading, careful=reading)
         for number, reading in enumerate(readings)
     ]

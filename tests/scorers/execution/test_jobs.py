@@ -15,7 +15,7 @@ SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
 PROTOCOL = Protocol(
     assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"
-).limited(2.0)
+).with_timeout(2.0)
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 

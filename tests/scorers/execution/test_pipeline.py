@@ -27,7 +27,7 @@ from grader.scorers.execution.states import Judged, Lost, NotJudged
 from tests.scorers.execution.made import make
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
-PROTOCOL = ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time").limited(2.0)
+PROTOCOL = ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time").with_timeout(2.0)
 LIMITS = Limits()
 TASKS = {
     "plain": make("plain", "def solution(a):", "assert solution(1) == 1", {}),

@@ -21,10 +21,10 @@ from tests.scorers.execution.made import make
 
 V1 = Protocol(
     executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"
-).limited(2.0)
+).with_timeout(2.0)
 V2 = Protocol(
     assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"
-).limited(2.0)
+).with_timeout(2.0)
 TASK = make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 
