@@ -105,9 +105,9 @@ class Context:
         """Return the node of a text or bytes that are not sent as their contents; None for any other."""
         return None
 
-    def held(self, kind: str, content: Content) -> Any:
-        """Return the value of such a node."""
-        raise MalformedError(f"{kind} in a place without one")
+    def value_of(self, kind: str, content: Content) -> Any:
+        """Return the value of a node that `node_of` or `atom_node` has written; raises MalformedError."""
+        raise MalformedError(f"a node of kind {kind}, which this message cannot have")
 
     def function(self, value: Any) -> tuple[str, Content]:
         """Return the node of a function of the program's; raises UnsendableError."""
@@ -140,21 +140,24 @@ class Writer:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._asks = type(context).atom_node is not Context.atom_node
+        # Most messages are of sides that send every text as its content, so that no text is asked about.
+        self._has_special_atoms = type(context).atom_node is not Context.atom_node
         self._numbers: dict[Any, int] = {}
         """id() of a value, or type and value of an atom -> number of its node."""
-        self._open: collections.deque[tuple[int, Any]] = collections.deque()
+        self._unwritten: collections.deque[tuple[int, Any]] = collections.deque()
+        """Containers that have a number and no content yet."""
         self._values: dict[int, Any] = {}
         """Number of a node -> what it stands for, which must live on: an id() is that of one object."""
         self._nodes: list[Any] = []
         self._size = 0
+        """Bytes counted so far."""
 
     def written(self, value: Any) -> str:
         """Return the message about a value; raises UnsendableError."""
         try:
             self.number(value)
-            while self._open:
-                number, one = self._open.popleft()
+            while self._unwritten:
+                number, one = self._unwritten.popleft()
                 self._nodes[number] = self._node(one)
             text = encode(self._nodes)
         except UnsendableError:
@@ -177,9 +180,9 @@ class Writer:
             if found is None:
                 found = self._numbers[id(value)] = self._new(None)
                 self._values[found] = value
-                self._open.append((found, value))
+                self._unwritten.append((found, value))
             return found
-        if self._asks and kind in {str, bytes} and (node := self.context.atom_node(value)) is not None:
+        if self._has_special_atoms and kind in {str, bytes} and (node := self.context.atom_node(value)) is not None:
             found = self._new(list(node))
             self._values[found] = value
             return found
@@ -202,7 +205,7 @@ class Writer:
         known = self._numbers
         for value in values:
             kind = type(value)
-            number = known.get((kind, value)) if kind is int or (kind is str and not self._asks) else None
+            number = known.get((kind, value)) if kind is int or (kind is str and not self._has_special_atoms) else None
             found.append(self.number(value) if number is None else number)
         self.count(len(found))
         return found
@@ -444,13 +447,13 @@ def _table(text: str | bytes) -> list[Any]:
 
 def _text(content: Content) -> str:
     if not isinstance(content, str):
-        raise MalformedError("a text that is none")
+        raise MalformedError("not a text")
     return content
 
 
 def _whole(content: Content) -> int:
     if type(content) is not int:
-        raise MalformedError("a number that is none")
+        raise MalformedError("not an integer")
     return content
 
 
@@ -493,7 +496,7 @@ _FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}|-?inf|nan")
 
 def _make_float(reader: Reader, content: Content) -> float:
     if not _FLOAT.fullmatch(_text(content)):
-        raise MalformedError("a float that is none")
+        raise MalformedError("not a float")
     return float.fromhex(content)
 
 
@@ -620,7 +623,7 @@ def _time(name: str) -> Kind:
         parts = reader.values(content)
         numbers = parts[:-1] if zoned else parts
         if len(parts) != len(fields) or any(type(part) is not int for part in numbers):
-            raise MalformedError("a time that is none")
+            raise MalformedError("an invalid time")
         if zoned and parts[-1] is not None and type(parts[-1]) is not datetime.timezone:
             raise MalformedError("a time in no known zone")
         return kind(*parts)
@@ -631,7 +634,7 @@ def _time(name: str) -> Kind:
 def _make_zone(reader: Reader, content: Content) -> datetime.timezone:
     offset = reader[content[0]]
     if type(offset) is not datetime.timedelta:
-        raise MalformedError("a time zone that is none")
+        raise MalformedError("an invalid time zone")
     return datetime.timezone(offset)
 
 
@@ -669,24 +672,30 @@ def _is_known(value: Any) -> bool:
 
 
 def _write_error(writer: Writer, value: BaseException) -> Content:
-    kind = type(value)
-    names = writer.context.names
-    base = next(base for base in kind.__mro__ if base in names or base in _NAMES_OF_KNOWN)
-    family = names.get(base) or f".{_NAMES_OF_KNOWN[base]}"
-    arguments = tuple(arg if type(arg) in _SIMPLE else type_name(arg) for arg in value.args)
-    held = attributes(value) if base in names else {}
-    writer.count(len(kind.__name__))
-    return [family, kind.__name__, writer.numbers((arguments, *held.values())), list(held)]
+    """Write an exception as its family, the name of its class, its arguments, and its attributes.
+
+    The family is the nearest class that the reader has, too: one of the signature by its name, or one of Python's by
+    its name behind a dot. Only the former declares attributes.
+    """
+    name, declared = type(value).__name__, writer.context.names
+    family = next(kind for kind in type(value).__mro__ if kind in declared or kind in _NAMES_OF_KNOWN)
+    members = attributes(value) if family in declared else {}
+    # An argument may be anything, e.g. a lock, and tests seldom look at it: its type says enough.
+    arguments = tuple(one if type(one) in _SIMPLE else type_name(one) for one in value.args)
+    writer.count(len(name))
+    shown = declared[family] if family in declared else f".{_NAMES_OF_KNOWN[family]}"
+    return [shown, name, writer.numbers((arguments, *members.values())), list(members)]
 
 
-_SIMPLE = {type(None), bool, int, float, str, bytes, tuple}
+_SIMPLE = {*_ATOMS, tuple} - {complex}
+"""The types of an exception's arguments that are sent."""
 
 
 def _make_error(reader: Reader, content: Content) -> BaseException:
     family, name, (arguments, *parts), keys = content
     kind = KNOWN.get(family[1:]) if _text(family).startswith(".") else reader.context.classes.get(family)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)) or type(reader[arguments]) is not tuple:
-        raise MalformedError("an exception that is none")
+        raise MalformedError("an invalid exception")
     if _text(name) != kind.__name__:
         kind = type(name[:200], (kind,), {})
     error: BaseException = kind.__new__(kind, *reader[arguments])
@@ -703,8 +712,8 @@ def _class(reader: Reader, name: Content) -> type[Any]:
 
 
 def _write_object(writer: Writer, value: Any) -> Content:
-    held = attributes(value)
-    return [writer.context.names[type(value)], writer.numbers(held.values()), list(held)]
+    members = attributes(value)
+    return [writer.context.names[type(value)], writer.numbers(members.values()), list(members)]
 
 
 def _fill_object(reader: Reader, value: Any, content: Content) -> None:
@@ -737,24 +746,24 @@ def _write_tree(writer: Writer, value: Any) -> Content:
     kind = type(value)
     length = len(value) if hasattr(kind, "__len__") else None
     if isinstance(value, enum.Enum):
-        held: dict[str, Any] = {"name": value.name, "value": value.value}
+        members: dict[str, Any] = {"name": value.name, "value": value.value}
     elif isinstance(value, re.Match):
-        held = {"string": value.string, "begin": value.start(), "end": value.end()}
+        members = {"string": value.string, "begin": value.start(), "end": value.end()}
     else:
-        held = _of_classes(kind) | attributes(value)
-    return [kind.__name__, writer.numbers(held.values()), list(held), length]
+        members = _of_classes(kind) | attributes(value)
+    return [kind.__name__, writer.numbers(members.values()), list(members), length]
 
 
 def _of_classes(kind: type[Any]) -> dict[str, Any]:
     """Return the plain data among the attributes of a program's own classes."""
-    held = [(name, item) for base in reversed(kind.__mro__) if is_own(base) for name, item in vars(base).items()]
-    return {name: item for name, item in held if not _is_reserved(name) and type(item) in _TYPES}
+    members = [(name, item) for base in reversed(kind.__mro__) if is_own(base) for name, item in vars(base).items()]
+    return {name: item for name, item in members if not _is_reserved(name) and type(item) in _TYPES}
 
 
 def _make_tree(reader: Reader, content: Content) -> Tree:
     name, length = content[0], content[3]
     if length is not None and not 0 <= _whole(length) < sys.maxsize:
-        raise MalformedError("a length that is none")
+        raise MalformedError("an invalid length")
     return _tree(_text(name)[:200], length)
 
 
@@ -814,10 +823,10 @@ def _make_array(reader: Reader, content: Content) -> Any:
     name, shape, data, parts = content
     size = math.prod(map(_whole, shape))
     if any(length < 0 for length in shape) or len(shape) > 32:
-        raise MalformedError("an array that is none")
+        raise MalformedError("an invalid array")
     if name == "O":
         if size != len(parts):
-            raise MalformedError("an array that is none")
+            raise MalformedError("an invalid array")
         return numpy.empty(tuple(shape), dtype=object)
     if not _DTYPE.fullmatch(_text(name)):
         raise MalformedError("an array of no known type")
@@ -857,7 +866,7 @@ def _of_pandas(kind: type[Any]) -> str | None:
 _COLUMN = re.compile(r"object|str|string|bool(ean)?|[iuIU]?(nt|Int)\d{1,2}|[fF]loat\d{2}|datetime64\[\w{1,2}\]")
 
 
-def _column(writer: Writer, value: Any) -> list[Any]:
+def _write_column(writer: Writer, value: Any) -> list[Any]:
     """Return the type and the values of a column or an index; raises UnsendableError."""
     import numpy
 
@@ -869,37 +878,38 @@ def _column(writer: Writer, value: Any) -> list[Any]:
     return [name, writer.number(value.to_numpy() if is_plain else tuple(value.astype(object).tolist()))]
 
 
-def _uncolumn(reader: Reader, name: Content, number: Content) -> tuple[Any, str]:
+def _read_column(reader: Reader, name: Content, number: Content) -> tuple[Any, str]:
+    """Return the values and the type of a column or an index; raises MalformedError."""
     import numpy
 
     values = reader[number]
     is_plain = isinstance(values, numpy.ndarray) and values.ndim == 1 and values.dtype.kind != "O"
     if not _COLUMN.fullmatch(_text(name)) or not (is_plain or type(values) is tuple):
-        raise MalformedError("a column that is none")
+        raise MalformedError("an invalid column")
     return values if is_plain else list(values), name
 
 
 def _write_index(writer: Writer, value: Any) -> Content:
-    name, values = _column(writer, value)
+    name, values = _write_column(writer, value)
     return [name, [values, writer.number(value.name)]]
 
 
 def _make_index(reader: Reader, content: Content) -> Any:
     import pandas
 
-    values, kind = _uncolumn(reader, content[0], content[1][0])
+    values, kind = _read_column(reader, content[0], content[1][0])
     return pandas.Index(values, dtype=kind, name=reader[content[1][1]])
 
 
 def _write_series(writer: Writer, value: Any) -> Content:
-    name, values = _column(writer, value)
+    name, values = _write_column(writer, value)
     return [name, [values, writer.number(value.name), writer.number(value.index)]]
 
 
 def _make_series(reader: Reader, content: Content) -> Any:
     import pandas
 
-    values, kind = _uncolumn(reader, content[0], content[1][0])
+    values, kind = _read_column(reader, content[0], content[1][0])
     return pandas.Series(values, dtype=kind, name=reader[content[1][1]], index=_index(reader, content[1][2]))
 
 
@@ -907,7 +917,7 @@ def _index(reader: Reader, number: Any) -> Any:
     import pandas
 
     if not isinstance(reader[number], pandas.Index):
-        raise MalformedError("an index that is none")
+        raise MalformedError("an invalid index")
     return reader[number]
 
 
@@ -922,7 +932,7 @@ def _make_frame(reader: Reader, content: Content) -> Any:
     index, names = (_index(reader, number) for number in content[1][:2])
     columns = reader.values(content[1][2:])
     if len(columns) != len(names) or not all(isinstance(column, pandas.Series) for column in columns):
-        raise MalformedError("a table that is none")
+        raise MalformedError("an invalid table")
     made = pandas.DataFrame({at: column.array for at, column in enumerate(columns)}, index=index)
     made.columns = names
     return made
@@ -931,13 +941,13 @@ def _make_frame(reader: Reader, content: Content) -> Any:
 # --- the table ---
 
 
-def _held(kind: str) -> Kind:
+def _of_context(kind: str) -> Kind:
     """Return a kind whose values only the context knows."""
 
     def refuse(writer: Writer, value: Any) -> Content:
         raise UnsendableError(type_name(value))
 
-    return Kind(refuse, lambda reader, content: reader.context.held(kind, content))
+    return Kind(refuse, lambda reader, content: reader.context.value_of(kind, content))
 
 
 def _behind(content: Content) -> Sequence[Any]:
@@ -1006,9 +1016,9 @@ KINDS: dict[str, Kind] = {
     "member": Kind(lambda w, v: [w.context.names[type(v)], v.name], _make_member),
     "record": Kind(_write_record, _make_record, parts=_behind),
     "tree": Kind(_write_tree, _make_tree, _fill_object, _behind),
-    "remote": _held("remote"),
-    "function": _held("function"),
-    "answer": _held("answer"),
+    "remote": _of_context("remote"),
+    "function": _of_context("function"),
+    "answer": _of_context("answer"),
 }
 """Name -> kind. `remote`: an object that stays with the program. `answer`: what the program answered to an earlier
 call."""

@@ -175,11 +175,11 @@ class TestedTasks:
 
         return AnswerRequest(candidate, state.calls, job)
 
-    def _kept(self, candidate: Candidate) -> StoredAnswers:
+    def _stored(self, candidate: Candidate) -> StoredAnswers:
         return self._answering.found[candidate].answers[0]
 
     def _answers(self, candidate: Candidate) -> Answers:
-        return self._spool.get(self._kept(candidate))
+        return self._spool.get(self._stored(candidate))
 
     # --- verdicts ---
 
@@ -207,7 +207,7 @@ class TestedTasks:
         for key, _, candidate in items:
             judged = self._judgements.get(key)
             why = lost.get(key, "it was not judged")
-            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, self._kept(candidate))
+            verdicts[candidate] = Verdict(lost=why) if judged is None else _verdict(judged, self._stored(candidate))
         return verdicts
 
     def _missing(self, candidate: Candidate) -> Verdict | None:
@@ -218,17 +218,19 @@ class TestedTasks:
     def _is_expected(self, candidate: Candidate) -> bool:
         """Whether a candidate's answers are the expected ones, byte for byte. Then no test runs."""
         state = self._of(candidate)
-        return isinstance(state, Judged) and self._kept(candidate).digest in {run.digest for run in state.runs}
+        return isinstance(state, Judged) and self._stored(candidate).digest in {run.digest for run in state.runs}
 
     def _as_expected(self, candidate: Candidate) -> Verdict:
         state = self._of(candidate)
         assert isinstance(state, Judged)
         likeness = Likeness(calls=Calls(n=len(state.calls), same=len(state.calls)))
-        return Verdict(judgement=Judgement(evidence=self._kept(candidate).evidence, confirmed=True, likeness=likeness))
+        return Verdict(
+            judgement=Judgement(evidence=self._stored(candidate).evidence, confirmed=True, likeness=likeness)
+        )
 
     def _judge_job(self, candidate: Candidate, references: Mapping[str, Judged] | None) -> tuple[str, Made]:
         """Return the job that judges a candidate: its key, and what makes it; see `judge`."""
-        task, kept = self._tasks[candidate.qid], self._kept(candidate)
+        task, kept = self._tasks[candidate.qid], self._stored(candidate)
         state = self._of(candidate) if references is None else references[candidate.qid]
         assert isinstance(state, Judged)
         is_reference = references is not None

@@ -114,28 +114,39 @@ class Program(values.Context):
     """A program's names, and the objects that stay with it: those of the classes to be written, and functions."""
 
     def __init__(self, spec: "Candidate") -> None:
-        """Execute the signature and the program; raises what they raise."""
-        self.namespace: dict[str, Any] = {"__file__": process.FILE}
-        exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
-        stubs = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
-        kept = [name for name in spec["classes"] if name.partition(".")[0] not in stubs]
-        originals = declared(kept, self.namespace)
-        exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
-        classes = originals | declared(kept, self.namespace)
-        super().__init__(classes)
-        self.names = {kind: name for table in (originals, classes) for name, kind in table.items()}
-        self.asked: set[str] = set()
-        self.tested: dict[type[Any], str] = {}
-        self.ask([*stubs, *(name for name, how in spec["names"].items() if how == "class")])
-        self.answers: dict[int, Any] = {}
-        self._objects: list[Any] = []
-        self._numbers: dict[int, int] = {}
+        """Execute the signature and the program; raises what they raise.
 
-    def ask(self, names: "Iterable[str]") -> None:
-        """Keep the objects of these classes here."""
-        self.asked |= set(names)
-        self.tested |= {self.namespace[name]: name for name in self.asked if isinstance(self.namespace.get(name), type)}
-        self.classes |= {name: kind for kind, name in self.tested.items()}
+        Objects of the classes that the program must write, or that the tests use, stay here. Those of the signature's
+        other classes are sent as their attributes, also where the program defines such a class again.
+        """
+        self.namespace: dict[str, Any] = {"__file__": process.FILE}
+        """The names of the program."""
+        exec(compile(spec["signature"], SIGNATURE, "exec", dont_inherit=True), self.namespace)
+        to_write = {name for name in spec["stubs"] if isinstance(self.namespace.get(name), type)}
+        names = [name for name in spec["classes"] if name.partition(".")[0] not in to_write]
+        of_signature = declared(names, self.namespace)
+        exec(compile(spec["source"], "<candidate>", "exec", dont_inherit=True), self.namespace)
+        classes = of_signature | declared(names, self.namespace)
+        super().__init__(classes)
+        self.names = {kind: name for table in (of_signature, classes) for name, kind in table.items()}
+        self._staying: set[str] = set()
+        """The names of the classes whose objects stay here."""
+        self._staying_classes: dict[type[Any], str] = {}
+        """These classes, and what functions of such a name have made (`note_class`)."""
+        self.keep_objects([*to_write, *(name for name, how in spec["names"].items() if how == "class")])
+        self.answers: dict[int, Any] = {}
+        """Number of a call -> what it returned, if a later call refers to it."""
+        self._objects: list[Any] = []
+        """The objects and functions that a reply or a call names by number."""
+        self._numbers: dict[int, int] = {}
+        """id() of an object -> its number."""
+
+    def keep_objects(self, names: "Iterable[str]") -> None:
+        """Let the objects of these classes stay here."""
+        self._staying |= set(names)
+        found = {name: self.namespace.get(name) for name in self._staying}
+        self._staying_classes |= {kind: name for name, kind in found.items() if isinstance(kind, type)}
+        self.classes |= {name: kind for kind, name in self._staying_classes.items()}
 
     def _number(self, value: "Any") -> int:
         found = self._numbers.get(id(value))
@@ -145,30 +156,30 @@ class Program(values.Context):
         return found
 
     def node_of(self, value: "Any") -> "tuple[str, Any] | None":
-        if not self.tested:
+        if not self._staying_classes:
             return None
         if isinstance(value, type):
-            return ("class", self.tested[value]) if value in self.tested else None
-        kind = next((kind for kind in type(value).__mro__ if kind in self.tested), None)
+            return ("class", self._staying_classes[value]) if value in self._staying_classes else None
+        kind = next((kind for kind in type(value).__mro__ if kind in self._staying_classes), None)
         if kind is None:
             return None
         compares = type(value).__eq__ is not _EQ
-        return "remote", [self._number(value), self.tested[kind], int(compares)]
+        return "remote", [self._number(value), self._staying_classes[kind], int(compares)]
 
     def function(self, value: "Any") -> "tuple[str, Any]":
         return "function", self._number(value)
 
-    def held(self, kind: str, content: "Any") -> "Any":
+    def value_of(self, kind: str, content: "Any") -> "Any":
         if kind == "answer":
             return self.answers[content]
         if kind == "function" and isinstance(content, str):
             return self.namespace[content]
         return self._objects[content[0] if kind == "remote" else content]
 
-    def constructed(self, name: str, value: "Any") -> None:
-        """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
-        if name in self.asked and values.is_own(type(value)):
-            self.tested.setdefault(type(value), name)
+    def note_class(self, name: str, value: "Any") -> None:
+        """Note the class of an object that the call of a staying class has made (a singleton, a factory)."""
+        if name in self._staying and values.is_own(type(value)):
+            self._staying_classes.setdefault(type(value), name)
 
     def target(self, kind: str, which: "Any") -> "Callable[..., Any]":
         """Return what a call calls."""
@@ -209,7 +220,7 @@ class Answerer:
         self._entered.enter(state)
         try:
             value = target(*args, **kwargs)
-            self._program.constructed(which if kind == "name" else "", value)
+            self._program.note_class(which if kind == "name" else "", value)
         except process.TimeoutException:
             # The program did not catch it, so it would not catch it officially either.
             os._exit(0)

@@ -39,7 +39,7 @@ class UnconfirmedError(BaseException):
 
 
 class NotTellingError(UnconfirmedError):
-    """Raised if a program's message is none, or has a value that cannot be sent."""
+    """Raised if a program's message is invalid, or has a value that cannot be serialized."""
 
     kind = "malformed"
 
@@ -144,7 +144,7 @@ class Asker(values.Context):
     def named(self, name: str, *, is_class: bool, stub: Any = None) -> Any:
         """Return the substitute for a function or a class of the program. `stub`: what the signature has for it."""
         if name not in self._substitutes:
-            self._substitutes[name] = _class_of(name, self) if is_class else self.held("function", name)
+            self._substitutes[name] = _class_of(name, self) if is_class else self.value_of("function", name)
             if is_class:
                 self.classes[name] = self._substitutes[name]
             elif stub is not None:
@@ -182,7 +182,7 @@ class Asker(values.Context):
             self.refuse("the tests change what the program returned")
         return ("answer", number) if unchanged else None
 
-    def held(self, kind: str, content: Any) -> Any:
+    def value_of(self, kind: str, content: Any) -> Any:
         if kind == "function":
             if content not in self._functions:
                 self._functions[content] = _function(self, content)
@@ -190,7 +190,7 @@ class Asker(values.Context):
         if kind == "answer" and self._resolves:
             return self._answers[content]
         if kind != "remote":
-            raise values.MalformedError(f"{kind} in a place without one")
+            return super().value_of(kind, content)
         number, name, compares = content
         if type(number) is not int:
             raise values.MalformedError("an object without a number")
@@ -286,7 +286,7 @@ def read_reply(reply: str, context: values.Context, own: Any = ()) -> Reply:
     if how not in (RETURNED, RAISED, UNSENT) or kinds != [tuple, dict, str, int, tuple]:
         raise values.MalformedError("not a reply")
     if how == RAISED and not isinstance(value, (Exception, SystemExit)):
-        raise values.MalformedError("an exception that is none")
+        raise values.MalformedError("an invalid exception")
     return how, value, args, kwargs, printed, consumed, objects
 
 

@@ -20,6 +20,7 @@ from grade_sandbox.judging.seen import (
     NONE,
     NUMBER,
     OBJECT,
+    OTHER,
     REMOTE,
     TEXT,
     TRUTH,
@@ -115,10 +116,10 @@ class Likeness:
         if not found:
             self.same += 1
             return
-        if same_leaves(expected[1], returned[1]) and any(map(self._unlike, found)):
+        if same_leaves(expected[1], returned[1]) and any(map(self._kind_problem, found)):
             found = [one for one in found if one.root != VALUE] + [Place(number, VALUE, (), expected[1], returned[1])]
         for place in found:
-            if problem := self._unlike(place):
+            if problem := self._kind_problem(place):
                 self._show(number, expected, returned)
                 self.problem = self.problem or f"call {number + 1}: {problem}"
                 return
@@ -165,9 +166,9 @@ class Likeness:
         one = without_order(expected[1])
         return all(without_order(run[number][1]) == one for run in self._runs) and without_order(returned[1]) == one
 
-    def _unlike(self, place: Place) -> str:
+    def _kind_problem(self, place: Place) -> str:
         call = self._calls[place.call]
-        return unlike(place.expected, place.returned, (call.args, call.kwargs))
+        return kind_problem(place.expected, place.returned, (call.args, call.kwargs))
 
     def _doubt(self, number: int, why: str, returned: Sequence[Any]) -> None:
         self._show(number, self._expected[number], returned)
@@ -248,7 +249,7 @@ def _said(reply: Sequence[Any]) -> str:
 # --- kinds ---
 
 
-def unlike(expected: Any, returned: Any, given: Any) -> str:
+def kind_problem(expected: Any, returned: Any, given: Any) -> str:
     """Return why an answer that differs is not of the reference's kind; empty if it is. `given`: the arguments."""
     one, two = view(expected), view(returned)
     families = {one.family, two.family}
@@ -272,19 +273,17 @@ def unlike(expected: Any, returned: Any, given: Any) -> str:
         return "it is an iterator" if two.value else "it is an iterator without an end"
     if one.dtype != two.dtype not in USUAL_TYPES and not same(plain(expected), plain(returned)):
         return f"it has the type {two.dtype}"
-    return _unlike_numbers(expected, returned, given) or _unlike_rest(one, two)
+    if one.family == OTHER and one.kind != two.kind:
+        return "it is something else"
+    return _number_problem(expected, returned, given)
 
 
-def _unlike_numbers(expected: Any, returned: Any, given: Any) -> str:
+def _number_problem(expected: Any, returned: Any, given: Any) -> str:
     most = LARGEST * max([1.0, *filter(math.isfinite, map(_size, every([expected, given])))])
     sizes = [_size(seen) for seen in every(returned)]
     if any(not math.isfinite(size) or size > most for size in sizes):
         return "it has a number that is not finite, or much larger"
     return ""
-
-
-def _unlike_rest(one: Any, two: Any) -> str:
-    return "it is something else" if one.family == "other" and one.kind != two.kind else ""
 
 
 def _truth(seen: Any) -> bool:

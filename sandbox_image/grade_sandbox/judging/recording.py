@@ -117,7 +117,7 @@ class _Record:
         self._questions: list[tuple[str, str, Any, Any]] = []
         """("op" | "method", its name, and two objects) that the tests compare."""
         self._methods: dict[Any, tuple[Any, str]] = {}
-        """Number of a function -> the object whose method it is, and its name."""
+        """id() of a function -> the object whose method it is, and its name."""
 
     @property
     def error(self) -> BaseException | None:
@@ -137,7 +137,7 @@ class _Record:
             found = {name: _how(name, program.namespace) for name in (*names, *spec["stubs"])}
             # What the reference takes from a library is no function that a program has to write.
             self.names = {n: how for n, how in found.items() if how and (n in names or how.startswith("import:"))}
-            program.ask(name for name, how in self.names.items() if how == "class")
+            program.keep_objects(name for name, how in self.names.items() if how == "class")
             self._answerer = Answerer(given, program, Entered(self._beside.printed))
 
     def asker(self, classes: dict[str, type[Any]]) -> Asker:
@@ -180,7 +180,7 @@ class _Record:
         if kind == "op" and which in operations.COMPARISONS and len(args) == 2 and all(map(asking.is_object, args)):
             self._questions.append(("op", which, *args))
         elif kind == "function" and len(args) == 1 and asking.is_object(args[0]) and self._asker is not None:
-            owner, name = self._methods.get(id(self._asker.held("function", which)), (None, ""))
+            owner, name = self._methods.get(id(self._asker.value_of("function", which)), (None, ""))
             if owner is not None:
                 self._questions.append(("method", name, owner, args[0]))
 
@@ -262,7 +262,7 @@ class _Beside:
         process.swallow_output()
 
     def __enter__(self) -> None:
-        self._theirs = sys.stdin, sys.stdout, sys.stderr, self._generators(), [m.seed for m in self._seeds]
+        self._theirs = sys.stdin, sys.stdout, sys.stderr, self._generator_states(), [m.seed for m in self._seeds]
         sys.stdin, sys.stdout, sys.stderr = self._stdin, self.printed, self._stdin
         for module, seed in self._seeds.items():
             module.seed = seed
@@ -272,13 +272,14 @@ class _Beside:
             process.seed()
 
     def __exit__(self, *_: object) -> None:
-        self._stdin, self._states = sys.stdin, self._generators()
+        self._stdin, self._states = sys.stdin, self._generator_states()
         sys.stdin, sys.stdout, sys.stderr, states, seeds = self._theirs
         self._set(states)
         for module, seed in zip(self._seeds, seeds, strict=True):
             module.seed = seed
 
-    def _generators(self) -> list[Any]:
+    def _generator_states(self) -> list[Any]:
+        """Return the states of the random generators: only one side may use each sequence of numbers."""
         return [module.getstate() if module is random else module.get_state() for module in self._seeds]
 
     def _set(self, states: list[Any]) -> None:

@@ -120,4 +120,4 @@ def failure_of(hello: str) -> str:
     try:
         return str(json.loads(hello).get("failed", ""))
     except (ValueError, AttributeError, RecursionError):
-        return "its first message is none"
+        return "its first message is invalid"

@@ -38,7 +38,7 @@ class Ref(NamedTuple):
 class Seen(values.Context):
     """The context of a judge that compares values: what stays with the program is a Ref."""
 
-    def held(self, kind: str, content: Any) -> Any:
+    def value_of(self, kind: str, content: Any) -> Any:
         return Ref(kind, tuple(content) if isinstance(content, list) else content)
 
     def node_of(self, value: Any) -> tuple[str, Any] | None:

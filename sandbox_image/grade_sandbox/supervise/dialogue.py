@@ -129,16 +129,13 @@ class Results(OneResult):
 class _Replies(Dialogue):
     """What a program answers, text by text: the first message, and one for each of `parts`."""
 
-    def __init__(self, fd: int, parts: Iterable[str], most: float, most_bytes: float) -> None:
-        """`most`, `most_bytes`: as `MOST_SECONDS` and `MOST_BYTES`."""
+    def __init__(self, fd: int, parts: Iterable[str], most: float) -> None:
+        """`most`: see `MOST_SECONDS`; math.inf: no other job may have the rest."""
         super().__init__(fd, MAX_REPLIES)
         self.hello: bytes | None = None
         self.replies: list[bytes] = []
         self._parts, self._sent = list(parts), 0
-        self._bytes = 0
-        self._most, self._most_bytes = most, most_bytes
-        self._is_enough = False
-        """Whether nothing more is asked, because the grader has a job for the rest."""
+        self._bytes, self._most = 0, most
 
     @property
     def result(self) -> dict[str, Any] | None:  # type: ignore[override]
@@ -150,7 +147,10 @@ class _Replies(Dialogue):
         """Whether the program could not be loaded, so that no answer follows."""
         return self.hello is not None and wire.is_failure(self.hello)
 
-    def _take(self, data: bytes) -> None:
+    def _take(self, data: bytes) -> bool:
+        """Add a message; return True if nothing more is asked. Raises GarbageError."""
+        if self.replies and self._most < math.inf and self._bytes + len(data) > MAX_REPLIES:
+            return True  # another job has room for it, because each job gives at least one answer
         self._bytes += len(data)
         # Grade's own processes write printable ASCII. So a message is a line.
         if self._bytes > MAX_REPLIES or not (data.isascii() and data.decode().isprintable()):
@@ -159,6 +159,7 @@ class _Replies(Dialogue):
             self.hello = data
         else:
             self.replies.append(data)
+        return self.has_failed or len(self.replies) >= len(self._parts) or self.interrupt()
 
     def _add(self, batch: bytearray, encoded: bytes) -> None:
         batch += struct.pack(">I", len(encoded)) + encoded
@@ -168,19 +169,14 @@ class _Replies(Dialogue):
         del self.replies[-1:]
 
     def interrupt(self) -> bool:
-        return self._has_enough()
-
-    def _has_enough(self) -> bool:
-        # Each job gives at least one answer, so the jobs for the rest come to an end.
-        self._is_enough = bool(self.replies) and (self.spent > self._most or self._bytes > self._most_bytes)
-        return self._is_enough
+        return bool(self.replies) and self.spent > self._most
 
 
 MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
 _BATCH_BYTES = 64 << 10
-MOST_SECONDS, MOST_BYTES = 60.0, 16 << 20
-"""After so much work, or so many bytes of answers, to calls or runs that have limits of their own, nothing more is
-asked: the grader has a job for the rest."""
+MOST_SECONDS = 60.0
+"""After so much work on calls or runs that have limits of their own, nothing more is asked: the grader has a job for
+the rest. That job also gets an answer for which there is no room beside the ones before."""
 QUICK_SECONDS = 0.05
 """After calls that took longer, all come one by one."""
 
@@ -208,7 +204,7 @@ class LockStep(_Replies):
 
         `known`: digests of expected answers. `most`: see `MOST_SECONDS`.
         """
-        super().__init__(fd, calls, *((most, MOST_BYTES) if each else (math.inf, math.inf)))
+        super().__init__(fd, calls, most if each else math.inf)
         self._size, self._begun, self._is_quick = 1, time.monotonic(), True
         self._each, self._known = each, known
         self._late: list[bytes] = []
@@ -240,12 +236,7 @@ class LockStep(_Replies):
                 continue
             if not whole:
                 continue
-            data = self._kept(whole)
-            if self._each and self.replies and self._bytes + len(data) > MAX_REPLIES:
-                self._is_enough = True
-                return True
-            self._take(data)
-            if self.has_failed or len(self.replies) >= len(self._parts) or self._has_enough():
+            if self._take(self._shortened(whole)):
                 return True
             # An answer that arrived before its call was sent could not depend on the call.
             if len(self.replies) >= self._sent:
@@ -255,7 +246,7 @@ class LockStep(_Replies):
     def _take_late(self, whole: bytes) -> bool:
         """Process a message that came after the program's time was up; return True if it goes on nevertheless."""
         if whole and not self._has_said_all and len(self._late) < self._sent - len(self.replies) - 1:
-            self._late.append(self._kept(whole))
+            self._late.append(self._shortened(whole))
         elif whole:
             self._goes_on = True
         else:
@@ -264,7 +255,7 @@ class LockStep(_Replies):
                 self._take(data)
         return self._goes_on
 
-    def _kept(self, whole: bytes) -> bytes:
+    def _shortened(self, whole: bytes) -> bytes:
         """Return an answer, or its digest if this says as much: a large text, or an answer that is known."""
         if not self._each or len(whole) <= LARGE:
             return whole
@@ -291,7 +282,7 @@ class ScriptRuns(_Replies):
 
     def __init__(self, fd: int, inputs: Iterable[str], most: float = MOST_SECONDS) -> None:
         """`most`: see `MOST_SECONDS`."""
-        super().__init__(fd, inputs, most, MOST_BYTES)
+        super().__init__(fd, inputs, most)
 
     @property
     def turn(self) -> int:
@@ -299,20 +290,18 @@ class ScriptRuns(_Replies):
         return len(self.replies)
 
     def feed(self, part: bytes) -> bool:
-        for data in self._complete(part):
-            self._take(data)
-        return self.has_failed or (self.hello is not None and self._is_over())
-
-    def _is_over(self) -> bool:
-        if self._has_enough():
+        if any(map(self._take, self._complete(part))):
             return True
-        if not self.pending:
-            batch = bytearray()
-            end = min(len(self.replies) + MOST_RUNS_AHEAD, len(self._parts))
-            while self._sent < end and len(batch) < _BATCH_BYTES:
-                self._add(batch, self._parts[self._sent].encode("utf-8", "surrogatepass"))
-            self.pending = memoryview(bytes(batch))
-        return len(self.replies) >= len(self._parts)
+        if self.hello is not None and not self.pending:
+            self._send_inputs()
+        return False
+
+    def _send_inputs(self) -> None:
+        batch = bytearray()
+        end = min(len(self.replies) + MOST_RUNS_AHEAD, len(self._parts))
+        while self._sent < end and len(batch) < _BATCH_BYTES:
+            self._add(batch, self._parts[self._sent].encode("utf-8", "surrogatepass"))
+        self.pending = memoryview(bytes(batch))
 
 
 LARGE = 1 << 20
