@@ -114,6 +114,7 @@ views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/gol
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; MMLU_PRO=published outputs, of which a page of 12,020 items is made, and which are read; EVALPLUS=Python in whose environment EvalPlus is installed)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
+	$(if $(DATA),$(BIN)/python tests/bench/floor.py $(DATA))
 	for what in quick behind wrapper stream flat; do $(BIN)/python tests/bench/rewards.py $$what || exit 1; done
 	$(if $(MMLU_PRO),$(BIN)/python tests/bench/page.py $(MMLU_PRO) && $(BIN)/python tests/bench/reading.py $(MMLU_PRO))
 
