@@ -15,7 +15,7 @@ from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
 from grader.commands import gate, infer, look, machine, many_runs, results
-from grader.commands.console import end_of, say
+from grader.commands.console import cause_of, end_of, say
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
 from grader.commands.serve import serve_command
@@ -63,7 +63,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         return 0
     except OSError as error:
         is_removed = error.errno == errno.ENOENT and error.filename is None
-        why = "the current folder no longer exists" if is_removed else str(error)
+        why = "the current folder no longer exists" if is_removed else cause_of(error)
         say(f"error: {why}{NO_ROOM if error.errno == errno.ENOSPC else ''}")
         return InfrastructureError.exit_code
     except Exception as error:  # the outermost edge: Python's own exit code is that of a gate that is not met

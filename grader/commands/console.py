@@ -91,8 +91,13 @@ def writing(write: Callable[[], list[Path]]) -> list[Path]:
     try:
         return write()
     except OSError as error:
-        why = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
-        raise InfrastructureError(f"The results could not be written: {why}. {AGAIN}") from error
+        raise InfrastructureError(f"The results could not be written: {cause_of(error)}. {AGAIN}") from error
+
+
+def cause_of(error: OSError) -> str:
+    """Return the file and what the system says, without the number of the error."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said
 
 
 NO_MEMORY = "There was not enough memory. Use fewer workers (--workers), or a smaller file"

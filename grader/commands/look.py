@@ -99,6 +99,10 @@ def show_command(
     benchmark = benchmark or usual
     if benchmark is None:
         raise UsageError("No benchmark given. Name one (`grade list` shows them), or a folder with a benchmark.toml.")
+    if benchmark.endswith("_results.json"):
+        raise UsageError(
+            f"{benchmark} is a results file. To show one of its samples: grade show ID QID --results FILE."
+        )
     # The config file's data belong to its own benchmark only.
     if usual is None or Path(benchmark).resolve() == Path(usual).resolve():
         given |= {name: table[name] for name, value in given.items() if value is None and name in table}

@@ -19,14 +19,20 @@ if TYPE_CHECKING:
     from grader.results.outputs import Outputs
 
 
-def checked(outputs: Sequence[str], inputs: Iterable[Path | None], *, baseline: Path | None = None) -> Outputs:
+def checked(
+    outputs: Sequence[str],
+    inputs: Iterable[Path | None],
+    *,
+    baseline: Path | None = None,
+    folder: Path | None = None,
+) -> Outputs:
     """Return what a command is going to write; raises UsageError, also for an output that has no report format."""
     from grader.reports.formats import format_of
     from grader.results.outputs import Outputs
 
     for name in outputs:
         format_of(name)
-    return Outputs(outputs, inputs, baseline=baseline)
+    return Outputs(outputs, inputs, baseline=baseline, folder=folder)
 
 
 def keep_beside(files: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:

@@ -90,7 +90,8 @@ class Command:
             if not Path(name).name:
                 raise UsageError(f"{name}: is a folder" if name else "The name of the prediction file is empty.")
         inputs = [*map(Path, predictions), self.setup.options.data, self.setup.options.judge_replies]
-        return output_files.checked(self.outputs, inputs, baseline=self.gates.baseline)
+        folder = self.setup.options.output_dir
+        return output_files.checked(self.outputs, inputs, baseline=self.gates.baseline, folder=folder)
 
 
 def _run(predictions: Sequence[str], command: Command) -> int:

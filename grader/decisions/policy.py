@@ -97,7 +97,8 @@ def read_policy(path: Path) -> Policy:
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise InputError([f"{path}: {error}"]) from error
+        known = f"; a gate can have {', '.join(Gate.__struct_fields__)}" if "unknown field" in str(error) else ""
+        raise InputError([f"{path}: {error}{known}"]) from error
     found = [(at, _problem(gate)) for at, gate in enumerate(policy.gate)]
     problems = [f"{path}: $.gate[{at}]: {problem}" for at, problem in found if problem]
     if not policy.gate:

@@ -63,9 +63,19 @@ class Outputs:
     """
 
     def __init__(
-        self, reports: Sequence[str] = (), inputs: Iterable[Path | None] = (), *, baseline: Path | None = None
+        self,
+        reports: Sequence[str] = (),
+        inputs: Iterable[Path | None] = (),
+        *,
+        baseline: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
-        """Raise UsageError for a report (a file of `-o`) that cannot be written, or that would replace an input."""
+        """Raise UsageError for a report (a file of `-o`) that cannot be written, or that would replace an input.
+
+        `folder` is that of `--output-dir`. It is created, because reports may be in it, too.
+        """
+        if folder is not None:
+            _check_folder(folder)
         self.reports = tuple(reports)
         self._baseline = baseline
         self._claims = Claims()

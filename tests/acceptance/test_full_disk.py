@@ -52,7 +52,7 @@ def test_a_run_names_the_folders_that_can_be_moved(full: Path, root: Path, tmp_p
         full, "-m", "grader", path, "--data", sample / "tasks.jsonl", "--id", "q1", "--sandbox", "bubblewrap", "-q"
     )
     assert said.returncode == 3
-    assert "No space left on device" in said.stderr
+    assert ("No space left on device" in said.stderr, "Errno" in said.stderr) == (True, False)
     assert "Make room, or set TMPDIR (temporary files) and XDG_CACHE_HOME (the cache)" in said.stderr
     assert list(tmp_path.glob("*_results.json")) == []
 

@@ -72,10 +72,11 @@ def test_a_gate_on_a_part_says_that_it_is_one(folder: Path) -> None:
 
 def test_everything_that_is_written_goes_to_the_output_folder(folder: Path, tmp_path: Path) -> None:
     before = sorted(path.name for path in folder.iterdir())
-    made = _run(folder, "--output-dir", str(tmp_path / "new" / "out"))
+    page = tmp_path / "new" / "out" / "r.html"
+    made = _run(folder, "--output-dir", str(page.parent), "-o", str(page))
     assert made.returncode == 0, made.stderr
     assert sorted(path.name for path in folder.iterdir()) == before
-    assert [path.name for path in (tmp_path / "new" / "out").iterdir()] == ["predictions_results.json"]
+    assert sorted(path.name for path in page.parent.iterdir()) == ["predictions_results.json", "r.html"]
     again = _run(folder, "--score-only", "--output-dir", str(tmp_path / "new" / "out"))
     assert again.returncode == 0, again.stderr
     blocked = _run(folder, "--output-dir", str(folder / "predictions.json" / "x"))

@@ -39,6 +39,14 @@ def test_a_task_that_is_not_there_is_told() -> None:
     assert (said.returncode, "vstar has no question '99'. Did you mean 9?" in said.stderr) == (2, True)
 
 
+def test_a_results_file_in_place_of_a_benchmark_is_told_how_its_samples_are_shown() -> None:
+    said = grade("show", "a_results.json")
+    assert (said.returncode, said.stderr) == (
+        2,
+        "error: a_results.json is a results file. To show one of its samples: grade show ID QID --results FILE.\n",
+    )
+
+
 # --- one sample of a run ---------------------------------------------------------------------------------------------
 
 

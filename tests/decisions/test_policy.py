@@ -99,7 +99,10 @@ def test_a_drop_without_baselines_is_an_error() -> None:
         ("", "there is no [[gate]]"),
         ("gate = []", "there is no [[gate]]"),
         ("[[gate]]\nbenchmark = 'vstar'\nmetric = 'accuracy'", "$.gate[0]: a gate needs at_least, max_drop, or both"),
-        ("[[gate]]\nbenchmark = 'vstar'\nmetric = 'accuracy'\nat_last = 70", "unknown field `at_last`"),
+        (
+            "[[gate]]\nbenchmark = 'vstar'\nmetric = 'accuracy'\nat_last = 70",
+            "unknown field `at_last` - at `$.gate[0]`; a gate can have benchmark, metric, split",
+        ),
         ("[[gate]]\nbenchmark = 'v'\nmetric = 'm'\nat_least = 0.7", "Write 70 if you mean 70 %"),
         ("[[gate]]\nbenchmark = 'v'\nmetric = 'm'\nat_least = 'many'", "write a percentage, such as 70"),
         ("[[gate]]\nbenchmark = 'v'\nmetric = 'm'\nmax_drop = -1", "in points, or 3% of the baseline; not below 0."),

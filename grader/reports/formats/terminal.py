@@ -132,7 +132,7 @@ def _fitting(
     `below`: each row is followed by a line for a sentence.
     """
     lines: list[str] = []
-    for longest in (LEAST_NAME, 12, 8, 4):
+    for longest in (UNBROKEN, 16, 12, 8, 4):
         console = Console(
             file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None,
             legacy_windows=False, _environ={},
@@ -146,8 +146,11 @@ def _fitting(
 
 
 def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
-    """Return the places of the columns of each block: all that are not numbers, and as many numbers as fit."""
-    least = [_least(column, [row[at] for row in rows]) + 2 for at, column in enumerate(columns)]
+    """Return the places of the columns of each block: all that are not numbers, and as many numbers as fit.
+
+    A word of a name is whole if it takes at most a third of the terminal: then fewer numbers are beside it.
+    """
+    least = [_least(column, [row[at] for row in rows], width // 3) + 2 for at, column in enumerate(columns)]
     kept = [at for at, column in enumerate(columns) if column.kind != "number"]
     blocks: list[list[int]] = [[]]
     for at in (at for at in range(len(columns)) if at not in kept):
@@ -157,21 +160,22 @@ def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: in
     return [sorted([*kept, *block]) for block in blocks]
 
 
-LEAST_NAME = 16
-"""A word in a name that is longer than this may be broken if the numbers need the room."""
+UNBROKEN = 20
+"""A word of a name that has at most so many characters is broken only if the numbers need its room."""
 
 
-def _least(column: Column, cells: Sequence[Cell], longest: int = LEAST_NAME) -> int:
-    """Return the least width of a column: that of its numbers, or of its names' longest word, at most `longest`."""
+def _least(column: Column, cells: Sequence[Cell], most: int) -> int:
+    """Return the least width of a column: that of its numbers, or of its names' longest word, but at most `most`."""
     if column.kind in _NAMES:
-        words = (word for text in (column.name, *map(_text, cells)) for word in _breakable(text).split())
-        return min(max(map(cell_len, words), default=1), longest)
+        words = (word for text in (column.name, *map(_text, cells)) for word in text.split())
+        return min(max(map(cell_len, words), default=1), most)
     return max(map(cell_len, [*folded(column.name, HEAD_ROOM), *map(_text, cells)]))
 
 
-def _breakable(text: str) -> str:
-    """Return a name with possible line breaks after the characters that join its words."""
-    return _JOINTS.sub(rf"\1{_BREAK}", text)
+def _breakable(text: str, longest: int) -> str:
+    """Return a name with possible line breaks after the characters that join its words, where these are `longest`."""
+    parts = (_JOINTS.sub(rf"\1{_BREAK}", word) if cell_len(word) > longest else word for word in text.split(" "))
+    return " ".join(parts)
 
 
 def _text(cell: Cell) -> str:
@@ -195,11 +199,13 @@ def _grid(
             min_width=_least(column, [row[at] for row in rows], longest),
         )
     for row in rows:
-        grid.add_row(*(Text(_shown(row[at], columns[at]), "bold" if row[at].tone == "strong" else "") for at in block))
+        grid.add_row(
+            *(Text(_shown(row[at], columns[at], longest), "bold" if row[at].tone == "strong" else "") for at in block)
+        )
         if below:
             grid.add_row(_BELOW)
     return grid
 
 
-def _shown(cell: Cell, column: Column) -> str:
-    return _breakable(_text(cell)) if column.kind == "name" else _text(cell)
+def _shown(cell: Cell, column: Column, longest: int) -> str:
+    return _breakable(_text(cell), longest) if column.kind == "name" else _text(cell)

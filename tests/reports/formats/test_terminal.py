@@ -70,6 +70,19 @@ def test_a_narrow_terminal_breaks_a_name_between_its_words_and_no_value() -> Non
     assert narrow.count("30.0") == 2
 
 
+def test_names_stay_whole_where_the_numbers_can_stand_below() -> None:
+    """Somebody copies them: `lmms-eval-0.7.0` at the end of a line is not `lmms-`."""
+    columns = [Column(name="group", kind="name"), *(Column(name="95 % interval") for _ in range(4))]
+    rows = [[name, *["-79.4 to +30.9"] * 4] for name in ("category=direct_attributes", "options=2")]
+    lines = drawn(Table(title="", columns=columns, rows=list(map(cells, rows))), 80)
+    starts = [line.split()[0] for line in lines if line.strip() and not line.startswith("─")]
+    assert starts == ["group", "category=direct_attributes", "options=2"] * 2
+    columns = [Column(name=name, kind="name") for name in ("splits", "protocols")]
+    row = ["dev-en, test-en, dev-cn, test-cn", "lmms-eval-0.7.1, lmms-eval-0.7.0, vlmevalkit-2026-06"]
+    lines = drawn(Table(title="", columns=columns, rows=[cells(row)]), 50)[2:]
+    assert {word.rstrip(",") for line in lines for word in line.split()} == set(", ".join(row).split(", "))
+
+
 @pytest.mark.parametrize("width", range(40, 72))
 def test_a_narrow_terminal_loses_no_character_of_long_names(width: int) -> None:
     columns = [Column(name=name, kind=kind) for name, kind in (("id", "word"), ("splits", "name"), ("rules", "name"))]
