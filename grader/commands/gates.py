@@ -160,4 +160,5 @@ def _silent_judge(report: Report) -> str:
         what = f"{silent} got no reply, and {judge.unreadable} got replies that could not be read"
     why = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
     of = counted(judge.questions, "question")
-    return f"the judge answered none of its {of}: {what}.{why} The same command asks again."
+    advice = " If it does not keep to the prompt, give another --judge-model." if judge.unreadable else ""
+    return f"the judge answered none of its {of}: {what}.{why} The same command asks again.{advice}"

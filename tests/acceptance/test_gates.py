@@ -136,7 +136,8 @@ def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
         ),
         (
             say("hm"),
-            r"it replied, but no reply could be read\. Last reason: no readable reply in 3 tries; the last was ",
+            r"it replied, but no reply could be read\. Last reason: no readable reply in 3 tries; the last was "
+            r".*If it does not keep to the prompt, give another --judge-model\.",
         ),
     ],
 )
