@@ -139,6 +139,9 @@ def check_comparable(before: Report, after: Report) -> AnyScorer:
             "These runs cannot be compared: their scorer had different settings "
             f"({before.provenance.settings} and {after.provenance.settings})."
         )
+    ways = [(run.aggregation.mean_over, run.aggregation.f1_of) for run in (before, after)]
+    if ways[0] != ways[1] and all(map(any, ways)):
+        raise UsageError("These runs cannot be compared: `mean_over` or `f1_of` in benchmark.toml is another one.")
     check_judges(before, after)
     scorer = scorer_of(after)
     for report, which in ((before, "first"), (after, "second")):

@@ -86,7 +86,8 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
         abbreviations=run.benchmark.abbreviations,
     )
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
-    notes += [*_unread(scored.samples, setup, has_judge=provenance.judge is not None)]
+    notes += _unread(scored.samples, setup, has_judge=provenance.judge is not None)
+    notes += aggregates.missing(setup.declared, scored.samples)
     return completed(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
 
 

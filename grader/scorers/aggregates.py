@@ -76,6 +76,15 @@ def metrics(report: Report, own: list[Metric]) -> list[Metric]:
     return [*rows, *(row for row in own if row.name != main), *sets]
 
 
+def missing(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
+    """Return a note if a group of `f1_of` has no graded task, so that there is no F1."""
+    present = {label for sample in samples for label in sample.labels()}
+    absent = [group for group in declared.f1_of or () if samples and group not in present]
+    return (
+        [f"There is no f1: no graded task is in {' or '.join(absent)} (`f1_of` in benchmark.toml)."] if absent else []
+    )
+
+
 # --- means over groups, F1 of two groups ------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from grader.decisions.comparison import check_comparable
 from grader.errors import GradeError, UsageError
 from grader.grading import grade
 from grader.observer import Silent
@@ -221,6 +222,20 @@ def test_two_runs_are_compared_in_the_f1_of_two_groups() -> None:
     same = change(before, before, "f1")
     assert same is not None
     assert same.difference.p_value == 1
+
+
+def test_runs_whose_f1_is_of_other_groups_are_not_compared() -> None:
+    before = of_kinds([True, False], [True, True])
+    after = msgspec.structs.replace(before, aggregation=Aggregation(f1_of=["area=b", "area=c"]))
+    with pytest.raises(UsageError, match="cannot be compared: `mean_over` or `f1_of`"):
+        check_comparable(before, after)
+
+
+def test_a_group_of_f1_without_a_task_is_noted(tmp_path: Path) -> None:
+    rows, replies = questions({"flat/a": [True]})
+    made = own(tmp_path, 'f1_of = ["area=flat", "area=b"]\n' + CHOICE, rows, replies)
+    assert "There is no f1: no graded task is in area=b (`f1_of` in benchmark.toml)." in [n.text for n in made.notes]
+    assert "f1" not in {metric.name for metric in made.metrics}
 
 
 def test_a_declared_f1_replaces_that_of_yes_and_no(tmp_path: Path) -> None:
