@@ -45,7 +45,7 @@ test: $(VENV)/.dev sandbox ## Run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 test-slow: $(VENV)/.dev sandbox ## Run the tests that `make test` leaves out: more cases of what it holds, the wheel, the conformance data (CI runs them)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m slow
+	GRADE_TEST_THOROUGH=1 $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "slow or generated"
 
 test-python: ## Run the tests on another Python, in an environment of its own (PYTHON=python3.13)
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from grader import resources
 from grader.sandbox import packages
 
 ROOT = Path(__file__).resolve().parent.parent
 THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
-"""Whether tests try all their generated cases, or a quarter of them."""
+"""Whether tests try all the cases that they make up, as `make test-slow` does, or a tenth of them."""
 
 FOLDERS = {
     "hostile": ("tests/sandbox",),
@@ -31,7 +31,7 @@ FOLDERS = {
 
 def cases(number: int) -> int:
     """Return how many made-up cases a test tries that has this many at its most thorough."""
-    return number if THOROUGH else number // 4
+    return number if THOROUGH else number // 10
 
 
 # A deadline is a bound on wall-clock time: it fails where the machine is busy, and says nothing of the code. The same
@@ -85,6 +85,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     items.sort(key=lambda item: ("golden" not in item.path.parts, item.get_closest_marker("xdist_group") is None))
     for item in items:
+        if is_hypothesis_test(getattr(item, "function", None)):
+            item.add_marker("generated")
         for mark, folders in FOLDERS.items():
             if item.get_closest_marker(mark) and not any(item.path.is_relative_to(ROOT / name) for name in folders):
                 raise pytest.UsageError(

@@ -19,6 +19,8 @@ from grader.scorers.mr_ben.figures import Counts, Weights, vector_figures
 from tests.conftest import cases
 from tests.made_runs import Row, mr_ben
 
+pytestmark = pytest.mark.generated
+
 Pair = tuple[Report, Report]
 
 GATES = cases(160)

@@ -20,6 +20,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plain_data import DATA, written
 
+from tests.conftest import cases
+
 values = inside.load("values")
 
 
@@ -83,7 +85,7 @@ def test_a_value_arrives_exactly(value: Any) -> None:
     assert repr(there) == repr(value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300))
 @given(DATA)
 def test_whatever_honest_programs_answer_can_be_sent(value: Any) -> None:
     one = values.write(value)
@@ -265,7 +267,7 @@ CONTENT = st.recursive(
 TABLE = st.lists(st.tuples(st.sampled_from(sorted(values.KINDS)), CONTENT).map(list), min_size=1, max_size=6)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=cases(1000))
 @given(TABLE.map(json.dumps) | st.text() | st.binary())
 @example('[["tree", ["T", [1], ["x"], 3]], ["array", ["<i8", [0], "", []]]]')
 def test_any_message_ends_in_a_value_or_in_one_error(text: str | bytes) -> None:

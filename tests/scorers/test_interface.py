@@ -19,6 +19,7 @@ from grader.scorers.means import each_task, metric_rows
 from grader.scorers.pairing import Side
 from grader.scorers.registry import names, scorer, scorer_of
 from grader.task import Task
+from tests.conftest import cases
 from tests.made_runs import of_sample, report, sample
 
 WORDS = {"P": "passed", "F": "failed", "L": "lint_failed", "U": "unscored", "C": "correct", "W": "wrong"}
@@ -77,7 +78,7 @@ def test_the_figures_of_the_bundled_samples_are_means_of_observations(benchmark:
 
 
 @given(st.lists(st.text("PFLU", min_size=4, max_size=4), min_size=1, max_size=6))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=cases(50))
 def test_pass_at_k_is_a_mean_of_observations_whatever_is_unscored(outcomes: list[str]) -> None:
     made = tasks(*outcomes, ks=(1, 3))
     for metric in made.metrics:
@@ -86,7 +87,6 @@ def test_pass_at_k_is_a_mean_of_observations_whatever_is_unscored(outcomes: list
 
 
 @given(st.lists(st.lists(st.text("CWU", min_size=1, max_size=3), min_size=1, max_size=4), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_circular_figures_are_means_of_observations_whatever_is_unscored(passes: list[list[str]]) -> None:
     """Groups of passes of samples."""
     samples = [

@@ -26,6 +26,7 @@ from grader.predictions.server_failures import read_failure
 from grader.scorers.answer.careful import read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerKind
 from grader.scorers.answer.official import RULES
+from grader.scorers.choice import published
 from grader.scorers.choice.careful import read_choice
 from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
 from grader.scorers.execution.assembly import assemble
@@ -44,6 +45,8 @@ from tests.growth import Run, run_of, runs_of, too_slow
 from tests.scorers.mr_ben import made
 
 LENGTH = 12_000
+EVERY = 1 if THOROUGH else 4
+"""One of so many words, marks and pairs is tried."""
 BUDGET = 0.25
 """In seconds; what takes longer, and quadratic time, needs more than a minute for 200,000 characters."""
 
@@ -91,6 +94,11 @@ def vlmevalkit(text: str) -> None:
         read_vlmevalkit(text, COLOURS, version)
 
 
+def choice_published(text: str) -> None:
+    for reader in published.READERS.values():
+        reader.read(text, COLOURS)
+
+
 def answer(kind: AnswerKind) -> Callable[[str], None]:
     def read(text: str) -> None:
         read_answer(text, "Which one?", kind)
@@ -118,6 +126,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     ),
     "lmms-eval": (lmms_eval, ("choice.official",)),
     "vlmevalkit": (vlmevalkit, ("choice.official",)),
+    "choice, published": (choice_published, ("choice.published",)),
     "choice": (
         lambda text: read_choice(text, COLOURS),
         tuple(f"choice.{name}" for name in ("careful", "labels", "options")),
@@ -186,15 +195,16 @@ def words_of(name: str) -> list[str]:
 
 
 def chosen_words(name: str) -> list[str]:
-    """Return all that are no plain words, and some plain ones: "antwort" backtracks no more than "answer"."""
-    words, every = words_of(name), 10 if THOROUGH else 40
-    return [word for place, word in enumerate(words) if len(word) < 3 or not word.isalpha() or place % every == 0]
+    """Return what is no plain word, and some plain ones: "antwort" backtracks no more than "answer"."""
+    words = words_of(name)
+    return [word for place, word in enumerate(words) if len(word) < 3 or not word.isalpha() or place % 10 == 0][::EVERY]
 
 
 def two_halves(one: str, two: str, length: int) -> str:
     return run_of(one)(length // 2) + run_of(two)(length // 2)
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("name", [name for name in sorted(READERS) if READERS[name][1]])
 def test_a_run_of_any_word_is_read_in_linear_time(name: str) -> None:
     assert too_slow(READERS[name][0], runs_of(chosen_words(name)), LENGTH, BUDGET) == []
@@ -218,6 +228,7 @@ PHRASES = [
         "red ",
     ),
     *("<think>", "</think>", "<think></think>", "<thi<think></think>nk>", "<answer>", "step ", "solution is "),
+    *("red ", "answer: ", "Answer:\t\t\t", "(B) \n", "J"),
     *("the answer is ", "The answer is B. wait ", "答案是A。", "A. red\n", "not ", "contains ", "Final Decision:"),
     *("Solution Correctness: correct\n", "solution correctness: ", "def solution\n", "x\ndef solution(a): pass\n?\n"),
     *("It's a (test\n", '"""\n', "elif a:\n  b\n", " if x:\n", "(\n"),
@@ -261,11 +272,12 @@ def patterns_in(value: object) -> Iterator[tuple[str, int]]:
             yield from patterns_in(part)
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_run_of_any_mark_that_ends_otherwise_is_read_in_linear_time(name: str) -> None:
     """Growth shows at a part of the length, too: in linear time, 200,000 marks take up to 2 s a reading."""
-    runs = {mark: functools.partial(lambda mark, length: mark * length + FAILING, mark) for mark in marks()}
-    assert too_slow(READERS[name][0], runs, MAX_SOURCE if THOROUGH else MAX_SOURCE // 6, 2.0) == []
+    runs = {mark: functools.partial(lambda mark, length: mark * length + FAILING, mark) for mark in marks()[::EVERY]}
+    assert too_slow(READERS[name][0], runs, MAX_SOURCE // 6, 2.0) == []
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(READERS) if READERS[name][1]])
@@ -295,16 +307,11 @@ def pairs_of(every: int) -> dict[str, Run]:
     }
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
-def test_a_run_of_some_pairs_is_read_in_linear_time(name: str) -> None:
-    assert too_slow(READERS[name][0], pairs_of(19), LENGTH, BUDGET) == []
-
-
-@pytest.mark.slow
+@pytest.mark.generated
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_run_of_any_pair_is_read_in_linear_time(name: str) -> None:
-    """Together under a minute of CPU time: few of the 351 are read at their full length."""
-    assert too_slow(READERS[name][0], pairs_of(1), 20_000, 2.0) == []
+    """All together under a minute of CPU time: few of the 351 are read at their full length."""
+    assert too_slow(READERS[name][0], pairs_of(1 if THOROUGH else 40), 20_000, 2.0) == []
 
 
 def test_a_reader_in_quadratic_time_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

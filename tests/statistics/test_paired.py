@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.statistics.paired import (
@@ -72,6 +72,7 @@ def test_at_each_end_the_corrected_score_is_the_quantile(risen: int, fallen: int
     assert statistic(risen, fallen, n, high, -0.5) == pytest.approx(-z, abs=1e-4)
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("n", [20, *([60, 100] if THOROUGH else [])])
 def test_gates_on_items_decide_wrongly_in_at_most_5_percent_by_exact_enumeration(n: int) -> None:
     """Every table of n pairs, every allowed drop and share of changed items: the worst is below 5 %."""
@@ -112,7 +113,6 @@ def test_everything_changed_reaches_the_end_of_the_scale(n: int) -> None:
 
 
 @given(ANY, st.floats(0.5, 0.99))
-@settings(deadline=None)
 def test_an_interval_holds_the_mean_and_stays_on_the_scale(changes: list[float], level: float) -> None:
     low, high = interval(changes, level)
     mean = math.fsum(changes) / len(changes)
@@ -135,7 +135,6 @@ def test_right_and_wrong_items_get_the_exact_mcnemar_test(risen: int, fallen: in
 
 
 @given(ANY)
-@settings(deadline=None)
 def test_an_interval_excludes_0_exactly_if_its_test_rejects(changes: list[float]) -> None:
     found = of(changes)
     assert (found.p_value < 0.05) == (not found.ci95[0] <= 0 <= found.ci95[1])
@@ -175,7 +174,6 @@ def by_enumeration(moved: list[float]) -> float:
 
 
 @given(st.lists(st.integers(-10, 10).filter(bool).map(lambda tenths: tenths / 10), min_size=1, max_size=8))
-@settings(deadline=None)
 def test_it_tries_every_sign(moved: list[float]) -> None:
     assert permutation(moved) == pytest.approx(by_enumeration(moved))
 

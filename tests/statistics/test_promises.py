@@ -3,9 +3,9 @@
 import pytest
 
 from tests.bench.simulations import cells, shown, simulate
-from tests.conftest import cases
 
-RUNS = cases(160)
+pytestmark = pytest.mark.slow
+RUNS = 40
 SECTIONS = sorted({cell.section for cell in cells()})
 
 

@@ -258,14 +258,14 @@ def _reply(style: str, options: dict[str, str], letter: str, other: str) -> str:
     return style.format(L=letter, l=letter.lower(), X=other, T=options[letter], Y=options[other])
 
 
-@settings(max_examples=cases(600), deadline=None)
+@settings(max_examples=cases(600))
 @given(_question(TAME), st.sampled_from(SURE_STYLES))
 def test_every_style_is_read_where_the_options_are_plain(question: tuple[dict[str, str], str, str], style: str) -> None:
     options, letter, other = question
     assert concluded(_reply(style, options, letter, other), options) == letter
 
 
-@settings(max_examples=cases(1200), deadline=None)
+@settings(max_examples=cases(1200))
 @given(_question(WORDS), st.sampled_from(SURE_STYLES + RISKY_STYLES))
 @example(({"A": "B", "B": "A"}, "A", "B"), "{L}. {T}")
 @example(({"A": "red", "B": "A"}, "A", "B"), "{L}\n{L}")
@@ -282,7 +282,7 @@ def test_whatever_the_options_no_other_letter_is_read(question: tuple[dict[str, 
         assert reading.rule
 
 
-@settings(max_examples=cases(400), deadline=None)
+@settings(max_examples=cases(400))
 @given(st.text(max_size=300), _question(WORDS))
 def test_any_text_is_read_without_error(text: str, question: tuple[dict[str, str], str, str]) -> None:
     concluded(text, question[0])

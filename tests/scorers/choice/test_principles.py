@@ -54,7 +54,7 @@ def test_reasoning_courtesies_and_other_turns_are_no_answer(text: str, wanted: s
     assert letter(text, COLOURS, DOOR) == wanted
 
 
-@settings(max_examples=cases(300), deadline=None)
+@settings(max_examples=cases(300))
 @given(st.sampled_from(LETTERS), st.lists(st.sampled_from(LETTERS), min_size=2, max_size=6), st.booleans())
 def test_of_several_answers_the_one_with_words_to_this_question_counts(
     own: str, others: list[str], before: bool
@@ -65,14 +65,14 @@ def test_of_several_answers_the_one_with_words_to_this_question_counts(
     assert letter(text, TEN, "Which of the tall trees is left in the picture?") == own
 
 
-@settings(max_examples=cases(200), deadline=None)
+@settings(max_examples=cases(200))
 @given(st.lists(st.sampled_from(LETTERS), min_size=4, max_size=6), st.sampled_from(LETTERS))
 def test_a_list_of_bare_answers_ends_with_the_one_to_this_question(examples: list[str], own: str) -> None:
     text = "".join(f"The answer is ({one}).\n\n" for one in [*examples, own])
     assert letter(text, TEN, "How tall is the tree?") == own
 
 
-@settings(max_examples=cases(300), deadline=None)
+@settings(max_examples=cases(300))
 @given(st.sampled_from("ABCDEFG"), st.permutations(LETTERS), st.sampled_from(["{}. {}", "The answer is {}. {}"]))
 def test_answers_to_other_questions_in_a_summary_do_not_count(own: str, others: list[str], form: str) -> None:
     seven = {letter: TEN[letter] for letter in "ABCDEFG"}
@@ -83,7 +83,7 @@ def test_answers_to_other_questions_in_a_summary_do_not_count(own: str, others: 
     assert letter(text, seven, "Which of several things was compared with care in the picture?") == own
 
 
-@settings(max_examples=cases(400), deadline=None)
+@settings(max_examples=cases(400))
 @given(
     st.sampled_from(LETTERS),
     st.sampled_from(FORMS),
@@ -95,7 +95,7 @@ def test_a_declaration_beats_letters_that_merely_occur(wanted: str, form: str, o
     assert letter(text, TEN) == wanted
 
 
-@settings(max_examples=cases(300), deadline=None)
+@settings(max_examples=cases(300))
 @given(
     st.sampled_from(LETTERS),
     st.sampled_from(FORMS),
@@ -219,7 +219,7 @@ def test_a_label_with_its_text_in_another_notation_is_the_answer(options: list[s
     assert letter(REASONING + text, dict(zip("AB", options, strict=True))) == "A"
 
 
-@settings(max_examples=cases(300), deadline=None)
+@settings(max_examples=cases(300))
 @given(st.permutations("ABCDE"), st.integers(0, 4), st.sampled_from(["{}", "Answer: {}", "The answer is {}.", "({})"]))
 def test_a_letter_is_a_label_also_where_it_is_an_option_s_text(texts: list[str], at: int, form: str) -> None:
     options = dict(zip("ABCDE", texts, strict=True))

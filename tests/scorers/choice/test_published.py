@@ -8,71 +8,24 @@ from grader.scorers.choice.published import READERS, guess_note
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 
 # Reply -> what each reader's source reads at the named commits, in the order of READERS.
+NO = None
 RECORDED = [
-    (
-        "The answer is (B). No, the answer is (C).",
-        "B",
-        "B",
-        "B",
-        "C",
-        "C",
-        "B",
-        "C",
-        None,
-        None,
-        None,
-        "C",
-        "C",
-        "C",
-        "B",
-    ),
-    ("Answer: A and Answer: C\nAnswer: D", "C", "C", None, "D", "D", "C", "D", "A", "A", None, "D", "D", "D", "A"),
-    ("Answer:Answer: C", "C", "C", None, "C", "C", "A", "C", "A", "A", None, "C", "C", "C", "A"),
-    ("answer: b", None, None, None, None, None, "A", None, "b", "b", None, "B", "B", None, None),
-    ("I see a dog, a Cat and a Bird", None, None, None, None, None, "C", "B", None, None, None, None, None, "B", "C"),
-    (
-        "It is probably the one that is blue here",
-        None,
-        None,
-        None,
-        "B",
-        "B",
-        "B",
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-    ),
-    ("blue", None, None, None, None, None, "B", None, None, None, None, "B", "B", None, None),
-    ("(A) or (B)?", "B", None, None, "B", "B", "A", "B", None, None, "A", "A", None, "B", "A"),
-    (
-        "\u0627\u0644\u0625\u062c\u0627\u0628\u0629: \u0628",
-        None,
-        None,
-        None,
-        None,
-        None,
-        "A",
-        None,
-        None,
-        "B",
-        None,
-        None,
-        None,
-        None,
-        None,
-    ),
-    ("**\uc815\ub2f5**: $\\boxed{C}$", "C", None, None, None, None, "A", "C", None, "C", None, None, None, "C", "C"),
-    ("Jibu:B Answer: D", "D", "D", None, "D", "D", "B", "D", "D", "D", None, "D", "D", "D", "B"),
-    ("B. blue", "B", None, None, None, "B", "B", "B", None, None, None, "B", None, "B", "B"),
-    ("", None, None, None, None, None, "A", None, None, None, None, None, None, None, None),
-    ("Answer: B, because A is red. (C)", "B", "B", None, "C", "C", "C", "C", "B", "B", "C", "B", None, "C", "A"),
-    ("I think ABBA is it.", None, None, None, None, "A", "C", "A", None, None, None, None, None, "A", "A"),
-]
+    ("The answer is (B). No, the answer is (C).", "B", "B", "B", "C", "C", "B", "C", NO, NO, NO, "C", "C", "C", "B"),
+    ("Answer: A and Answer: C\nAnswer: D", "C", "C", NO, "D", "D", "C", "D", "A", "A", NO, "D", "D", "D", "A"),
+    ("Answer:Answer: C", "C", "C", NO, "C", "C", "A", "C", "A", "A", NO, "C", "C", "C", "A"),
+    ("answer: b", NO, NO, NO, NO, NO, "A", NO, "b", "b", NO, "B", "B", NO, NO),
+    ("I see a dog, a Cat and a Bird", NO, NO, NO, NO, NO, "C", "B", NO, NO, NO, NO, NO, "B", "C"),
+    ("It is probably the one that is blue here", NO, NO, NO, "B", "B", "B", NO, NO, NO, NO, NO, NO, NO, NO),
+    ("blue", NO, NO, NO, NO, NO, "B", NO, NO, NO, NO, "B", "B", NO, NO),
+    ("(A) or (B)?", "B", NO, NO, "B", "B", "A", "B", NO, NO, "A", "A", NO, "B", "A"),
+    ("\u0627\u0644\u0625\u062c\u0627\u0628\u0629: \u0628", NO, NO, NO, NO, NO, "A", NO, NO, "B", NO, NO, NO, NO, NO),
+    ("**\uc815\ub2f5**: $\\boxed{C}$", "C", NO, NO, NO, NO, "A", "C", NO, "C", NO, NO, NO, "C", "C"),
+    ("Jibu:B Answer: D", "D", "D", NO, "D", "D", "B", "D", "D", "D", NO, "D", "D", "D", "B"),
+    ("B. blue", "B", NO, NO, NO, "B", "B", "B", NO, NO, NO, "B", NO, "B", "B"),
+    ("", NO, NO, NO, NO, NO, "A", NO, NO, NO, NO, NO, NO, NO, NO),
+    ("Answer: B, because A is red. (C)", "B", "B", NO, "C", "C", "C", "C", "B", "B", "C", "B", NO, "C", "A"),
+    ("I think ABBA is it.", NO, NO, NO, NO, "A", "C", "A", NO, NO, NO, NO, NO, "A", "A"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda r: r[0][:30])
@@ -85,12 +38,6 @@ def test_a_reader_reads_what_its_source_reads(recorded: tuple[str, ...]) -> None
 def test_a_letter_outside_the_options_is_no_answer_of_mmlu_pro() -> None:
     found = READERS["mmlu-pro"].read("The answer is (J).", COLOURS)
     assert (found.letter, found.rule) == (None, "outside_options")
-
-
-@pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("part", ["A ", "answer: ", "Answer:\t\t\t", "(B) \n", "J"])
-def test_a_long_reply_is_read_in_linear_time(name: str, part: str) -> None:
-    READERS[name].read(part * (2_000_000 // len(part)), COLOURS)
 
 
 def test_random_letters_are_not_drawn_but_their_expectation_is_noted() -> None:

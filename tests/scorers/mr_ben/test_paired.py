@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.scorers.mr_ben.figures import FIGURES, RowFacts, Weights, count, figures_of_counts, mean_figures
@@ -42,7 +42,6 @@ def value(run: Rows, name: str, subject: str | None = None) -> float:
 
 
 @given(runs(), st.sampled_from(FIGURES))
-@settings(deadline=None)
 def test_it_is_the_difference_of_the_figures(pair: tuple[Rows, Rows], name: str) -> None:
     before, after = pair
     found = difference(before, after, name, Weights())
@@ -60,7 +59,6 @@ def turned_around() -> tuple[Rows, Rows]:
 
 @given(runs(), st.sampled_from(FIGURES))
 @example(turned_around(), "mcc")
-@settings(deadline=None)
 def test_its_intervals_hold_it_and_lie_in_each_other(pair: tuple[Rows, Rows], name: str) -> None:
     found = difference(*pair, name, Weights())
     reach = 200 if name == "mcc" else 100
@@ -70,7 +68,6 @@ def test_its_intervals_hold_it_and_lie_in_each_other(pair: tuple[Rows, Rows], na
 
 
 @given(runs())
-@settings(deadline=None)
 def test_a_run_that_says_the_same_in_other_words_does_not_differ(pair: tuple[Rows, Rows]) -> None:
     before, _ = pair
     found = difference(before, {key: list(reversed(rows)) for key, rows in before.items()}, "mr_score", Weights())
