@@ -77,12 +77,13 @@ def metrics(report: Report, own: list[Metric]) -> list[Metric]:
 
 
 def missing(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:
-    """Return a note if a group of `f1_of` has no graded task, so that there is no F1."""
-    present = {label for sample in samples for label in sample.labels()}
-    absent = [group for group in declared.f1_of or () if samples and group not in present]
-    return (
-        [f"There is no f1: no graded task is in {' or '.join(absent)} (`f1_of` in benchmark.toml)."] if absent else []
-    )
+    """Return a note if no graded task is in a grouping or group that the main metric needs, so that it has no value."""
+    present = {part for sample in samples for label in sample.labels() for part in (label, label.partition("=")[0])}
+    absent = [name for name in (*declared.levels, *(declared.f1_of or ())) if samples and name not in present]
+    if not absent:
+        return []
+    name = _main_name(of(declared, ()))
+    return [f"There is no {name}: no graded task has {' or '.join(absent)} (`mean_over`, `f1_of` in benchmark.toml)."]
 
 
 # --- means over groups, F1 of two groups ------------------------------------------------------------------------------

@@ -231,11 +231,18 @@ def test_runs_whose_f1_is_of_other_groups_are_not_compared() -> None:
         check_comparable(before, after)
 
 
-def test_a_group_of_f1_without_a_task_is_noted(tmp_path: Path) -> None:
-    rows, replies = questions({"flat/a": [True]})
-    made = own(tmp_path, 'f1_of = ["area=flat", "area=b"]\n' + CHOICE, rows, replies)
-    assert "There is no f1: no graded task is in area=b (`f1_of` in benchmark.toml)." in [n.text for n in made.notes]
-    assert "f1" not in {metric.name for metric in made.metrics}
+@pytest.mark.parametrize(
+    ("declared", "name", "absent"),
+    [
+        ('f1_of = ["area=flat", "area=b"]\n', "f1", "area=b"),
+        ('mean_over = "size"\nderived.size = { source = "q", values = { Why = "s" } }\n', "macro_accuracy", "size"),
+    ],
+)
+def test_a_group_without_a_task_is_noted(declared: str, name: str, absent: str, tmp_path: Path) -> None:
+    made = own(tmp_path, declared + CHOICE, *questions({"flat/a": [True]}))
+    note = f"There is no {name}: no graded task has {absent} (`mean_over`, `f1_of` in benchmark.toml)."
+    assert note in [one.text for one in made.notes]
+    assert name not in {metric.name for metric in made.metrics}
 
 
 def test_a_declared_f1_replaces_that_of_yes_and_no(tmp_path: Path) -> None:

@@ -149,8 +149,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def compare(self, before: Side, after: Side, name: str, group: str | None = None) -> Compared | None:
         """Compare one metric by the effect of each question on the change; the parse success rate is only reported."""
-        if name == mr_score.PARSE_RATE:
-            return None
+        if name not in figures.FIGURES:
+            return super().compare(before, after, name, group)
         from grader.scorers.mr_ben.paired import difference, levels
 
         weights = _weights_of(after.report)

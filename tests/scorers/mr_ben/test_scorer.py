@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from grader.decisions.comparison import compare
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
@@ -128,6 +129,21 @@ def test_a_private_benchmark_declares_its_own_weights_and_subjects(tmp_path: Pat
     )
     report = grade(predictions(tmp_path, RIGHT), Options(benchmark=str(place)), Silent()).report
     assert figures(report, "careful", "subject=cooking")["mr_score"] == 50
+
+
+def test_declared_metrics_stand_beside_its_own(tmp_path: Path) -> None:
+    place = tmp_path / "mine"
+    folder(place, cooking=MATH)
+    (place / "benchmark.toml").write_text(
+        'id = "mine"\nname = "Mine"\nscoring = "mr_score"\ndefault_split = "all"\ndefault_protocol = "p"\n'
+        'subjects = ["cooking"]\nmean_over = "subject"\ntogether.pair.rows = 2\n[columns]\nid = "Question_UUID"\n'
+        'groups = ["subject"]\n[splits.all]\ndata = "."\n[protocols.p]\n'
+    )
+    report = grade(predictions(tmp_path, RIGHT), Options(benchmark=str(place)), Silent()).report
+    rows = {row.name: row for row in compare(report, report).metrics if row.group is None}
+    assert rows["macro_accuracy"].after == report.metric("macro_accuracy", "careful").value  # type: ignore[union-attr]
+    assert report.metric("pair_accuracy", "careful") is not None
+    assert "pair_accuracy" not in rows, "its difference is not tested"
 
 
 # --- data and files -------------------------------------------------------------------------------------------------
