@@ -42,7 +42,7 @@ def breakable(text: str) -> Markup:
     """Return a name with possible line breaks after the characters that join its words."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[_/-])", _unbroken(text))
+    parts = re.split(r"(?<=[_/=-])", _unbroken(text))
     return Markup("<wbr>").join(map(escape, parts))
 
 
