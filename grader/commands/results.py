@@ -121,13 +121,14 @@ def _sides(
 ) -> tuple[PageRun, PageRun]:
     """Collect what the items of two runs hold, and say what there is not."""
     from grader.decisions.comparison import told_apart
+    from grader.reports.findings import findings_of
     from grader.reports.material import load_beside
     from grader.reports.web.items import PageRun
 
     sides = [
         PageRun(
             name=name.short,
-            report=report,
+            findings=findings_of(report),
             material=load_beside(Path(name.results), report, data, benchmark=benchmark),
         )
         for name, (_, report) in zip(told_apart([name for name, _ in runs]), runs, strict=True)

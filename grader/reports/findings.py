@@ -1,4 +1,4 @@
-"""The facts of one run that views show. They are computed once, so that all parts of a document agree."""
+"""The facts of one run that views show. They are computed once, so that a document and its items agree."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from grader.reports.why import outcome
-from grader.results import by_observation, by_task
+from grader.decisions import readings
+from grader.reports import provenance
+from grader.reports.document import noted
+from grader.reports.why import outcome, why_unscored
+from grader.results import by_observation, by_task, excluded_from
+from grader.scorers import declarations
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,3 +62,22 @@ class Findings:
         """Name of an item -> its samples. An item is a task, or several tasks that are judged together, as one unit."""
         group = by_observation if self.scorer.has_units else by_task
         return group(self.report.samples)
+
+
+def findings_of(report: Report) -> Findings:
+    """Compute what views say of a run. Raises UsageError if its scorer is not installed."""
+    scorer = scorer_of(report)
+    return Findings(
+        report=report,
+        scorer=scorer,
+        name=declarations.name_of(report),
+        summary=scorer.summary(report),
+        pairs=report.pairs(),
+        different=report.differences(),
+        excluded_from=excluded_from(report),
+        official_notes=report.official_notes(),
+        between_readings=readings.in_words(report),
+        notes=[noted(note) for note in report.notes],
+        made=provenance.made_with(report),
+        why_unscored=why_unscored(report),
+    )

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import readings
 from grader.predictions.record import all_of, counted
-from grader.reports import provenance
 from grader.reports.document import (
     FILES,
-    NOTHING,
-    OFFICIAL_MARK,
     PAGES,
     TEXTS,
     Cell,
@@ -24,15 +19,12 @@ from grader.reports.document import (
     Plot,
     Section,
     Table,
-    interval,
-    noted,
     place,
-    signed,
-    value,
 )
-from grader.reports.findings import Findings
+from grader.reports.findings import findings_of
 from grader.reports.text import cut
 from grader.reports.views import gates as gate_views
+from grader.reports.views import metrics as metric_views
 from grader.reports.views.brief import brief_of
 from grader.reports.views.cases import suites
 from grader.reports.views.sample_rows import COLUMNS, evidence_of, output_of, records_of
@@ -42,27 +34,22 @@ from grader.reports.why import (
     bounds_in_words,
     outcome,
     readings_differ,
-    why_unscored,
 )
 from grader.results import (
     ALIKE,
     READINGS,
     Outcome,
     answers_otherwise,
-    change,
-    excluded_from,
-    observations,
 )
-from grader.scorers import aggregates, declarations
-from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from grader.decisions.gate import GateResult
     from grader.reports.document import Items
+    from grader.reports.findings import Findings
     from grader.reports.material import Material, RawOutputs
-    from grader.results import Metric, Pair, Reading, ReadingName, Report, SampleResult
+    from grader.results import Reading, ReadingName, Report, SampleResult
     from grader.scorers.interface import TableBlock
     from grader.scorers.registry import AnyScorer
 
@@ -86,28 +73,14 @@ def document(
     `outputs` returns the raw outputs by qid, as far as they are known; it is called only if they are quoted.
     `reading`: that of the verdicts of test cases.
     """
-    scorer = scorer_of(report)
-    run = Findings(
-        report=report,
-        scorer=scorer,
-        name=declarations.name_of(report),
-        summary=scorer.summary(report),
-        pairs=report.pairs(),
-        different=report.differences(),
-        excluded_from=excluded_from(report),
-        official_notes=report.official_notes(),
-        between_readings=readings.in_words(report),
-        notes=[noted(note) for note in report.notes],
-        made=provenance.made_with(report),
-        why_unscored=why_unscored(report),
-    )
+    run = findings_of(report)
     plots = _curve(run)
 
     def items() -> Items:
         from grader.reports.web.items import PageRun, build
 
         assert material is not None
-        return build(PageRun(name=run.name, report=run.report, material=material(run.report)))
+        return build(PageRun(name=run.name, findings=run, material=material(run.report)))
 
     return Document(
         names=_names(run.report),
@@ -117,8 +90,8 @@ def document(
         brief=brief_of(run),
         sections=[
             *([gate_views.section(gates)] if gates else []),
-            Section(title="Metrics", parts=[_metrics(run) if run.pairs else "This run has no metrics."]),
-            *_groups(run),
+            Section(title="Metrics", parts=[metric_views.overall(run) if run.pairs else "This run has no metrics."]),
+            *metric_views.by_group(run),
             *_differences(run, outputs),
             *(Section(title=plot.curve.title, parts=[plot], where=TEXTS) for plot in plots),
             Section(parts=[*plots, *_cards(run)], where=PAGES),
@@ -153,114 +126,6 @@ def _facts(run: Findings) -> list[str]:
         counted(items, "item" if run.scorer.has_units else "task"),
         *([counted(samples, "sample")] if samples != items else []),
     ]
-
-
-# --- metrics ------------------------------------------------------------------------------------------
-
-
-_DRAWN = Column(name="", kind="drawn", where=PAGES, is_whole=True)
-
-
-def _metrics(run: Findings) -> Table:
-    rows = [
-        [Cell(text=name, title=_meaning(run.scorer, name)), *_values(run.report, pair)]
-        for name, pair in run.overall.items()
-    ]
-    return _table(run, "Metrics in both readings", [Column(name="metric", kind="name")], rows)
-
-
-def _meaning(scorer: AnyScorer, name: str) -> str:
-    """Return the description of a metric; `pass@*` is for every k."""
-    glossary = {**aggregates.GLOSSARY, **scorer.words.glossary}
-    of_any_k = re.sub(r"(?<=[@^])[0-9]+$", "*", name)
-    return glossary.get(name) or glossary.get(of_any_k) or aggregates.SET * name.endswith("_accuracy")
-
-
-def _table(run: Findings, title: str, names: list[Column], rows: list[list[Cell]], **more: object) -> Table:
-    """Return a table of metrics, whose rows begin with these names."""
-    columns = [
-        *names,
-        _DRAWN,
-        Column(name=f"official {OFFICIAL_MARK}" if run.official_notes else "official"),
-        Column(name="careful"),
-        Column(
-            name="careful \N{MINUS SIGN} official",
-            where=PAGES,
-            title="In points; – if unscored samples are excluded from one of them",
-        ),
-        Column(name="95 % interval (careful)", where=TEXTS),
-        Column(name="n", title="Number of observations (official and careful, if they differ)"),
-    ]
-    return Table(title=title, columns=columns, rows=rows, **more)  # type: ignore[arg-type]
-
-
-def _values(report: Report, pair: Pair) -> list[Cell]:
-    """Return the cells of a metric, after its names."""
-    official, careful = pair
-    one = next(metric for metric in pair if metric is not None)
-    chance = report.baselines.get(one.group or "all", {}).get("chance") if one.name == "accuracy" else None
-    moved = change(official, careful)
-    text = NOTHING if moved is None else signed(moved)
-    return [
-        Cell(metrics={"official": official, "careful": careful}, chance=chance),
-        Cell(text=value(official), below=_below(official)),
-        Cell(text=value(careful), below=_below(careful)),
-        Cell(text=text, tone="faint" if text in (NOTHING, "0.0") else ""),
-        Cell(text=interval(careful)),
-        Cell(text=observations(official, careful)),
-    ]
-
-
-def _below(metric: Metric | None) -> str:
-    if metric is None or metric.value is None:
-        return ""
-    bounds = metric.bounds
-    between = "" if bounds is msgspec.UNSET else f"between {bounds[0]:.1f} and {bounds[1]:.1f}"
-    return "\n".join(filter(None, (interval(metric), between)))
-
-
-def _groups(run: Findings) -> Iterator[Section]:
-    """Yield the values by group: for files one table, else a table a field, of the first metric before the others."""
-    grouped = {key: pair for key, pair in run.pairs.items() if key[1] is not None}
-    names = list(dict.fromkeys(name for name, _ in run.pairs))
-    for name in names:
-        fields: dict[str, dict[str, Pair]] = {}
-        for (metric, group), pair in grouped.items():
-            if metric == name and group is not None:
-                fields.setdefault(group.partition("=")[0], {})[group] = pair
-        if fields:
-            is_first = name == names[0]
-            yield Section(
-                title=f"{name} by {' and by '.join(fields)}",
-                lead=_meaning(run.scorer, name) if not is_first else "",
-                parts=[_of_field(run, field, pairs) for field, pairs in fields.items()],
-                is_folded=not is_first,
-                where=("terminal", "page") if is_first else PAGES,
-            )
-    rows = [
-        [Cell(text=name), Cell(text=_abbreviated(run.report, group or "")), *_values(run.report, pair)]
-        for (name, group), pair in sorted(grouped.items(), key=lambda row: names.index(row[0][0]))
-    ]
-    columns = [Column(name="metric", kind="name"), Column(name="group", kind="name")]
-    if rows:
-        made = _table(run, "By group", columns, rows)
-        yield Section(title=f"By group ({len(rows)})", parts=[made], is_folded=True, where=FILES)
-
-
-def _of_field(run: Findings, field: str, pairs: Mapping[str, Pair]) -> Table:
-    rows = [
-        [
-            Cell(text=_abbreviated(run.report, group.partition("=")[2]), link=place(tab="items", group=group)),
-            *_values(run.report, pair),
-        ]
-        for group, pair in pairs.items()
-    ]
-    return _table(run, f"By {field}", [Column(name=field, kind="name")], rows, groups=list(pairs))
-
-
-def _abbreviated(report: Report, group: str) -> str:
-    short = report.abbreviations.get(group.rpartition("=")[2])
-    return f"{group} ({short})" if short else group
 
 
 # --- samples ----------------------------------------------------------------------------------------------------

@@ -14,13 +14,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.decisions import readings
 from grader.decisions.comparison import item_values
-from grader.reports.document import Items, noted
-from grader.reports.provenance import made_with
+from grader.reports.document import Items
 from grader.reports.questions import Gap
 from grader.reports.web import images
-from grader.reports.why import about_official, why_unscored
+from grader.reports.why import about_official
 from grader.results import (
     READINGS,
     Calls,
@@ -29,14 +27,12 @@ from grader.results import (
     by_observation,
     by_round,
     by_task,
-    excluded_from,
 )
-from grader.scorers import declarations
-from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from grader.reports.findings import Findings
     from grader.reports.material import Material
     from grader.results import Report
     from grader.scorers.interface import ExecutedProgram
@@ -60,14 +56,18 @@ class PageRun:
 
     name: str
     """Its name beside another run."""
-    report: Report
+    findings: Findings
     material: Material
+
+    @property
+    def report(self) -> Report:
+        """The run's report."""
+        return self.findings.report
 
 
 def build(*runs: PageRun) -> Items:
     """Pack the items of one run, or of two."""
-    first = runs[0].report
-    scorer = scorer_of(first)
+    first, scorer = runs[0].report, runs[0].findings.scorer
     texts = _Texts(runs)
     pictures, tasks = _asked(runs)
     thumbnails = images.thumbnails_of(pictures, tasks)
@@ -75,7 +75,7 @@ def build(*runs: PageRun) -> Items:
     per_pack = max(1, -(-len(items) // _PACKS))
     data = {
         "benchmark": first.benchmark,
-        "name": declarations.name_of(first),
+        "name": runs[0].findings.name,
         "glossary": dict(scorer.words.glossary),
         "words": dict(scorer.words.outcomes),
         "split": first.split,
@@ -123,16 +123,16 @@ def _asked(runs: Sequence[PageRun]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _run(run: PageRun) -> dict[str, object]:
-    report = run.report
+    report, findings = run.report, run.findings
     return {
         "name": run.name,
         "model": report.model or "",
         "file": report.provenance.predictions,
-        "made": dict(_flat(made_with(report))),
-        "notes": [*readings.in_words(report), *map(noted, report.notes)],
+        "made": dict(_flat(findings.made)),
+        "notes": [*findings.between_readings, *findings.notes],
         "unscored": report.unscored,
-        "whyUnscored": why_unscored(report),
-        "excludedFrom": excluded_from(report),
+        "whyUnscored": findings.why_unscored,
+        "excludedFrom": findings.excluded_from,
         "gaps": [{"what": gap.what, "why": gap.why} for gap in run.material.gaps],
     }
 
@@ -183,7 +183,7 @@ def _items(runs: Sequence[PageRun], scorer: AnyScorer, texts: _Texts, pictures: 
     group = by_observation if len(runs) > 1 or scorer.has_units else by_task
     members = [group(run.report.samples) for run in runs]
     values = _values(runs, scorer) if len(runs) > 1 else []
-    differing = [{(s.qid, s.sample) for s in run.report.differences()} for run in runs]
+    differing = [{(s.qid, s.sample) for s in run.findings.different} for run in runs]
     places = {key: at for at, key in enumerate(pictures)}
     made = []
     for name in dict.fromkeys(item for of_run in members for item in of_run):
