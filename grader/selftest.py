@@ -70,7 +70,7 @@ def plan(benchmark: str | None, data: Path | None, sandbox: Sandbox) -> list[Opt
     return [
         Options(benchmark=name, data=data, sandbox=place, cache=False)
         for name in ([benchmark] if benchmark is not None else declarations.names())
-        for place in (_places(sandbox) if _executes(declarations.load(name)) else [sandbox])
+        for place in (_sandboxes(sandbox) if _executes(declarations.load(name)) else [sandbox])
     ]
 
 
@@ -92,7 +92,7 @@ def _executes(declared: Benchmark) -> bool:
     return registry.scorer(declared.scoring).runs_programs
 
 
-def _places(asked: Sandbox) -> Sequence[Sandbox]:
+def _sandboxes(asked: Sandbox) -> Sequence[Sandbox]:
     """Return the sandboxes to test: the given one, or all that this machine has."""
     return [asked] if asked != "auto" else choice.present() or ["auto"]
 

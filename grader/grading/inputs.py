@@ -154,7 +154,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         file=file,
         options=options,
         observer=observer,
-        oddities=outcomes.find(tasks, predictions, file),
+        oddities=outcomes.find_oddities(tasks, predictions, file),
     )
     notes = [*notes, *made, *said, *_absent_columns(declared, rows)]
     return Inputs(setup=setup, run=run, rows=rows, part=part, digest=digest, notes=notes)

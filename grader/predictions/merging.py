@@ -33,11 +33,11 @@ class Merger:
     def __len__(self) -> int:
         return len(self._first)
 
-    def by(self, number: str) -> Merger | None:
-        """Return the same records by their row numbers, a field; None if one has none."""
+    def by_row_number(self, field: str) -> Merger | None:
+        """Return the same records with the row number in this field as their qid; None if one has none."""
         other = Merger()
         for record in chain(self._first.values(), *self._more.values()):
-            row = record.fields.get(number)
+            row = record.fields.get(field)
             if not isinstance(row, int | str):
                 return None
             other.put(msgspec.structs.replace(record, qid=str(row)))

@@ -65,8 +65,8 @@ class Oddities(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
 
-def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
-    """Check every prediction of a run."""
+def find_oddities(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
+    """Return what is special about predictions and tasks of a run: failures, cut-off answers, broken rows, filters."""
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
     failures: dict[Place, ServerFailure] = {}
     truncated, unfinished = set(), set()

@@ -403,7 +403,7 @@ class _Reading:
         conflicts = self._merger.conflicts()
         if len(conflicts) < MANY * len(self._merger):
             return conflicts
-        by_row = self._merger.by(form.number) if form.number else None
+        by_row = self._merger.by_row_number(form.number) if form.number else None
         if by_row is not None and not by_row.conflicts():
             # POPE of lmms-eval has each question_id in three categories.
             self._merger, self._is_numbered = by_row, True

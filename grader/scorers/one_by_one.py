@@ -61,8 +61,8 @@ class Scoring:
 
 
 def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]]) -> Oddities:
-    """Return the oddities (see `outcomes.find`) of predictions that do not come from a file."""
-    return outcomes.find(tasks, predictions, NO_FILE)
+    """Return the oddities (see `outcomes.find_oddities`) of predictions that do not come from a file."""
+    return outcomes.find_oddities(tasks, predictions, NO_FILE)
 
 
 def _layers(asked: Sequence[Asked]) -> Iterable[list[int]]:
