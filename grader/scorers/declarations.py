@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,30 +68,45 @@ def _default_problem(declared: Benchmark) -> str:
     return ""
 
 
-_UNKNOWN_FIELD = re.compile(r"unknown field `(.+?)`")
-_UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `.*\.(\w+)`")
+_UNKNOWN_FIELD = re.compile(r"unknown field `(.+?)`(?: - at `\$\.(.*)`)?")
+_UNKNOWN_VALUE = re.compile(r"Invalid enum value .* at `\$\.(?:(.*)\.)?(\w+)`")
+_SET_BY_LOAD = {"folder", "bundled"}
 
 
 def _hint(error: str, declaration: object) -> str:
-    """Return a question about the field that an error calls unknown, or the values of the field of an unknown value."""
-    fields = _fields(declaration)
-    if (value := _UNKNOWN_VALUE.search(error)) and (allowed := _values(fields.get(value[1]))):
-        return f"; the values are {', '.join(map(str, allowed))}"
+    """Return where the field of an error belongs, or which fields or values there are; empty for other errors."""
+    tables = _tables(declaration)
+    if value := _UNKNOWN_VALUE.search(error):
+        allowed = _values(tables.get(_named(value[1]), {}).get(value[2]))
+        return f"; the values are {', '.join(map(str, allowed))}" if allowed else ""
     unknown = _UNKNOWN_FIELD.search(error)
-    near = difflib.get_close_matches(unknown[1], fields.keys() - {unknown[1]}, 1, 0.7) if unknown else []
-    return f"; did you mean `{near[0]}`?" if near else ""
+    if unknown is None:
+        return ""
+    name = unknown[1]
+    known = [field for field in tables.get(_named(unknown[2]), {}) if field not in _SET_BY_LOAD]
+    if near := difflib.get_close_matches(name, known, 1, 0.7):
+        return f"; did you mean `{near[0]}`?"
+    places = [f"[{table}]" if table else "the top of the file" for table, fields in tables.items() if name in fields]
+    if places:
+        return f"; it belongs to {' or '.join(places)}"
+    return f"; the fields are {', '.join(known)}" if known else ""
 
 
-def _fields(declaration: object) -> dict[str, object]:
-    """Return name -> type of the fields of a declaration, on any level."""
-    found: dict[str, object] = {}
-    types: list[Any] = [declaration]
-    while types:
-        one = types.pop()
-        if isinstance(one, type) and issubclass(one, msgspec.Struct):
-            found |= {field.name: field.type for field in msgspec.structs.fields(one)}
-            types += [field.type for field in msgspec.structs.fields(one)]
-        types += typing.get_args(one)
+def _named(place: str | None) -> str:
+    """Return the table of a place in an error: `protocols[...]` is [protocols.NAME]."""
+    return (place or "").replace("[...]", ".NAME")
+
+
+def _tables(kind: Any, name: str = "") -> dict[str, dict[str, object]]:
+    """Return name -> field -> type of the tables of a declaration; the top has no name."""
+    found: dict[str, dict[str, object]] = {}
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        found[name] = {field.name: field.type for field in msgspec.structs.fields(kind)}
+        for field, inner in found[name].items():
+            found |= _tables(inner, f"{name}.{field}".lstrip("."))
+    is_mapping = typing.get_origin(kind) in (dict, Mapping)
+    for part in typing.get_args(kind):
+        found |= _tables(part, f"{name}.NAME" if is_mapping else name)
     return found
 
 

@@ -126,6 +126,7 @@ def test_names_are_relative_to_the_given_data_or_to_the_declared(tmp_path: Path)
     (tmp_path / "benchmark.toml").write_text(
         'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "a"\ndefault_protocol = "p"\n'
         '[columns]\nid = "qid"\n[splits.a]\ndata = "data/t.jsonl"\n[splits.b]\nhub = "x/y"\n[protocols.p]\n'
+        'reader = "mmmu"\n'
     )
     own = declarations.load(str(tmp_path))
     assert (folder_of(own, "a", None), folder_of(own, "b", None)) == (tmp_path / "data", None)

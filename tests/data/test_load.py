@@ -322,7 +322,7 @@ def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -
     (tmp_path / "rows.json").write_text(json.dumps(ROWS))
     (tmp_path / "benchmark.toml").write_text(
         '\ufeffid = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "s"\ndefault_protocol = "p"\n'
-        '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\n'
+        '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\nreader = "mmmu"\n'
     )
     own = declarations.load(str(tmp_path))
     assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]

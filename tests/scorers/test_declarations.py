@@ -8,6 +8,7 @@ from grader import resources
 from grader.errors import InputError, UsageError
 from grader.results import Report
 from grader.scorers import declarations, registry
+from grader.scorers.choice.readers import official_readers
 
 MINIMAL = """
 id = "own"
@@ -20,8 +21,18 @@ id = "qid"
 [splits.test]
 data = "tasks.jsonl"
 [protocols.v1]
+reader = "mmmu"
 """
-CHOICE = MINIMAL
+EXECUTION = (
+    MINIMAL.replace("multiple_choice", "execution")
+    .replace('"qid"', '"qid"\ntests = "t"')
+    .replace('reader = "mmmu"', "")
+)
+COMPARE = "benchmark.toml: protocols.v1: compare = "
+UNKNOWN_COMPARISON = (
+    "unknown comparison; the comparisons are evalplus, exact, float:1e-6, lines, near:1e-6, numbers, tokens, trimmed"
+)
+NO_DIFFERENCE = "the largest difference has to follow, as in `float:1e-6`"
 
 
 def declare(folder: Path, text: str) -> str:
@@ -69,13 +80,50 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
         ),
         (MINIMAL.replace('scoring = "multiple_choice"', ""), "benchmark.toml: Object missing required field `scoring`"),
         (
-            MINIMAL.replace("multiple_choice", "execution") + 'assembly = "plane"\n',
+            MINIMAL.replace('"qid"', '"qid"\nalso_named = { A = "a" }'),
+            "benchmark.toml: Object contains unknown field `also_named` - at `$.columns`; it belongs to the top of the "
+            "file",
+        ),
+        (
+            EXECUTION + 'checker = "check.py"\n',
+            "benchmark.toml: Object contains unknown field `checker` - at `$.protocols[...]`; it belongs to the top of "
+            "the file or [columns]",
+        ),
+        (
+            MINIMAL + "limit = 1\n",
+            "benchmark.toml: Object contains unknown field `limit` - at `$.protocols[...]`; the fields are "
+            "description, revision, rows, image, reader",
+        ),
+        (
+            'kind = "short"\n' + EXECUTION.replace("execution", "answer").replace('tests = "t"', 'answer = "a"'),
+            "benchmark.toml: Invalid enum value 'short' - at `$.kind`; the values are number, expression, text, "
+            "literal, yes_no",
+        ),
+        (
+            EXECUTION + 'assembly = "plane"\n',
             "benchmark.toml: Invalid enum value 'plane' - at `$.protocols[...].assembly`; the values are "
             "humaneval-v-v1, humaneval-v-v2, livecodebench, plain",
         ),
-        ('letters = "AABC"\n' + CHOICE, 'benchmark.toml: letters = "AABC": A is a duplicate'),
+        (EXECUTION + 'compare = "fuzzy"\n', f"{COMPARE}'fuzzy': {UNKNOWN_COMPARISON}"),
+        (EXECUTION + 'compare = "near"\n', f"{COMPARE}'near': {UNKNOWN_COMPARISON}"),
+        (EXECUTION + 'compare = "same values"\n', f"{COMPARE}'same values': {UNKNOWN_COMPARISON}"),
+        (EXECUTION + 'compare = "float:x"\n', f"{COMPARE}'float:x': {NO_DIFFERENCE}"),
+        (EXECUTION + 'compare = "float:-1"\n', f"{COMPARE}'float:-1': {NO_DIFFERENCE}"),
         (
-            'letters = ""\n' + CHOICE,
+            EXECUTION + 'compare = "evalplus"\ncompare_careful = "evalplus"\n',
+            f"benchmark.toml: protocols.v1: compare_careful = 'evalplus': {UNKNOWN_COMPARISON}",
+        ),
+        (
+            MINIMAL.replace("mmmu", "mmu"),
+            f"benchmark.toml: protocols.v1: reader 'mmu' is unknown; known: {', '.join(sorted(official_readers()))}",
+        ),
+        (
+            MINIMAL.replace('reader = "mmmu"', ""),
+            f"benchmark.toml: protocols.v1: reader is missing; known: {', '.join(sorted(official_readers()))}",
+        ),
+        ('letters = "AABC"\n' + MINIMAL, 'benchmark.toml: letters = "AABC": A is a duplicate'),
+        (
+            'letters = ""\n' + MINIMAL,
             "benchmark.toml: letters is empty: name the letters that options can have "
             '(letters = "ABCD"), or omit it for ABCD',
         ),
@@ -115,7 +163,7 @@ def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
         declarations.id_or_folder(report, None)
     assert declarations.id_or_folder(report, "folder") == "folder"
     (tmp_path / "own").mkdir()
-    (tmp_path / "own/benchmark.toml").write_text(CHOICE)
+    (tmp_path / "own/benchmark.toml").write_text(MINIMAL)
     monkeypatch.chdir(tmp_path)
     assert declarations.id_or_folder(report, None) == "own"
 

@@ -71,10 +71,12 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
 
     def problem(self) -> str:
         """Return what is wrong with the declared letters and readers; empty if they are valid."""
-        readers = (reader_problem(one.reader) for one in self.protocols.values() if one.reader)
+        for name, protocol in self.protocols.items():
+            if problem := reader_problem(protocol.reader):
+                return f"protocols.{name}: {problem}"
         if self.shuffled is not None and len(self.shuffled.columns) > len(self.letters):
             return f"shuffled has {len(self.shuffled.columns)} columns, and letters = {self.letters!r}"
-        return letters_problem(self.letters) or next(filter(None, readers), "")
+        return letters_problem(self.letters)
 
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns that scoring reads; None: all but the image, because a submission contains them."""

@@ -1,10 +1,8 @@
-"""The names of the comparisons of printed texts. The comparisons are in `grade_sandbox/tests/comparisons.py`."""
+"""The names of the comparisons of printed texts. The comparisons are in `grade_sandbox/judging/comparisons.py`."""
 
 from __future__ import annotations
 
 import math
-
-from grader.errors import UsageError
 
 EVALPLUS = "evalplus"
 """EvalPlus' comparison of values that functions return; printed texts are then compared as by `lines`."""
@@ -19,21 +17,19 @@ Careful never accepts a number that differs a little, unless the protocol says s
 
 
 def readings_of(compare: str, compare_careful: str) -> tuple[str, str]:
-    """Return the comparisons of printed texts in both readings, by a protocol's fields; raises UsageError."""
+    """Return the comparisons of printed texts in both readings, by a protocol's fields."""
     official = "lines" if compare == EVALPLUS else compare
-    return _checked(official), _checked(compare_careful or CAREFUL.get(official, official))
+    return official, compare_careful or CAREFUL.get(official, official)
 
 
-def _checked(name: str) -> str:
+def comparison_problem(name: str) -> str:
+    """Return why there is no comparison of printed texts with this name; empty if there is one."""
     kind, colon, number = name.partition(":")
-    if colon and kind in TOLERANT:
-        try:
-            tolerance = float(number)
-        except ValueError:
-            tolerance = -1.0
-        if not 0 <= tolerance < math.inf:
-            raise UsageError(f"compare = {name!r}: the largest difference has to follow, as in `float:1e-6`.")
-    elif name not in PLAIN:
+    if not colon or kind not in TOLERANT:
         names = sorted((*PLAIN, EVALPLUS, *(f"{kind}:1e-6" for kind in TOLERANT)))
-        raise UsageError(f"compare = {name!r}: unknown comparison; the comparisons are {', '.join(names)}.")
-    return name
+        return "" if name in PLAIN else f"unknown comparison; the comparisons are {', '.join(names)}"
+    try:
+        is_tolerance = 0 <= float(number) < math.inf
+    except ValueError:
+        is_tolerance = False
+    return "" if is_tolerance else "the largest difference has to follow, as in `float:1e-6`"

@@ -10,6 +10,7 @@ import msgspec
 
 from grader.benchmark import Benchmark, Columns, Protocol, distinct
 from grader.errors import InputError
+from grader.scorers.execution.comparison_names import EVALPLUS, comparison_problem
 from grader.scorers.execution.extraction import Rules
 
 
@@ -111,7 +112,12 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
     """A file beside the benchmark.toml, in pip's format, with packages that programs may import."""
 
     def problem(self) -> str:
-        """Return what is wrong with the declared columns; empty if they are valid."""
+        """Return what is wrong with the declared columns and comparisons; empty if they are valid."""
+        for name, protocol in self.protocols.items():
+            for field, value in (("compare", protocol.compare), ("compare_careful", protocol.compare_careful)):
+                is_named = value and (field, value) != ("compare", EVALPLUS)
+                if is_named and (problem := comparison_problem(value)):
+                    return f"protocols.{name}: {field} = {value!r}: {problem}"
         return columns_problem(self.columns)
 
     def scored_columns(self, split: str) -> list[str] | None:
