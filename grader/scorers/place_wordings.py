@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from grader.scorers.patterns import Lines, Pattern, wordings
 
-# Reasons that are principles, and have few cases in data.
+# Reasons of lines that decide few published replies: principles of the reading.
 LANGUAGES = '"the answer is" in the languages at hand'
-WITHDRAWN = "a correction outranks what it corrects"
-DENIED_IS_NONE = "what is denied is no answer"
-SUPPOSED_ONLY = "what is only supposed is no answer"
+WITHDRAWN = "a correction replaces what it corrects"
+DENIED_OPTION = "an option that is called wrong is not the answer"
+CONDITIONAL = "an option in a question or a condition is not the answer"
 
 # --- declarations ----------------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ DECLARES = wordings(
         "antwoord|svaret|svar|vastaus|válasz|cevap|đáp án|jawaban(?:nya)?": LANGUAGES,
     },
     bare={  # their languages put no verb, or one that is a letter, between the noun and the answer
-        "故选:?": LANGUAGES,
+        r"故选:?|"
         r"(?:答案|正解|答え|解答|回答|答)[^,.!?。\n]{0,12}?(?:是|为|:|选|は|=|が)\s*(?:应该是|选项|选)?": LANGUAGES,
         r"(?:정답|답변|답|해답)(?:은|는|이|:)": "g5-mc-option-named-by-its-number",
         r"(?:الإجابة|الجواب|جواب|پاسخ)(?:\s+(?!هي|هو)\w+){0,2}?(?:\s*:|\s+(?:هي|هو|است)|(?=\s*\d))": LANGUAGES,
@@ -47,25 +47,19 @@ DECLARED = wordings(
     said={
         r"\b(?:is|are|was|would be|must be) (?:therefore |thus |also |likely )?(?:the|my|our) (?:(?:final|correct|"
         r"right|best) ){0,2}(?:answer|solution|choice|result|option|one)\b(?! (?:to|of|for)\b)": 6,
-        r"(?:が|は|を)\s?(?:正解|答え)(?:です|だ|である|となります)|[이가] ?정답": LANGUAGES,
     },
 )
-"""Declares what stands before it: "is the answer", "が正解です"."""
+"""Declares what stands before it: "is the answer"."""
 FINAL = wordings(
     r"\b<said>\b[^.!?:\n。]{0,20}$",
     said={"final(?:ly)?": 11, "corrected|correction|updated|revised": "revised-declarations"},
 )
 """Before a declaration: it replaces the others."""
-SUPPOSED = wordings(
-    r"(?:<said>|\b(?:in|with|of) (?:your|an?|each|the) )$",
-    said={r"\b(?:if|whether|unless|suppose)\b(?:(?!\b(?:then|so)\b)[^.,;:!?\n]){0,40}": SUPPOSED_ONLY},
-)
-"""Before a declaration: it only considers, asks, or speaks of a form ("in your answer: ...")."""
-UNREAL_BEFORE = wordings(
-    "<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": SUPPOSED_ONLY}
-)
+SUPPOSED = Pattern(r"\b(?:in|with|of) (?:your|an?|each|the) $")
+"""Before a declaration: it speaks of a form ("in your answer: ...")."""
+UNREAL_BEFORE = wordings("<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": CONDITIONAL})
 """Before "would be": a condition. "If I had to guess" is none."""
-DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17, r"nicht\b|pas\b|不是": LANGUAGES})
+DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17})
 """The beginning of a content that is denied."""
 _NUMERALS = (
     "zwei deux dos dois два",
@@ -95,7 +89,6 @@ WITHDRAWS = wordings(
         r"actually, (?:no|that|this|i|let)|sorry, (?:no|that|i (?:made|mis))|correction\b|hold on\b|oops\b": WITHDRAWN,
         r"(?:that|this)(?:'s| is| was) (?:wrong|incorrect|not right)|on second thoughts?\b|scratch that": WITHDRAWN,
         r"let(?:'s| me| us) re-?(?:check|consider|evaluate|examine|think|count|read)\b|(?:up)?on re-?\w+": WITHDRAWN,
-        r"i (?:made|see|found) (?:a|an|my) (?:mistake|error)|i (?:was|am) (?:wrong|mistaken)|i misread": WITHDRAWN,
     },
     bare={"等等|更正|不对[,，。]": WITHDRAWN},
 )
@@ -118,7 +111,7 @@ RECONSIDERED = wordings(
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 REFUSES = wordings(
-    r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b|<other>",
+    r"\b<no>\s+(?:\w+\s+){0,4}?<verb>|\b<lacks>\b|\b<none>\b",
     no={
         r"can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|"
         r"(?:not possible|impossible|difficult|hard) to|don't|do not|does(?:n't| not)|didn't|did not|without": 15,
@@ -134,11 +127,6 @@ REFUSES = wordings(
         r"given|specified|available|applicable)|(?:is|are|was) un(?:clear|known|sure)|as an ai|impossible to": 12,
     },
     none={r"none of (?:the|these|those|them)": 9},
-    other={
-        "无法|不能确定|不知道|抱歉|わかりません|알 수 없|죄송": LANGUAGES,
-        r"\b(?:weiß (?:ich )?nicht|je ne (?:peux|sais)|no (?:puedo|sé)|non (?:posso|so)|não (?:posso|sei)|не (?:могу|"
-        r"знаю))\b": LANGUAGES,
-    },
 )
 """A sentence that says that it has no answer."""
 HEDGES = wordings(
@@ -152,12 +140,8 @@ HEDGES = wordings(
 )
 """In a refusal: it only doubts, and takes nothing back."""
 NEVERTHELESS = wordings(
-    r"\b<but>\b[, ]*|\b<chosen>",
+    r"\b<but>\b[, ]*",
     but={"but": 16, "however|still|nevertheless|nonetheless|yet|though": 10},
-    chosen={
-        r"if i (?:had to|have to|must|were to|would)\b[^,.\n]{0,40},|i(?:'d| would| will) (?:still )?(?=guess|say|go "
-        r"with|pick|choose)": "g5-mc-not-sure-but"
-    },
 )
 """Behind a doubt: what follows is chosen nevertheless."""
 COURTESY = wordings(
@@ -166,14 +150,12 @@ COURTESY = wordings(
         r"here(?:'s| is| are) (?:the|a|my|your|an|how)\b[^.]*:|you (?:can|could|may|might)\b|"
         r"i(?:'ve| have)? hope(?:d)?\b|hope (?:this|that|it)\b|let me know\b|feel free\b|"
         r"(?:many )?thanks?\b|thank you\b|you(?:'re| are) welcome\b|(?:i(?:'m| am) )?(?:happy|glad) to\b|do(?:n't| "
-        r"not) hesitate\b|if you (?:have|need|want|would|'d|like)\b": "g5-number-then-a-remark",
-        r"is there anything\b|(?:would|do) you (?:like|want|need)\b|(?:can|may|could|shall|should) i (?:help|assist|"
-        r"also|do)\b|(?:great|good|interesting) question\b|(?:sure|certainly|of course|absolutely|okay|ok|great)\b"
-        r"(?=[,!.]* (?:i(?:'ll| can| will|'d)|let|here|let's)\b|[!.]*\s*$)": "C01-chat-closing",
-        "希望|如果(?:你|您)|谢谢": "C01-chat-closing",
+        r"not) hesitate\b|if you (?:have|need|want|would|'d|like)\b|"
+        r"(?:sure|certainly|of course|absolutely|okay|ok|great)\b"
+        r"(?=[,!.]* (?:i(?:'ll| can| will|'d)|let|here|let's)\b|[!.]*\s*$)": "g5-number-then-a-remark",
     },
 )
-"""The beginning of a sentence that frames an answer: a greeting, an offer, a wish, a question back."""
+"""The beginning of a sentence that frames an answer: a greeting, an offer, a wish."""
 EXPLAINS = wordings(
     r"^[ \t*_#>]*(?:(?:detailed|brief|short|full) )?<said>[ \t*_]*(?:[:：]|\n)",
     8,
@@ -187,7 +169,6 @@ ASKS = wordings(
     said={
         "questions?": 26,
         "q|input|human|user|problem|task|exercise|instruction|hint|prompt|example": "g5-mc-run-on-without-heading",
-        "问题|問題|题目": LANGUAGES,
     },
 )
 """The heading of a question, with at least three words behind it: "Q: true" is a line of a truth table."""
@@ -256,7 +237,6 @@ CLAUSE_END = wordings(
     r"[\s\"'*)\]}]*<said>",
     said={
         r"$|[.,;!\n。]|[:(-]\s*+(?!\w*\s*(?:no|not)\b)|(?:because|since|as|for|due|given)\b": 47,
-        "です|입니다": LANGUAGES,
     },
 )
 """What can stand behind an option at the end of its clause."""
@@ -280,7 +260,7 @@ DENIED_AFTER = wordings(
         rf"should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|fails?\b|"
         r"[)\].]*\s*(?:no|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|(?:\.(?=:))?[:([\]),-]*\s*[:(-]+\s*(?:not(?!\s+"
         r"[(\[]?[b-z]\b|\s+[(\[]a[)\]]|\s+a\s*(?:$|[.,;]))\b|no\b(?!\s+doubt)|incorrect|wrong|false)|[)\]]?"
-        r"\s*[✗✘❌✕]": DENIED_IS_NONE,
+        r"\s*[✗✘❌✕]": DENIED_OPTION,
     },
 )
 """Denies what precedes: "is wrong", ": no,"."""
@@ -292,8 +272,7 @@ DOUBTED_BEFORE = wordings(
         rf"{_FILL_CLOSE}|\bthan (?:the )?(?:[\w-]+ ){{0,3}}": 31,
         rf"\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|look(?:ing)? at|start(?:ing)? with|(?:could|"
         rf"might|may|can) (?:also )?be)\b{_FILL_CLOSE}": "g5-mc-cut-off-among-the-options",
-        rf"\b(?:if|whether|unless)\b(?:[^.,;:!?\n]{{0,80}}|[^.;!?\n]{{0,80}}\bwould be\b{_FILL_CLOSE})": SUPPOSED_ONLY,
-        r"\b(?:initially|at first|originally|first thought|previously)\b[^.;!?\n]{0,100}": WITHDRAWN,
+        rf"\b(?:if|whether|unless)\b(?:[^.,;:!?\n]{{0,80}}|[^.;!?\n]{{0,80}}\bwould be\b{_FILL_CLOSE})": CONDITIONAL,
     },
 )
 """Only considers what follows, or compares with it: "it could be", "than"."""
@@ -303,7 +282,7 @@ DOUBTED_AFTER = wordings(
     r"\s*+<said>",
     said={
         r",\s*(?:on the other hand|in (?:contrast|comparison)|while|whereas)\b": "g5-mc-first-sentence-answers",
-        r",?\s*(?:if|unless)\b|\?": SUPPOSED_ONLY,
+        r",?\s*(?:if|unless)\b|\?": CONDITIONAL,
     },
 )
 CONNECTED = wordings(
@@ -360,7 +339,7 @@ WRONG = Pattern(r"[✗✘❌✕]|\b(?:false|incorrect|wrong|no|not (?:true|corre
 
 # --- the fields of a review ------------------------------------------------------------------------------------------
 
-OTHER_WORDS = "the same in other words is one answer"
+OTHER_NAMES = "a field has several names"
 FIELDS = wordings(
     r"(?:\A|\n)[^a-z\u4e00-\u9fff\n]{0,40}+(?:(?P<verdict><verdicts>)|(?P<step><steps>)|(?P<reason><reasons>)"
     r"|(?P<verdict_short><short_verdicts>)|(?P<step_short><short_steps>)|(?P<reason_short><short_reasons>))"
@@ -379,9 +358,9 @@ FIELDS = wordings(
         r"error[ _]?(?:reason|analysis|explanation|description)": 232,
         r"错误的?(?:原因|理由|分析|解释)": LANGUAGES,
     },
-    short_verdicts={"correctness|verdict|judge?ment": OTHER_WORDS},
-    short_steps={"(?:error|incorrect|wrong)[ _]?(?:step|line|location)": OTHER_WORDS},
-    short_reasons={"reason|explanation": OTHER_WORDS},
+    short_verdicts={"correctness|verdict|judge?ment": OTHER_NAMES},
+    short_steps={"(?:error|incorrect|wrong)[ _]?(?:step|line|location)": OTHER_NAMES},
+    short_reasons={"reason|explanation": OTHER_NAMES},
 )
 """Heads a field of a review, on a line of its own or before its content: "Solution Correctness:". A short name counts
 where no full one of the field stands. The numbers are of 1,133 responses."""
