@@ -43,7 +43,7 @@ def gate_command(
     read = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
     given = options.read(runs)
-    files.keep(Path(name) for name, _ in baselines or ())
+    files.protect(Path(name) for name, _ in baselines or ())
     candidates: list[ReportOfFile] = [(name.results, report) for name, report in given]
     _check_apart(candidates, baselines or [])
     decisions = decide(read, policy.name, candidates, baselines)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Gates:
     """The gates that a run must meet."""
 
-    lines: Sequence[FailUnder]
+    thresholds: Sequence[FailUnder]
     drops: Sequence[MaxDrop]
     baseline: Path | None
     earlier: Report | None
@@ -37,19 +37,19 @@ class Gates:
     @classmethod
     def asked(cls, setup: Setup, *, reading: ReadingName, **given: Any) -> Gates:
         """Return the gates of the command's options; the baseline is read before a run can replace the file."""
-        if given["confident"] and not given["lines"]:
+        if given["confident"] and not given["thresholds"]:
             raise UsageError("--confident needs --fail-under.")
         earlier = _read_baseline(given["baseline"], given["drops"], reading, setup)
         return cls(earlier=earlier, reading=reading, **given)
 
     def __bool__(self) -> bool:
-        return bool(self.lines or self.drops)
+        return bool(self.thresholds or self.drops)
 
     def check(self, scorer: AnyScorer, run: AnyRun) -> None:
         """Raise UsageError for a gate on a metric that the run will not have, before it is scored."""
         from grader.decisions import thresholds
 
-        thresholds.check(scorer, run, lines=self.lines, drops=self.drops)
+        thresholds.check(scorer, run, thresholds=self.thresholds, drops=self.drops)
 
     def decide(self, report: Report) -> Decided:
         """Return what the gates decide about a report."""
@@ -61,7 +61,7 @@ class Gates:
             return Decided(
                 judge(
                     report,
-                    lines=self.lines,
+                    thresholds=self.thresholds,
                     baseline=self.earlier,
                     drops=self.drops,
                     reading=self.reading,

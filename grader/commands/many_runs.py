@@ -47,7 +47,7 @@ def leaderboard_command(
         reading = "official"
     files = output_files.checked(outputs, [run.path for run in runs])
     ranked = read(runs)
-    output_files.keep_beside(files, [(Path(name.results), report) for name, report in ranked])
+    output_files.protect_inputs(files, [(Path(name.results), report) for name, report in ranked])
     folder = output_files.folder_of_page(outputs)
     document = view.document(leaderboard(ranked, reading=reading, with_published=published), folder)
     output_files.show_and_put(document, outputs, quiet=quiet)

@@ -81,7 +81,7 @@ def _fields(text: str) -> Any:
     return parse_fields(text)
 
 
-def metric_line(text: str) -> Any:
+def metric_threshold(text: str) -> Any:
     """Parse `METRIC=V`, for `parsed`."""
     from grader.decisions.thresholds import parse_fail_under
 
@@ -194,7 +194,7 @@ reading_option = click.option(
 """Which of the two readings is compared, ranked, or decides a gate."""
 
 gate_options = group(
-    click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=parsed(metric_line),
+    click.option("--fail-under", "thresholds", multiple=True, metavar="METRIC=V", callback=parsed(metric_threshold),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--confident", is_flag=True,
                  help="Decide --fail-under by a test at the 5 % level; exit 4 if inconclusive."),

@@ -35,12 +35,12 @@ def checked(
     return Outputs(outputs, inputs, baseline=baseline, folder=folder)
 
 
-def keep_beside(files: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
+def protect_inputs(files: Outputs, runs: Iterable[tuple[Path, Report]]) -> None:
     """Raise UsageError for a report that would replace a file beside the results of a run: what was graded."""
     from grader.reports.material import beside
 
     found = [beside(results, report) for results, report in runs]
-    files.keep(path for each in found for path in (each.predictions, each.own))
+    files.protect(path for each in found for path in (each.predictions, each.own))
 
 
 def write(outputs: Sequence[str], document: Document, *, again: Callable[[], str] = lambda: AGAIN) -> list[Path]:

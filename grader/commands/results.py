@@ -57,7 +57,7 @@ def compare_command(
 
     files = output_files.checked(outputs, [before.path, after.path, data])
     runs = options.read([before, after], twice=True)
-    output_files.keep_beside(files, [(Path(name.results), report) for name, report in runs])
+    output_files.protect_inputs(files, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
 
@@ -95,7 +95,7 @@ def report_command(
         declarations.load(benchmark)
     files = output_files.checked(outputs, [results, data, predictions])
     report = read_report(results)
-    output_files.keep_beside(files, [(results, report)])
+    output_files.protect_inputs(files, [(results, report)])
     gaps: list[Gap] = []
 
     def material(of: Report) -> Material:

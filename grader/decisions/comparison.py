@@ -88,12 +88,16 @@ def told_apart(names: Sequence[RunName]) -> list[RunName]:
 
 
 def _differing(runs: list[RunName]) -> Iterator[tuple[RunName, str]]:
+    """Yield each run with the part of its path that differs: `m1` of `out/m1/vstar` beside `out/m2/vstar`."""
     paths = [PurePath(run.path).parts for run in runs]
-    start, end = (
+    same_folders, same_ends = (
         sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, zip(*each, strict=False)))
         for each in (paths, [path[::-1] for path in paths])
     )
-    middles = [str(PurePath(*path[start : len(path) - end])) if len(path) > start + end else "" for path in paths]
+    middles = [
+        str(PurePath(*path[same_folders : len(path) - same_ends])) if len(path) > same_folders + same_ends else ""
+        for path in paths
+    ]
     for run, middle in zip(runs, middles if all(middles) else [run.path for run in runs], strict=True):
         name = run.name or run.model
         yield run, f"{name} ({middle})" if name and middle else middle

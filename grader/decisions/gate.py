@@ -64,7 +64,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 def judge(
     report: Report,
     *,
-    lines: Sequence[FailUnder] = (),
+    thresholds: Sequence[FailUnder] = (),
     baseline: Report | None = None,
     drops: Sequence[MaxDrop] = (),
     reading: ReadingName = "careful",
@@ -74,20 +74,22 @@ def judge(
 
     Raises UsageError for a metric that the report or the baseline does not have, and for a baseline without a drop.
     """
-    results = [threshold(report, line, reading, confident=confident) for line in lines]
+    results = [decide_threshold(report, threshold, reading, confident=confident) for threshold in thresholds]
     if baseline is not None:
         if not drops:
             raise no_margin(baseline, reading)
-        results += [drop(report, baseline, allowed, reading) for allowed in drops]
+        results += [decide_drop(report, baseline, allowed, reading) for allowed in drops]
     return corrected(results)
 
 
-def threshold(report: Report, line: FailUnder, reading: ReadingName, *, confident: bool = False) -> GateResult:
+def decide_threshold(
+    report: Report, threshold: FailUnder, reading: ReadingName, *, confident: bool = False
+) -> GateResult:
     """Decide a threshold as if it were the only gate; see `corrected`. Raises UsageError for an unknown metric."""
-    return _of_part(_line(report, scorer_of(report), line, reading, confident=confident), report)
+    return _of_part(_threshold(report, scorer_of(report), threshold, reading, confident=confident), report)
 
 
-def drop(report: Report, baseline: Report, allowed: MaxDrop, reading: ReadingName) -> GateResult:
+def decide_drop(report: Report, baseline: Report, allowed: MaxDrop, reading: ReadingName) -> GateResult:
     """Decide a drop as if it were the only gate; see `corrected`. Raises UsageError for an unknown metric."""
     return _of_part(_drop(report, scorer_of(report), baseline, allowed, reading), report)
 
@@ -119,7 +121,7 @@ def _unless_failed(result: GateResult, gates: int) -> GateResult:
 def check_baseline(baseline: Report, report: Report) -> None:
     """Raise UsageError if a report cannot be compared with a baseline."""
     check_comparable(baseline, report)
-    had, has = ({sample.cluster for sample in side.samples} for side in (baseline, report))
+    had, has = ({sample.observation for sample in side.samples} for side in (baseline, report))
     if had != has:
         lacking, more = len(had - has), len(has - had)
         raise UsageError(
@@ -144,26 +146,31 @@ def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
     return GateInconclusiveError.exit_code if "inconclusive" in states else 0
 
 
-def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingName, *, confident: bool) -> GateResult:
-    gate = f"{line.name}{_of_group(line.group)} >= {line.value:.10g} ({reading})"
-    metric = _metric(report, scorer, line.name, reading, line.group)
+def _threshold(
+    report: Report, scorer: AnyScorer, threshold: FailUnder, reading: ReadingName, *, confident: bool
+) -> GateResult:
+    gate = f"{threshold.name}{_of_group(threshold.group)} >= {threshold.value:.10g} ({reading})"
+    metric = _metric(report, scorer, threshold.name, reading, threshold.group)
     if metric is None:
-        why = _why_lost(report, line.name, reading, line.group)
-        given = report.metric(line.name, reading, line.group)
+        why = _why_lost(report, threshold.name, reading, threshold.group)
+        given = report.metric(threshold.name, reading, threshold.group)
         bounds = msgspec.UNSET if given is None or confident else given.bounds
-        states: list[State] = ["blocked"] * 2 if bounds is msgspec.UNSET else [_state(case, line) for case in bounds]
+        states: list[State] = (
+            ["blocked"] * 2 if bounds is msgspec.UNSET else [_state(case, threshold) for case in bounds]
+        )
         return GateResult(gate=gate, state=states[0] if states[0] == states[1] else "blocked", reason=why)
     cases = _cases(metric)
-    figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}{_left_out(report, reading, line.group)}"
-    samples = [sample for members in in_group(report, line.group).values() for sample in members]
+    left_out = _left_out(report, reading, threshold.group)
+    reason = f"it is {_exact(metric.number, threshold.value)}{_interval(metric)}{left_out}"
+    samples = [sample for members in in_group(report, threshold.group).values() for sample in members]
     if reading == "careful" and (otherwise := answers_otherwise(samples)):
-        figure += f"; {otherwise}"
-    if 0 < line.value <= 1:
-        figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
+        reason += f"; {otherwise}"
+    if 0 < threshold.value <= 1:
+        reason += f"; values are percentages, so this threshold is {threshold.value:.10g} of 100"
     if confident:
-        found = [_confident(metric, line, gate, figure, case - metric.number) for case in cases]
+        found = [_confident(metric, threshold, gate, reason, case - metric.number) for case in cases]
     else:
-        found = [GateResult(gate=gate, state=_state(case, line), reason=figure) for case in cases]
+        found = [GateResult(gate=gate, state=_state(case, threshold), reason=reason) for case in cases]
     return _of_cases(found, [report], _bounds(metric))
 
 
@@ -171,8 +178,8 @@ def _of_group(group: str | None) -> str:
     return f" of {group}" if group else ""
 
 
-def _state(value: float, line: FailUnder) -> State:
-    return "met" if value >= line.value - ROUNDING else "not met"
+def _state(value: float, threshold: FailUnder) -> State:
+    return "met" if value >= threshold.value - ROUNDING else "not met"
 
 
 def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> GateResult:
@@ -193,21 +200,21 @@ def _of_cases(cases: list[GateResult], reports: list[Report], bounds: str) -> Ga
     return GateResult(gate=worst.gate, state="blocked", reason=reason)
 
 
-def _confident(metric: Metric, line: FailUnder, gate: str, figure: str, shift: float) -> GateResult:
+def _confident(metric: Metric, threshold: FailUnder, gate: str, reason: str, shift: float) -> GateResult:
     """Return the decision by a one-sided test at the 5 % level, for a value that is higher by `shift`."""
     if metric.ci95 is None:
-        raise UsageError(f"--confident: {line.name} has no interval. Compare its value: remove --confident.")
-    value = line.value - shift
+        raise UsageError(f"--confident: {threshold.name} has no interval. Compare its value: remove --confident.")
+    value = threshold.value - shift
     is_high = metric.number >= value - ROUNDING
     ends = metric.ci95[0] / 100, metric.ci95[1] / 100
     p_value = p_beyond(metric.number / 100, ends, value / 100)
     state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "not met"
     other = "below" if is_high else "at least"
-    tested = f"the hypothesis that the true value is {other} {line.value:.10g} has p = {p_value:.2g} (one-sided)"
+    tested = f"the hypothesis that the true value is {other} {threshold.value:.10g} has p = {p_value:.2g} (one-sided)"
     return GateResult(
         gate=f"{gate}, confident",
         state=state,
-        reason=f"{figure}; {tested}",
+        reason=f"{reason}; {tested}",
         p_failed=1 - p_value if is_high else p_value,
     )
 
@@ -313,11 +320,11 @@ def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, 
     raise UsageError(no_group(name, group, groups))
 
 
-def _exact(value: float, line: float) -> str:
+def _exact(value: float, threshold: float) -> str:
     """Format a value with enough decimals to show on which side of the threshold it is."""
     for places in range(2, 9):
         text = f"{value:.{places}f}"
-        if (float(text) < line) == (value < line - ROUNDING):
+        if (float(text) < threshold) == (value < threshold - ROUNDING):
             return text
     return repr(value)
 

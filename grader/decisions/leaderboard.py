@@ -203,25 +203,26 @@ def _published(names: list[RunName], reports: list[Report], metric: str) -> tupl
 
 
 def _ranking(reports: list[Report], metric: str, reading: ReadingName, others: list[PublishedModel]) -> Ranking:
+    """Return the ranks that the paired tests of all pairs of runs allow, corrected for their number (Holm)."""
     values = [report.metric(metric, reading) for report in reports]
-    moves = dict(_moves(reports, metric, reading))
-    corrected = holm([move.p_value for move in moves.values()])
+    changes = dict(_changes(reports, metric, reading))
+    corrected = holm([change.p_value for change in changes.values()])
     ahead = [
-        (b, a) if move.value > 0 else (a, b)
-        for ((a, b), move), p_value in zip(moves.items(), corrected, strict=True)
+        (b, a) if change.value > 0 else (a, b)
+        for ((a, b), change), p_value in zip(changes.items(), corrected, strict=True)
         if p_value < LEVEL
     ]
-    compared = {at for pair in moves for at in pair}
+    compared = {at for pair in changes for at in pair}
     if others:
         compared |= {at for at, value in enumerate(values) if value is not None and value.value is not None}
     ranks = [
         _rank(at, ahead, len(compared), values[at], others) if at in compared else None for at in range(len(values))
     ]
-    tests = list(dict.fromkeys(move.test for move in moves.values()))
-    return Ranking(values=values, ranks=ranks, tests=tests, comparisons=len(moves))
+    tests = list(dict.fromkeys(change.test for change in changes.values()))
+    return Ranking(values=values, ranks=ranks, tests=tests, comparisons=len(changes))
 
 
-def _moves(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
+def _changes(reports: list[Report], metric: str, reading: ReadingName) -> Iterator[tuple[tuple[int, int], Difference]]:
     """Yield the change from one run to another, for each pair of runs that can be compared."""
     scorer = scorer_of(reports[0])
     for a, b in combinations(range(len(reports)), 2):
@@ -239,7 +240,7 @@ def _moves(reports: list[Report], metric: str, reading: ReadingName) -> Iterator
 def _rank(
     run: int, ahead: list[tuple[int, int]], runs: int, value: Metric | None, others: list[PublishedModel]
 ) -> tuple[int, int]:
-    """Return the best and the worst rank that agree with all significant differences between runs.
+    """Return the best and the worst rank that agree with all significant differences between runs: `ahead`.
 
     Published values have no intervals: they are ahead or behind if they are outside the interval of the run.
     """
@@ -262,7 +263,7 @@ def _notes(members: list[NamedReport]) -> list[str]:
         if report.unscored:
             number = counted(report.unscored, "sample")
             notes.append(f"{number} of {name.short} unscored: excluded from {excluded_from(report)}.")
-    sizes = {len({sample.cluster for sample in report.samples}) for _, report in members}
+    sizes = {len({sample.observation for sample in report.samples}) for _, report in members}
     if len(sizes) > 1:
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")
     outputs = [report.provenance.predictions_digest for _, report in members]

@@ -54,7 +54,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         chosen = ", ".join(filter(None, (self.split, self.protocol)))
         return f"{self.benchmark} ({chosen})" if chosen else self.benchmark
 
-    def line(self) -> FailUnder | None:
+    def threshold(self) -> FailUnder | None:
         """Return the threshold; raises UsageError if it is none."""
         if self.at_least is None:
             return None
@@ -116,7 +116,7 @@ def _problem(gate: Gate) -> str:
     if gate.group is not None and "=" not in gate.group:
         return f"group = {gate.group!r}: write it like category=attributes"
     try:
-        gate.line(), gate.drop()
+        gate.threshold(), gate.drop()
     except UsageError as error:
         return str(error)
     return ""
@@ -138,20 +138,20 @@ def decide(
 
 
 def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[ReportOfFile]) -> list[GateResult]:
-    found = _only(gate, runs, "results")
+    found = _report_for(gate, runs, "results")
     results = []
-    if (line := gate.line()) is not None:
+    if (threshold := gate.threshold()) is not None:
         results.append(
-            _blocked(f"{line.name} >= {line.value:.10g}", found)
+            _blocked(f"{threshold.name} >= {threshold.value:.10g}", found)
             if isinstance(found, str)
-            else gates.threshold(found, line, gate.reading, confident=gate.confident)
+            else gates.decide_threshold(found, threshold, gate.reading, confident=gate.confident)
         )
     if (drop := gate.drop()) is not None:
-        baseline = found if isinstance(found, str) else _only(_exactly(gate, found), baselines, "baseline")
+        baseline = found if isinstance(found, str) else _report_for(_exactly(gate, found), baselines, "baseline")
         results.append(
             _blocked(f"max_drop of {drop.name}", baseline)
             if isinstance(found, str) or isinstance(baseline, str)
-            else gates.drop(found, baseline, drop, gate.reading)
+            else gates.decide_drop(found, baseline, drop, gate.reading)
         )
     return [_named(gate, result) for result in results]
 
@@ -169,7 +169,7 @@ def _exactly(gate: Gate, report: Report) -> Gate:
     return msgspec.structs.replace(gate, split=report.split, protocol=report.protocol)
 
 
-def _only(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report | str:
+def _report_for(gate: Gate, runs: Sequence[ReportOfFile], what: str) -> Report | str:
     """Return the results that a gate is about, or why there are none."""
     found = {
         name: report

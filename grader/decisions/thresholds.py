@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from grader.scorers.interface import Run, Scorer
 
-_LINE = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
+_FAIL_UNDER = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
 _DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
 
 
@@ -48,7 +48,7 @@ class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse_fail_under(text: str) -> FailUnder:
     """Parse `METRIC=V` or `METRIC:FIELD=LABEL=V`. Raises UsageError."""
-    found = _LINE.fullmatch(text.strip())
+    found = _FAIL_UNDER.fullmatch(text.strip())
     value = _number(found["value"]) if found else None
     if found is None or value is None:
         raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
@@ -88,7 +88,9 @@ def _number(text: str) -> float | None:
 _MOST_GROUPS = 12
 
 
-def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnder], drops: Sequence[MaxDrop]) -> None:
+def check(
+    scorer: Scorer[Any, Any], run: Run[Any, Any], thresholds: Sequence[FailUnder], drops: Sequence[MaxDrop]
+) -> None:
     """Raise UsageError for a gate on a metric or a group that the run will not have.
 
     Nothing is checked if the scorer does not know its metrics before scoring.
@@ -98,15 +100,18 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
         return
     names = aggregates.names(run.benchmark, own)
     groups: dict[str, None] = {}
-    if any(line.group is not None for line in lines):
+    if any(threshold.group is not None for threshold in thresholds):
         groups = dict.fromkeys(label for task in run.tasks.values() for label in labels_of(task.groups))
-    for line in lines:
-        option = f"--fail-under {line.name}"
-        _check_name(option, line.name, names, scorer, run)
-        if line.group is not None and line.group not in groups:
-            raise UsageError(f"{option}: {no_group(line.name, line.group, sorted(groups))}{_meant(line.group, groups)}")
-        if line.value < 0 and line.name not in scorer.signed_metrics:
-            raise UsageError(f"{option}={line.value:.10g}: {line.name} is never below 0, so this gate is always met.")
+    for threshold in thresholds:
+        option = f"--fail-under {threshold.name}"
+        _check_name(option, threshold.name, names, scorer, run)
+        if threshold.group is not None and threshold.group not in groups:
+            known = no_group(threshold.name, threshold.group, sorted(groups))
+            raise UsageError(f"{option}: {known}{_meant(threshold.group, groups)}")
+        if threshold.value < 0 and threshold.name not in scorer.signed_metrics:
+            raise UsageError(
+                f"{option}={threshold.value:.10g}: {threshold.name} is never below 0, so this gate is always met."
+            )
     for drop in drops:
         if drop.name is not None:
             _check_name(f"--max-drop {drop.name}", drop.name, names, scorer, run)

@@ -162,14 +162,14 @@ class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True)
         return first
 
     @property
-    def cluster(self) -> str:
+    def observation(self) -> str:
         """The observation that this sample belongs to."""
         return self.qid if self.unit is msgspec.UNSET else self.unit
 
     @property
     def independent_unit(self) -> str:
         """What varies independently of the others: the family of its task, or else its observation."""
-        return self.cluster if self.family is msgspec.UNSET else self.family
+        return self.observation if self.family is msgspec.UNSET else self.family
 
     def labels(self) -> Iterator[str]:
         """Yield the groups of this sample, as `field=value`."""
@@ -383,7 +383,7 @@ def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleRes
 
 def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
     """Return the samples of each observation (task, question, circular group), in their order."""
-    return grouped(samples, lambda sample: sample.cluster)
+    return grouped(samples, lambda sample: sample.observation)
 
 
 def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:

@@ -81,7 +81,7 @@ class Outputs:
         self._claims = Claims()
         for name in self.reports:
             _check_report(name, self.reports)
-        self.keep([*inputs, baseline])
+        self.protect([*inputs, baseline])
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +89,7 @@ class Outputs:
     def __exit__(self, *_: object) -> None:
         self._claims.close()
 
-    def keep(self, files: Iterable[Path | None]) -> None:
+    def protect(self, files: Iterable[Path | None]) -> None:
         """Raise UsageError if a report would replace one of these files."""
         kept = {real(path) for path in files if path is not None}
         for name in self.reports:
@@ -105,7 +105,7 @@ class Outputs:
         if stem is None:
             return
         path = results_path(stem)
-        self.keep([path, beside(stem, own_file) if own_file else None])
+        self.protect([path, beside(stem, own_file) if own_file else None])
         if self._baseline is not None and real(path) == real(self._baseline):
             raise UsageError(
                 f"--baseline {self._baseline}: this run writes its own results there, and the next run would be "

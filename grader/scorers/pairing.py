@@ -69,7 +69,7 @@ def paired(
     pairs = {item: (a, b) for item, a in before.items() if a is not None and (b := after.get(item)) is not None}
     if not pairs:
         raise NothingPairedError
-    families = {sample.cluster: sample.independent_unit for sample in side.report.samples}
+    families = {sample.observation: sample.independent_unit for sample in side.report.samples}
     first, second = zip(*pairs.values(), strict=True)
     was, now = levels or (sum(first) / len(pairs), sum(second) / len(pairs))
     return Compared(

@@ -26,7 +26,7 @@ Sample = Callable[[str], tuple[Path, Path]]
 
 
 def line(made: Report, text: str, **fields: Any) -> GateResult:
-    (result,) = judge(made, lines=[parse_fail_under(text)], **fields)
+    (result,) = judge(made, thresholds=[parse_fail_under(text)], **fields)
     return result
 
 
@@ -393,7 +393,7 @@ def begin(sample: Sample, benchmark: str, gate: str, *, samples: int = 1, **opti
     asked = Options(benchmark=benchmark, data=folder / DATA[benchmark], **options)
 
     def before(scorer: Any, run: Any) -> None:
-        functools.partial(check, lines=[parse_fail_under(gate)], drops=[])(scorer, run)
+        functools.partial(check, thresholds=[parse_fail_under(gate)], drops=[])(scorer, run)
         raise BegunError
 
     grade(path, asked, Silent(), before=before)

@@ -185,7 +185,7 @@ def agreement(report: Any, known: dict[str, bool]) -> str:
     """Return how many items the official reading credited as the published scorer did: `all`, or `9 of 10`."""
     credited: dict[str, bool] = {}
     for sample in report.samples:
-        credited[sample.cluster] = credited.get(sample.cluster, True) and sample.official.points >= 1
+        credited[sample.observation] = credited.get(sample.observation, True) and sample.official.points >= 1
     same = sum(known.get(item) == credit for item, credit in credited.items())
     return "all" if same == len(credited) else f"{same:,} of {len(credited):,}"
 

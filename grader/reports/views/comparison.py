@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from grader.scorers.pairing import Compared
 
 
-def document(made: Comparison, sides: Callable[[], tuple[PageRun, PageRun]] | None = None) -> Document:
+def document(comparison: Comparison, sides: Callable[[], tuple[PageRun, PageRun]] | None = None) -> Document:
     """Return the metrics, the items that changed, and the notes.
 
     `sides` collects what the runs' items hold; it is called only if items are shown.
     """
-    a, b = _short(made)
-    overall, grouped = ([row for row in made.metrics if bool(row.group) is wanted] for wanted in (False, True))
-    files = [f"{short}: {name}" for short, name in zip((a, b), made.names(), strict=True) if name]
+    a, b = _short(comparison)
+    overall, grouped = ([row for row in comparison.metrics if bool(row.group) is wanted] for wanted in (False, True))
+    files = [f"{short}: {name}" for short, name in zip((a, b), comparison.names(), strict=True) if name]
 
     def items() -> Items:
         from grader.reports.web.items import build
@@ -54,49 +54,61 @@ def document(made: Comparison, sides: Callable[[], tuple[PageRun, PageRun]] | No
         return build(*sides())
 
     return Document(
-        names=[made.benchmark, made.split, f"{made.protocol}: {a} to {b}"],
+        names=[comparison.benchmark, comparison.split, f"{comparison.protocol}: {a} to {b}"],
         facts=files,
-        lead=about_readings([made.benchmark]),
-        brief=_brief(made, has_items=sides is not None),
+        lead=about_readings([comparison.benchmark]),
+        brief=_brief(comparison, has_items=sides is not None),
         sections=[
-            Section(parts=[*_in_a_sentence(made), *files], where=TEXTS),
+            Section(parts=[*_in_a_sentence(comparison), *files], where=TEXTS),
             Section(
                 title=f"From {a} to {b}",
-                lead=f"Values and tests are {made.reading}; changes are in points, of items scored in both runs.",
+                lead=f"Values and tests are {comparison.reading}; changes are in points, of items scored in both runs.",
                 parts=[
-                    _table(made, "Metrics", "metric", [(row.name, row) for row in overall]),
-                    *_power(made),
+                    _table(comparison, "Metrics", "metric", [(row.name, row) for row in overall]),
+                    *_power(comparison),
                 ],
             ),
-            *(_of_groups(made, grouped)),
+            *(_of_groups(comparison, grouped)),
             Section(
                 title="Items that changed",
                 parts=[
-                    *_changed(f"Higher in {b} ({made.reading})", made, made.risen, has_items=sides is not None),
-                    *_changed(f"Lower in {b} ({made.reading})", made, made.fallen, has_items=sides is not None),
+                    *_changed(
+                        f"Higher in {b} ({comparison.reading})",
+                        comparison,
+                        comparison.risen,
+                        has_items=sides is not None,
+                    ),
+                    *_changed(
+                        f"Lower in {b} ({comparison.reading})",
+                        comparison,
+                        comparison.fallen,
+                        has_items=sides is not None,
+                    ),
                 ],
             ),
             Section(
                 title="Notes",
                 parts=[
-                    *made.notes,
-                    *notes_below((letter, run.official_notes) for letter, run in ((a, made.a), (b, made.b))),
+                    *comparison.notes,
+                    *notes_below(
+                        (letter, run.official_notes) for letter, run in ((a, comparison.a), (b, comparison.b))
+                    ),
                 ],
             ),
         ],
-        records=lambda: _records(made),
-        data=lambda: made,
+        records=lambda: _records(comparison),
+        data=lambda: comparison,
         items=items if sides is not None else None,
     )
 
 
-def _of_groups(made: Comparison, grouped: Sequence[Compared]) -> Iterator[Section]:
+def _of_groups(comparison: Comparison, grouped: Sequence[Compared]) -> Iterator[Section]:
     if grouped:
-        table = _table(made, "By group", "group", [(row.group or "", row) for row in grouped])
+        table = _table(comparison, "By group", "group", [(row.group or "", row) for row in grouped])
         yield Section(title=f"{grouped[0].name} by group", parts=[table])
 
 
-def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
+def _table(comparison: Comparison, title: str, names: str, rows: Sequence[tuple[str, Compared]]) -> Table:
     """Return the table of these rows, which have the names that come first: a row for both readings of a metric."""
     pairs: dict[str, dict[ReadingName, Compared]] = {}
     for name, row in rows:
@@ -105,20 +117,22 @@ def _table(made: Comparison, title: str, names: str, rows: Sequence[tuple[str, C
     columns = [
         Column(name=names, kind="name"),
         Column(name="", kind="drawn", where=PAGES),
-        *(Column(name=name) for name in (*_short(made), "change", "95 % interval", "p")),
+        *(Column(name=name) for name in (*_short(comparison), "change", "95 % interval", "p")),
         *([Column(name="p, corrected")] if has_corrected else []),
         Column(name="pairs"),
-        Column(name=f"change ({other_than(made.reading)})"),
+        Column(name=f"change ({other_than(comparison.reading)})"),
     ]
     return Table(
         title=title,
         columns=columns,
-        rows=[[Cell(text=name), *_cells(made, pair, has_corrected=has_corrected)] for name, pair in pairs.items()],
+        rows=[
+            [Cell(text=name), *_cells(comparison, pair, has_corrected=has_corrected)] for name, pair in pairs.items()
+        ],
         groups=list(dict.fromkeys(row.group for _, row in rows if row.group)),
     )
 
 
-def _changed(title: str, made: Comparison, flips: Sequence[Flip], *, has_items: bool) -> Iterator[Table | str]:
+def _changed(title: str, comparison: Comparison, flips: Sequence[Flip], *, has_items: bool) -> Iterator[Table | str]:
     """Yield the table of items that changed."""
     if not flips:
         yield f"{title}: none."
@@ -126,7 +140,7 @@ def _changed(title: str, made: Comparison, flips: Sequence[Flip], *, has_items: 
     tone: Literal["good", "bad"] = "good" if flips[0].after > flips[0].before else "bad"
     yield Table(
         title=f"{title}: {len(flips)}",
-        columns=[Column(name=name, kind="name") for name in ("item", *_short(made))],
+        columns=[Column(name=name, kind="name") for name in ("item", *_short(comparison))],
         rows=[
             [
                 Cell(text=flip.item, link=place(tab="items", item=flip.item) if has_items else ""),
@@ -146,31 +160,36 @@ def _side(flip: Flip, which: int) -> str:
     return words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})"
 
 
-def _cells(made: Comparison, pair: Mapping[ReadingName, Compared], *, has_corrected: bool) -> list[Cell]:
+def _cells(comparison: Comparison, pair: Mapping[ReadingName, Compared], *, has_corrected: bool) -> list[Cell]:
     """Return the cells of a metric: the values and the test of the comparison's reading, the change of the other."""
-    row, other = pair.get(made.reading), pair.get(other_than(made.reading))
+    row, other = pair.get(comparison.reading), pair.get(other_than(comparison.reading))
     drawn = Cell(metrics={reading: _drawn(of) for reading, of in pair.items()})
-    changed = Cell(text=_change(made, other), tone=_tone(other)) if other else Cell(text=NOTHING)
+    changed = Cell(text=_change(comparison, other), tone=_tone(other)) if other else Cell(text=NOTHING)
     if row is None:
         return [drawn, *cells([NOTHING] * (6 + has_corrected)), changed]
     moved = row.difference
     corrected = NOTHING if row.corrected is None else p_value(row.corrected)
     return [
         drawn,
-        *(Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes)) for value, run in _values(made, row)),
-        Cell(text=_change(made, row), tone=_tone(row)),
+        *(
+            Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes))
+            for value, run in _values(comparison, row)
+        ),
+        Cell(text=_change(comparison, row), tone=_tone(row)),
         *cells([_between(row), p_value(moved.p_value), *([corrected] if has_corrected else []), str(moved.n)]),
         changed,
     ]
 
 
-def _values(made: Comparison, row: Compared) -> list[tuple[float, RunName]]:
-    return [(row.before, made.a), (row.after, made.b)]
+def _values(comparison: Comparison, row: Compared) -> list[tuple[float, RunName]]:
+    return [(row.before, comparison.a), (row.after, comparison.b)]
 
 
-def _change(made: Comparison, row: Compared) -> str:
+def _change(comparison: Comparison, row: Compared) -> str:
     """Return a change as text, marked if there is a note on one of the values."""
-    return marked(signed(row.difference.value), row.reading, [*made.a.official_notes, *made.b.official_notes])
+    return marked(
+        signed(row.difference.value), row.reading, [*comparison.a.official_notes, *comparison.b.official_notes]
+    )
 
 
 def _drawn(row: Compared) -> Metric:
@@ -186,22 +205,22 @@ def _between(row: Compared) -> str:
     return " to ".join(map(signed, row.difference.ci95))
 
 
-def _short(made: Comparison) -> tuple[str, str]:
+def _short(comparison: Comparison) -> tuple[str, str]:
     """Return the names of the runs: those that the user gave, if there are some."""
-    a, b = told_apart([made.a, made.b])
+    a, b = told_apart([comparison.a, comparison.b])
     return a.short, b.short
 
 
-def _first(made: Comparison, reading: ReadingName) -> Compared | None:
-    return next((row for row in made.metrics if row.reading == reading and row.group is None), None)
+def _first(comparison: Comparison, reading: ReadingName) -> Compared | None:
+    return next((row for row in comparison.metrics if row.reading == reading and row.group is None), None)
 
 
-def _in_a_sentence(made: Comparison) -> list[str]:
+def _in_a_sentence(comparison: Comparison) -> list[str]:
     """Return what changed in the first metric, and whether it is more than chance."""
-    row = _first(made, made.reading)
+    row = _first(comparison, comparison.reading)
     if row is None:
         return []
-    a, b = _short(made)
+    a, b = _short(comparison)
     moved = row.difference
     how = "is the same" if signed(moved.value) == "0.0" else "is higher" if moved.value > 0 else "is lower"
     values = f"{row.before:.1f} in {a}, {row.after:.1f} in {b}"
@@ -215,26 +234,26 @@ def _equals(number: float) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def _brief(made: Comparison, *, has_items: bool) -> Brief | None:
-    row, other = _first(made, made.reading), _first(made, other_than(made.reading))
+def _brief(comparison: Comparison, *, has_items: bool) -> Brief | None:
+    row, other = _first(comparison, comparison.reading), _first(comparison, other_than(comparison.reading))
     if row is None:
         return None
-    _, b = _short(made)
-    moved = (("lower", "down", made.fallen), ("higher", "up", made.risen))
+    _, b = _short(comparison)
+    moved = (("lower", "down", comparison.fallen), ("higher", "up", comparison.risen))
     return Brief(
         number=signed(row.difference.value),
-        sentence=_in_a_sentence(made)[0],
+        sentence=_in_a_sentence(comparison)[0],
         beside=[(f"{other.reading}, change", signed(other.difference.value))] if other else [],
         look=[
-            (f"{counted(len(flips), 'item')} {word} in {b}.", place(tab="items", moved=how, reading=made.reading))
+            (f"{counted(len(flips), 'item')} {word} in {b}.", place(tab="items", moved=how, reading=comparison.reading))
             for word, how, flips in moved
             if flips and has_items
         ],
     )
 
 
-def _power(made: Comparison) -> list[str]:
-    first = next((row for row in made.metrics if row.reading == made.reading), None)
+def _power(comparison: Comparison) -> list[str]:
+    first = next((row for row in comparison.metrics if row.reading == comparison.reading), None)
     if first is None:
         return []
     test = first.difference.test
@@ -243,9 +262,9 @@ def _power(made: Comparison) -> list[str]:
     return [f"{first.name} ({first.reading}): {how}{f'; {power}' if power else ''}."]
 
 
-def _records(made: Comparison) -> Iterator[dict[str, object]]:
-    a, b = made.names()
-    for row in made.metrics:
+def _records(comparison: Comparison) -> Iterator[dict[str, object]]:
+    a, b = comparison.names()
+    for row in comparison.metrics:
         moved = row.difference
         yield {
             "metric": row.name,

@@ -25,19 +25,19 @@ LONGEST_EVIDENCE = 500
 
 def records_of(report: Report) -> Iterator[dict[str, object]]:
     """Yield a row per sample. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
-    fields = list(dict.fromkeys(field for sample in report.samples for field in _labels(sample)))
+    fields = list(dict.fromkeys(field for sample in report.samples for field in _groups(sample)))
     for sample in report.samples:
-        labels = {f"group.{field}": _joined(_labels(sample).get(field, "")) for field in fields}
+        labels = {f"group.{field}": _joined(_groups(sample).get(field, "")) for field in fields}
         read = {
             f"{reading}_{part}": cell
             for reading in READINGS
             for part, cell in zip(PARTS, _cells(sample.reading(reading)), strict=True)
         }
-        named = {"qid": sample.qid, "sample": sample.sample, "unit": sample.cluster}
+        named = {"qid": sample.qid, "sample": sample.sample, "unit": sample.observation}
         yield {**named, **labels, **read, "seconds": _number(sample.seconds)}
 
 
-def _labels(sample: SampleResult) -> dict[str, str | list[str]]:
+def _groups(sample: SampleResult) -> dict[str, str | list[str]]:
     return sample.groups if isinstance(sample.groups, dict) else {}
 
 

@@ -191,7 +191,7 @@ def _items(runs: Sequence[PageRun], scorer: AnyScorer, texts: _Texts, pictures: 
         every = [sample for of_run in samples for sample in of_run]
         item: dict[str, Any] = {
             "name": name,
-            "unit": every[0].cluster,
+            "unit": every[0].observation,
             "groups": list(every[0].labels()),
             "tasks": [_task(qid, runs, places) for qid in dict.fromkeys(sample.qid for sample in every)],
             "runs": [

@@ -31,8 +31,10 @@ ALL_PASSES = "vanilla_accuracy_all_passes"
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """Return one observation per question: its first pass only (vanilla evaluation)."""
-    lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
-    return each_task([s for s in samples if s.qid == lead[s.cluster]], reading)
+    lead = {s.observation: s.qid for s in reversed(samples)} | {
+        s.observation: s.qid for s in samples if s.qid == s.observation
+    }
+    return each_task([s for s in samples if s.qid == lead[s.observation]], reading)
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -57,9 +59,9 @@ def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Obse
 
 def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
     """Return the samples, each with its question's outcome, which explains why a correct letter may earn no credit."""
-    rounds = grouped(samples, lambda sample: (sample.cluster, sample.sample))
+    rounds = grouped(samples, lambda sample: (sample.observation, sample.sample))
     outcomes = {key: _unit_outcome(members) for key, members in rounds.items()}
-    return [_with_outcome(sample, outcomes[sample.cluster, sample.sample]) for sample in samples]
+    return [_with_outcome(sample, outcomes[sample.observation, sample.sample]) for sample in samples]
 
 
 def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:

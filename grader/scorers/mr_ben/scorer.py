@@ -169,7 +169,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def summary(self, report: Report) -> Summary:
         """Return what the metrics count, and the weights, the judged rows, why the readings differ, and the counts."""
-        number = counted(len({sample.cluster for sample in report.samples}), "question")
+        number = counted(len({sample.observation for sample in report.samples}), "question")
         return Summary(
             lines=[f"n counts questions: {number} with {counted(len(report.samples), 'graded solution')}."],
             made=msgspec.to_builtins(_facts_of(report)),
