@@ -29,7 +29,7 @@ def check_variables(environment: Mapping[str, str], known: Collection[str]) -> N
     unknown = [
         name
         for name, value in sorted(environment.items())
-        if name.startswith(PREFIX) and value and name not in OTHERS.union(known) and not _foreign(name, value)
+        if name.startswith(PREFIX) and value and name not in OTHERS.union(known) and not _is_foreign(name, value)
     ]
     if unknown:
         raise UsageError(
@@ -38,8 +38,8 @@ def check_variables(environment: Mapping[str, str], known: Collection[str]) -> N
         )
 
 
-def _foreign(name: str, value: str) -> bool:
-    """Return whether such a variable is known to be for another program, not for the command line."""
+def _is_foreign(name: str, value: str) -> bool:
+    """Whether a variable with our prefix is another program's, such as the address of a service called `grade`."""
     service = _SERVICE.match(name) or (name.endswith("_PORT") and _ADDRESS.match(value))
     return bool(_PRIVATE.match(name) or service)
 

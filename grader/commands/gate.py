@@ -56,7 +56,7 @@ def gate_command(
 
 def _check_apart(candidates: list[ReportOfFile], baselines: list[ReportOfFile]) -> None:
     """Raise UsageError if a results file is given as a candidate's and as the baseline's: it would meet every drop."""
-    kept = {real(Path(name)) for name, _ in baselines}
+    of_baseline = {real(Path(name)) for name, _ in baselines}
     for name, _ in candidates:
-        if real(Path(name)) in kept:
+        if real(Path(name)) in of_baseline:
             raise UsageError(f"{name} is also in the folder of the baseline. Keep the baseline in a folder of its own.")

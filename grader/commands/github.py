@@ -26,7 +26,7 @@ _RESUME = uuid.uuid4().hex
 @contextlib.contextmanager
 def no_commands() -> Iterator[None]:
     """Let GitHub obey no line that is printed: models wrote some, and a line could begin like a workflow command."""
-    if not _is_here():
+    if not _is_on_github():
         yield
         return
     say(f"::stop-commands::{_RESUME}")
@@ -38,13 +38,13 @@ def no_commands() -> Iterator[None]:
 
 def on_top(gate: GateResult) -> None:
     """Print a gate's decision as a workflow command, which GitHub shows at the top of the run."""
-    if _is_here():
+    if _is_on_github():
         level = "notice" if gate.is_advisory else _LEVELS[gate.state]
         command = f"::{level} title=grade::{_escaped(f'{gate.gate}: {gate.reason}')}"
         say(f"::{_RESUME}::\n{command}\n::stop-commands::{_RESUME}")
 
 
-def _is_here() -> bool:
+def _is_on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 

@@ -56,7 +56,8 @@ def _token(file: Path | None) -> str:
     try:
         return read_given(file, say).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--token-file {file}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"--token-file {file}: {why}") from error
 
 
 def _size(text: str) -> int:

@@ -95,6 +95,7 @@ def decide_drop(report: Report, baseline: Report, allowed: MaxDrop, reading: Rea
 
 
 def _of_part(result: GateResult, report: Report) -> GateResult:
+    """Return the result; its reason says so if only a part of the benchmark was graded."""
     if report.part is None:
         return result
     return msgspec.structs.replace(result, reason=f"on a part, {report.part.in_words()}: {result.reason}")

@@ -119,17 +119,15 @@ def _named_apart(runs: Sequence[NamedReport]) -> list[NamedReport]:
     unnamed = [(name, report) for name, report in runs if not (name.name or name.model)]
     names = [name for name, _ in unnamed]
     folders = [str(PurePath(name.results).parent) for name in names]
-    repeats = len({name.short for name in names}) < len(names)
-    if repeats and len({(folder, run[1].benchmark) for folder, run in zip(folders, unnamed, strict=True)}) == len(
-        names
-    ):
-        alike = [RunName(results=str(PurePath(folder, "run"))) for folder in folders]
-        named = [one.name for one in told_apart(alike)]
-        names = [msgspec.structs.replace(name, name=folder) for name, folder in zip(names, named, strict=True)]
+    has_repeats = len({name.short for name in names}) < len(names)
+    in_folders = {(folder, report.benchmark) for folder, (_, report) in zip(folders, unnamed, strict=True)}
+    if has_repeats and len(in_folders) == len(names):
+        models = told_apart([RunName(results=str(PurePath(folder, "run"))) for folder in folders])
+        names = [msgspec.structs.replace(name, name=model.name) for name, model in zip(names, models, strict=True)]
     else:
         names = told_apart(names)
-    apart = iter(names)
-    return [(name if name.name or name.model else next(apart), report) for name, report in runs]
+    new_names = iter(names)
+    return [(name if name.name or name.model else next(new_names), report) for name, report in runs]
 
 
 def _place(run: NamedReport, boards: list[list[NamedReport]]) -> tuple[int | None, str]:

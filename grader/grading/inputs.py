@@ -132,9 +132,9 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         scored = rows.scored()
         found = tasks_of(scorer, declared, setup.split, scored)
         file = file.with_task_ids(found)
-        tasks, made = scorer.complete(declared, scored, found, [record.qid for record in file.records])
+        tasks, task_notes = scorer.complete(declared, scored, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
-        said = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
+        evidence_notes = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
         predictions, notes = select(
             tasks,
             file,
@@ -156,7 +156,7 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         observer=observer,
         oddities=outcomes.find_oddities(tasks, predictions, file),
     )
-    notes = [*notes, *made, *said, *_absent_columns(declared, rows)]
+    notes = [*notes, *task_notes, *evidence_notes, *_absent_columns(declared, rows)]
     return Inputs(setup=setup, run=run, rows=rows, part=part, digest=digest, notes=notes)
 
 
