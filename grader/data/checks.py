@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from grader.data.tables import column_list
 from grader.errors import InputError
 from grader.files.json_text import quoted, shown
 
@@ -46,7 +47,7 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
     raise InputError(
         [
             f"{rows.place}: no question has a text: the column {quoted(column)} (`question` in [columns] of "
-            f"benchmark.toml) is missing or empty; the columns are {_column_list(names)}"
+            f"benchmark.toml) is missing or empty; the columns are {column_list(names)}"
         ]
     )
 
@@ -54,7 +55,7 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
 def absent_columns(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
     """Return field -> a sentence, without its first letter in capitals, for each declared column that is missing."""
     return {
-        field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {_column_list(columns)}"
+        field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {column_list(columns)}"
         for field, column in benchmark.columns.by_field().items()
         if column not in columns
         and not (field in benchmark.columns.nested and "." in column and column.partition(".")[0] in columns)
@@ -64,10 +65,6 @@ def absent_columns(columns: Sequence[str], benchmark: Benchmark) -> dict[str, st
 def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
     near = difflib.get_close_matches(column, set(columns) - set(benchmark.columns.by_field().values()), 1)
     return f" (did you mean {quoted(near[0])}?)" if near else ""
-
-
-def _column_list(columns: Sequence[str]) -> str:
-    return ", ".join(quoted(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "") or "none"
 
 
 def _missing_columns(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ from grader.files.json_text import line_of, quoted, shown
 from grader.files.workbook import WorkbookError, read_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from grader.task import Task
 
@@ -40,6 +40,11 @@ def cell(value: object) -> str | None:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def column_list(columns: Sequence[str]) -> str:
+    """Return the names of columns for a message."""
+    return ", ".join(map(quoted, columns[:20])) + (", ..." if len(columns) > 20 else "") or "none"
 
 
 class Rows(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +93,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     def tasks_and_problems(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
         """Return the tasks that `make` returns, by id, and the problems of rows whose `make` raises ValueError.
 
+        `row[name]` of a column that is missing is such a problem, too.
         A row that is broken stops only itself: `make` returns a task that says why (`Task.broken`). Of several rows
         with one id, nobody knows which a reply answers. Many broken rows are problems: the data is not what it seems.
         """
@@ -101,6 +107,13 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
                 task = make(row)
             except ValueError as error:
                 found.append((f"{self.where(number)}: {error}", False))
+                continue
+            except KeyError as error:
+                name = error.args[0]
+                if not isinstance(name, str) or name in row:
+                    raise
+                missing = f"no column {quoted(name)}; the columns are {column_list(list(row))}"
+                found.append((f"{self.where(number)}: {missing}", False))
                 continue
             if task.id in tasks:
                 task = msgspec.structs.replace(tasks[task.id], broken=_DUPLICATE, gold=None)

@@ -163,6 +163,20 @@ def test_data_that_its_scorer_refuses_is_an_error_with_its_place(grade, tmp_path
     path.write_text(path.read_text().replace("2.5", "much"))
     refused = grade("after.json", "-b", "sums", code=2)
     assert "questions.csv:4: no number in column answer" in refused.stderr
+    path.write_text(QUESTIONS.replace("answer", "result"))
+    missing = grade("after.json", "-b", "sums", code=2)
+    columns = '"id", "question", "result", "working", "kind"'
+    assert f'questions.csv:2: no column "answer"; the columns are {columns} (also at' in missing.stderr
+
+
+def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeypatch):
+    broken = tmp_path / "broken"
+    shutil.copytree(PACKAGE / "grade_numeric", broken / "grade_numeric")
+    with (broken / "grade_numeric" / "__init__.py").open("a") as code:
+        code.write("\n_sample = None\n")
+    monkeypatch.setenv("PYTHONPATH", f"{broken}{os.pathsep}{site}")
+    failed = grade("after.json", "-b", "sums", code=3)
+    assert "error of the scorer 'numeric', which is a package of its own (TypeError)" in failed.stderr
 
 
 def test_the_scorer_of_the_page_works_as_typed(tmp_path, monkeypatch, root):

@@ -113,7 +113,7 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
 
 
 def _task(row: Mapping[str, object], columns: NumericColumns) -> NumericTask:
-    working, answer = row.get(columns.working or ""), str(row.get(columns.answer))
+    working, answer = row.get(columns.working or ""), str(row[columns.answer])
     if not NUMBER.fullmatch(answer):
         raise ValueError(f"no number in column {columns.answer}")
     return NumericTask(
