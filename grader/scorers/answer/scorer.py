@@ -360,7 +360,8 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
     answer = rule.read(text)
     if answer is None:
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=_UNREAD, rule=name)
-    accepted = [*task.accepted, task.options[task.gold or ""]] if task.options else task.accepted
+    text_of_gold = task.options.get(task.gold or "")  # none in a row without options, or with a gold answer not in them
+    accepted = task.accepted if text_of_gold is None else (*task.accepted, text_of_gold)
     right = any(rule.same(answer, gold) for gold in accepted)
     return _judged(as_text(answer), name, right=right)
 

@@ -297,6 +297,17 @@ ROWS_BY_KIND: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
+def test_a_rule_that_reads_options_grades_a_row_whose_answer_is_none_of_them(tmp_path: Path) -> None:
+    declared = 'kind = "text"\ncolumns.options = "choices"\nprotocols.p.rule = "math-vision"\n'
+    rows: list[dict[str, object]] = [
+        {"id": f"{at}", "question": "?", "answer": "A" if at else "Z", "choices": "['1', '2', '3', '4']"}
+        for at in range(21)
+    ]
+    made = own(tmp_path, declared, rows, {f"{at}": ["\\boxed{A}"] for at in range(21)})
+    outcomes = [(one.official.outcome.value, one.careful.outcome.value) for one in made.samples]
+    assert outcomes == [("wrong", "not_judged"), *[("correct", "correct")] * 20]
+
+
 def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple_choice(tmp_path: Path) -> None:
     replies = {
         "n": ["There are 3."],
