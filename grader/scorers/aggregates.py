@@ -47,6 +47,9 @@ def problem(declared: Benchmark) -> str:
     known = [*declared.columns.groups, *declared.derived]
     asked = [("mean_over", name, "") for name in declared.levels]
     asked += [("f1_of", name, label) for name, _, label in (group.partition("=") for group in declared.f1_of or ())]
+    for group in declared.f1_of or ():
+        if "=" not in group:
+            return f"f1_of: expected FIELD=LABEL, found {group!r}"
     for field, name, label in asked:
         if name not in known:
             return f"{field}: there is no grouping {name!r}; `groups` and `derived` have {', '.join(known) or 'none'}"
@@ -72,8 +75,9 @@ def metrics(report: Report, own: list[Metric]) -> list[Metric]:
     main = _main_name(report.aggregation)
     rows = _main_rows(report) if main else []
     kinds = dict.fromkeys(name for sample in report.samples for name in _sets_of(sample))
-    sets = (row for name in kinds for row in _set_rows(report.samples, name))
-    return [*rows, *(row for row in own if row.name != main), *sets]
+    sets = [row for name in kinds for row in _set_rows(report.samples, name)]
+    declared = {main, *(row.name for row in sets)}
+    return [*rows, *(row for row in own if row.name not in declared), *sets]
 
 
 def missing(declared: Benchmark, samples: Sequence[SampleResult]) -> list[str]:

@@ -52,13 +52,15 @@ def load(reference: str) -> Benchmark:
     except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
         hint = _hint(str(error), known)
         raise InputError([f"{path}: {error}{hint}"]) from error
-    if problem := _default_problem(declared) or aggregates.problem(declared) or declared.problem():
+    if problem := _common_problem(declared) or aggregates.problem(declared) or declared.problem():
         raise InputError([f"{path}: {problem}"])
     return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=comes_with_grade)
 
 
-def _default_problem(declared: Benchmark) -> str:
-    """Return what is wrong with the names of the default split and protocol; empty if both exist."""
+def _common_problem(declared: Benchmark) -> str:
+    """Return what is wrong with the default split or protocol, or with the marks of the answer; empty if nothing is."""
+    if declared.answer_between and not all(declared.answer_between):
+        return "answer_between: a mark is empty"
     tables = {"split": declared.splits, "protocol": declared.protocols}
     for kind, table in tables.items():
         name = getattr(declared, f"default_{kind}")

@@ -108,6 +108,7 @@ def test_f1_is_the_harmonic_mean_of_two_groups_and_their_mean_over_labels(tmp_pa
         ),
         ('f1_of = ["kind=a", "kind=b"]\n', "f1_of: there is no grouping 'kind'"),
         ('f1_of = ["area=a"]\n', "f1_of"),
+        ('f1_of = ["area", "area=a"]\n', "f1_of: expected FIELD=LABEL, found 'area'"),
         (
             'f1_of = ["kind=wrog", "kind=right"]\nderived.kind = { source = "area", values = { a = "right" }, '
             'otherwise = "wrong" }\n',
@@ -259,6 +260,18 @@ protocols.p.rule = "pope"
         ("f1", pytest.approx(100 * 2 * 0.5 / 1.5)),
         ("accuracy", 75),
     ]
+    assert_distinct(made)
+
+
+def test_a_declared_set_replaces_a_metric_of_its_name(tmp_path: Path) -> None:
+    rows, replies = questions({"flat/a": [True, False]})
+    circular = CHOICE.replace("multiple_choice", "circular")
+    rows = [row | {"id": row["id"].strip("q")} for row in rows]
+    replies = {qid.strip("q"): texts for qid, texts in replies.items()}
+    assert_distinct(own(tmp_path, f"together.circular.rows = 2\n{circular}", rows, replies))
+
+
+def assert_distinct(made: Report) -> None:
     assert len({(m.name, m.reading, m.group) for m in made.metrics}) == len(made.metrics)
 
 

@@ -67,6 +67,7 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
             MINIMAL.replace('"v1"', '"v2"'),
             "benchmark.toml: default_protocol = 'v2': there is no such protocol; the protocols are v1",
         ),
+        ('answer_between = ["*", ""]\n' + MINIMAL, "benchmark.toml: answer_between: a mark is empty"),
         (
             MINIMAL.replace('"qid"', '"qid"\nanswr = "a"'),
             "benchmark.toml: Object contains unknown field `answr` - at `$.columns`; did you mean `answer`?",
