@@ -41,7 +41,7 @@ from grader.scorers import aggregates
 from grader.scorers.means import Observe, each_task, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, marked
 from grader.scorers.pairing import Compared, Side, paired
-from grader.scorers.prompting import from_template, prompt_values
+from grader.scorers.prompting import check_question, from_template, prompt_values
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -314,14 +314,12 @@ class Scorer(ABC, Generic[B, T]):
     def turns(self, declared: B, task: T, asking: Asking) -> Sequence[Turn]:
         """Return the requests with which a model is asked about a task; raises UsageError, InputError.
 
-        Without an own prompt, the benchmark or the user must give a template.
+        Without a template, the question is asked as it is, with its options.
         """
-        if asking.template is None and not declared.inference.prompt:
-            raise UsageError(
-                f"{declared.id} has no prompt for its tasks: add one under [inference] in its "
-                "benchmark.toml, or give a template with --prompt FILE."
-            )
-        return [from_template(declared, asking, Turn(text=lambda _: ""), prompt_values(declared, task))]
+        values = prompt_values(declared, task)
+        usual = "\n".join(filter(None, (task.text, values["options_text"])))
+        check_question(declared, asking, usual)
+        return [from_template(declared, asking, Turn(text=lambda _: usual), values)]
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

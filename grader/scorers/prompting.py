@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.errors import UsageError
 from grader.models.prompt import IMAGE, render
 
 if TYPE_CHECKING:
@@ -32,6 +33,15 @@ def from_template(declared: Benchmark, asking: Asking, usual: Turn, values: Mapp
         return render(whole, {**values, "default": usual.text(texts)}, name)
 
     return msgspec.structs.replace(usual, text=text)
+
+
+def check_question(declared: Benchmark, asking: Asking, question: str) -> None:
+    """Raise UsageError if there is neither a question to ask nor a template."""
+    if not question.strip() and asking.template is None and not declared.inference.prompt:
+        raise UsageError(
+            f"{declared.id} has no question to ask: name its column (`question` in [columns] of its benchmark.toml), "
+            "or give a template with --prompt FILE."
+        )
 
 
 def prompt_values(declared: Benchmark, task: Task) -> dict[str, Any]:

@@ -105,6 +105,11 @@ def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
             "benchmark.toml: Invalid enum value 'plane' - at `$.protocols[...].assembly`; the values are "
             "humaneval-v-v1, humaneval-v-v2, livecodebench, plain",
         ),
+        (
+            EXECUTION.replace('tests = "t"', 'inputs = "i"\noutputs = "o"\nprompt = "statement"'),
+            "benchmark.toml: [columns] has `prompt`, code to continue, and no `function`: a task in words is in "
+            "`question`",
+        ),
         (EXECUTION + 'compare = "fuzzy"\n', f"{COMPARE}'fuzzy': {UNKNOWN_COMPARISON}"),
         (EXECUTION + 'compare = "near"\n', f"{COMPARE}'near': {UNKNOWN_COMPARISON}"),
         (EXECUTION + 'compare = "same values"\n', f"{COMPARE}'same values': {UNKNOWN_COMPARISON}"),

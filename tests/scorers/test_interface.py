@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.benchmark import Benchmark
+from grader.benchmark import Benchmark, Inference
 from grader.data.tables import Rows
+from grader.errors import UsageError
+from grader.models.prompt import Asking
 from grader.results import Metric, ReadingName, Report, SampleResult, in_group
+from grader.scorers import declarations
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
@@ -165,3 +168,14 @@ def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
     assert (circular.has_units, plain.has_units) == (True, False)
     assert Bare().complete(None, None, {"a": 1}, ["a"]) == ({"a": 1}, [])  # type: ignore[arg-type, dict-item]
     assert Scorer.__abstractmethods__ == {"tasks", "score", "metrics"}
+
+
+def test_a_scorer_without_a_prompt_of_its_own_asks_the_question_with_its_options() -> None:
+    declared = declarations.load("gsm8k")
+    bare = msgspec.structs.replace(declared, inference=Inference())
+    asking = Asking(protocol=declared.default_protocol, mode="")
+    task = Task(id="q", text="Which?", options={"A": "red", "B": "blue"})
+    (turn,) = scorer("answer").turns(bare, task, asking)
+    assert turn.text({}) == "Which?\nA. red\nB. blue"
+    with pytest.raises(UsageError, match=r"gsm8k has no question to ask: name its column \(`question`"):
+        scorer("answer").turns(bare, Task(id="q", text=""), asking)

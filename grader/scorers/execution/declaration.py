@@ -166,4 +166,6 @@ def _inputs_problem(columns: ExecutionColumns) -> str:
         return "[columns] has `outputs`, but no `inputs`"
     if columns.outputs is None and columns.solution is None:
         return "[columns] has `inputs`, so it needs `outputs`, or `solution`: a reference whose answers are expected"
+    if columns.prompt is not None and columns.entry_point is None and columns.function is None:
+        return "[columns] has `prompt`, code to continue, and no `function`: a task in words is in `question`"
     return ""

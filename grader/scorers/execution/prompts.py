@@ -145,10 +145,19 @@ block.
 ```
 """
 
+IN_WORDS = """\
+{question}
 
-def plain_turn(signature: str) -> Turn:
-    """Return the request for a benchmark without published prompts."""
-    return Turn(text=lambda _: _filled(PLAIN, signature))
+Answer with a Python program{which}. Reply with the whole program in one Python code block.
+"""
+READS = " that reads standard input and writes to standard output"
+
+
+def plain_turn(signature: str, question: str, *, reads_input: bool) -> Turn:
+    """Return the request for a task without published prompts: for its signature, or for what it says in words."""
+    if signature.strip():
+        return Turn(text=lambda _: _filled(PLAIN, signature))
+    return Turn(text=lambda _: IN_WORDS.format(question=question, which=READS if reads_input else ""))
 
 
 def turns(mode: str, *, first_version: bool, signature: str, description: str | None) -> tuple[Turn, ...]:

@@ -29,7 +29,7 @@ from grader.scorers.interface import (
 )
 from grader.scorers.means import of_judged
 from grader.scorers.oddities import BROKEN_ROW, CAUSES, marked, with_families
-from grader.scorers.prompting import from_template, prompt_values
+from grader.scorers.prompting import check_question, from_template, prompt_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,9 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         if not published:
             if asking.mode != next(iter(self.modes)):
                 raise UsageError(f"--mode {asking.mode}: {declared.id} has no modes.")
-            return [prompts.plain_turn(task.signature_text)]
+            check_question(declared, asking, task.asked)
+            reads_input = task.cases is not None and not task.cases.function
+            return [prompts.plain_turn(task.signature_text, task.text, reads_input=reads_input)]
         described = task.row.get(declared.columns.description or "")
         return prompts.turns(
             asking.mode,

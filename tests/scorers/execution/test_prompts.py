@@ -2,12 +2,14 @@
 
 import hashlib
 
+import msgspec
 import pytest
 
 from grader.benchmark import Split
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Asking, Turn
 from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns, ExecutionProtocol
+from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.prompts import turns
 from grader.scorers.execution.scorer import Execution
 from tests.scorers.execution.made import make
@@ -88,3 +90,13 @@ def test_a_benchmark_without_published_prompts_is_asked_plainly_or_with_a_templa
     assert turn.text({}) == f"Finish:\n{SIGNATURE}"
     with pytest.raises(UsageError, match="own has no modes"):
         Execution().turns(own(), task, Asking(protocol="p", mode="t2c"))
+
+
+@pytest.mark.parametrize(("function", "asks"), [("", " that reads standard input and writes"), ("f", ". Reply with")])
+def test_a_task_in_words_is_asked_for_a_program(function: str, asks: str) -> None:
+    cases = Cases(inputs=("1",), outputs=("2",), function=function)
+    task = msgspec.structs.replace(make("q", "", "", {}), text="Print n + 1.", cases=cases)
+    (turn,) = Execution().turns(own(), task, Asking(protocol="p", mode="v2c"))
+    assert turn.text({}).startswith(f"Print n + 1.\n\nAnswer with a Python program{asks}")
+    with pytest.raises(UsageError, match=r"own has no question to ask: name its column"):
+        Execution().turns(own(), msgspec.structs.replace(task, text=""), Asking(protocol="p", mode="v2c"))
