@@ -13,10 +13,11 @@ from grader.grading.inputs import choose, load_tasks
 from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
-from grader.predictions.record import counted, fenced
+from grader.predictions.record import fenced
 from grader.results import READINGS, Outcome, ReadingName
 from grader.sandbox import choice
 from grader.scorers import declarations, registry
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

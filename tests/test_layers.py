@@ -99,7 +99,16 @@ def test_statistics_import_nothing_of_ours() -> None:
     assert not any(above.values()), above
 
 
-LOW = ("files", "statistics", "results", "predictions", "models", "task", "benchmark", "options", "resources", "errors")
+def test_decisions_need_only_results_files() -> None:
+    """Not the predictions and not the data: a comparison or a gate works where only results are kept."""
+    outside = [f"grader.{name}" for name in ("predictions", "data", "grading", "sandbox", "executors", "models")]
+    above = {name: below for name, below in graph().items() if name.startswith("grader.decisions")}
+    assert above
+    assert {one for below in above.values() for one in below if one.startswith(tuple(outside))} == set()
+
+
+GROUND = ("task", "benchmark", "options", "resources", "observer", "errors", "wording")
+LOW = (*GROUND, "files", "statistics", "results", "predictions", "models")
 HIGH = ("scorers", "decisions", "reports", "grading", "commands", "cli", "pool", "serving", "integrations", "inference")
 
 

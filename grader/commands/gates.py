@@ -146,7 +146,7 @@ def announce(gates: Sequence[GateResult], *, is_shown: bool = False) -> None:
 
 def _silent_judge(report: Report) -> str:
     """Return what happened if a judge answered none of its questions, with the last reason; else an empty text."""
-    from grader.predictions.record import counted
+    from grader.wording import counted
 
     judge = report.provenance.judge
     if judge is None or judge.questions == 0 or judge.questions > judge.failed:

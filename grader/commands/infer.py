@@ -56,7 +56,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
 
 
 def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
-    from grader.predictions.record import counted
+    from grader.wording import counted
 
     if look.first is not None:
         emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
@@ -110,7 +110,7 @@ def _truncation(stage: str, count: int) -> str:
 
 
 def _show_missing(result: Result, run_options: InferOptions) -> None:
-    from grader.predictions.record import counted
+    from grader.wording import counted
 
     summary = result.summary
     failed = summary.failed

@@ -158,7 +158,7 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> 
 def describe(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
     from grader.grading.inputs import choose, load_tasks
-    from grader.predictions.record import counted
+    from grader.wording import counted
 
     setup = choose(options)
     declared = setup.declared

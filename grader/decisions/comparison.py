@@ -11,13 +11,13 @@ import msgspec
 
 from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
 from grader.errors import UsageError
-from grader.predictions.record import counted
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation, excluded_from, grouped, in_group
 from grader.scorers.means import mean_credit
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.registry import AnyScorer, scorer_of
 from grader.statistics.corrections import benjamini_hochberg
 from grader.statistics.paired import LEVEL
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

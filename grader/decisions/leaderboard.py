@@ -18,13 +18,13 @@ from grader.decisions.comparison import RunName, check_comparable, told_apart
 from grader.decisions.made_differently import differences, in_words, judge_of
 from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
-from grader.predictions.record import counted
 from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
 from grader.scorers import declarations
 from grader.scorers.pairing import NothingPairedError, Side
 from grader.scorers.registry import scorer_of
 from grader.statistics.corrections import holm
 from grader.statistics.paired import LEVEL, Difference, TestName
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.predictions.record import counted
 from grader.results import by_task
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

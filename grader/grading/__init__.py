@@ -10,9 +10,9 @@ from grader.grading import earlier_run
 from grader.grading.inputs import Setup, choose, read
 from grader.grading.report import Graded, report_of
 from grader.observer import Silent
-from grader.predictions.record import counted
 from grader.results.outputs import stem_in
 from grader.scorers.aggregates import with_sets
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

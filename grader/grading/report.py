@@ -14,13 +14,13 @@ from grader.files.replacing import replacing
 from grader.grading.inputs import accepted_options
 from grader.predictions.fields import as_mapping
 from grader.predictions.file import PredictionFile
-from grader.predictions.record import counted
 from grader.resources import version
 from grader.results import Note, Provenance, Report, count_unscored
 from grader.results.file import encode_report
 from grader.results.outputs import results_path
 from grader.scorers import aggregates
 from grader.scorers.means import METHOD
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from grader.grading.inputs import Inputs, Setup

@@ -13,7 +13,8 @@ from grader.errors import InputError
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.messages import Image, Message, Part, Text, message
 from grader.models.prompt import IMAGE, Turn
-from grader.predictions.record import counted, names
+from grader.predictions.record import names
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
-from grader.predictions.record import counted
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

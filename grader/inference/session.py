@@ -24,9 +24,9 @@ from grader.inference.resume import ResumeCheck
 from grader.models.model import Model, Server
 from grader.models.prompt import Asking, load_template
 from grader.options import Options
-from grader.predictions.record import counted
 from grader.predictions.select import selected_ids
 from grader.scorers.rows import tasks_of
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.judge import Judge, RecordedJudge, load_replies
-from grader.predictions.record import counted
 from grader.results import JudgeProvenance
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

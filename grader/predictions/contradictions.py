@@ -17,7 +17,7 @@ import msgspec
 from grader.errors import InputError
 from grader.files.json_text import quoted
 from grader.predictions.evidence import MANY, evidence_of, plain
-from grader.predictions.record import counted
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

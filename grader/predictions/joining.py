@@ -11,8 +11,8 @@ import msgspec
 from grader.errors import InputError
 from grader.predictions.merging import Merger
 from grader.predictions.read import read_predictions
-from grader.predictions.record import counted
 from grader.results.outputs import stem_of
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,8 @@ from grader.files.json_text import quoted
 from grader.files.workbook import CELL_LIMIT
 from grader.predictions.evidence import options_of, plain, question_of
 from grader.predictions.file import NOTHING, PredictionRecord, endings
-from grader.predictions.record import counted, names
+from grader.predictions.record import names
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

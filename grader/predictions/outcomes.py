@@ -11,8 +11,8 @@ import msgspec
 from grader.files.json_text import quoted
 from grader.predictions.file import NOTHING
 from grader.predictions.reasoning import hide_reasoning
-from grader.predictions.record import counted
 from grader.predictions.server_failures import ServerFailure, failure_of_error, read_failure
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

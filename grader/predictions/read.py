@@ -35,7 +35,8 @@ from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.formats import FORMATS, GRADE, Format, format_of
 from grader.predictions.layouts import ABSENT, BARE, KEY, Contents, Row, find, first_of
 from grader.predictions.merging import Merger, cut_cells, filter_warnings
-from grader.predictions.record import EXPECTED, RECORD, counted, names, record_of, tidy_fields
+from grader.predictions.record import EXPECTED, RECORD, names, record_of, tidy_fields
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -222,13 +222,3 @@ def names(things: Collection[str]) -> str:
     """List untrusted names, at most a few of them."""
     shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
     return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown
-
-
-def all_of(number: int, noun: str) -> str:
-    """Return `the only record`, `all 2 records`."""
-    return f"the only {noun}" if number == 1 else f"all {number:,} {noun}s"
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return `1 record`, `2 records`; `plural` is that of a noun without a simple one."""
-    return f"{number} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"

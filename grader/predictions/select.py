@@ -11,8 +11,9 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.files.json_text import quoted
-from grader.predictions.record import counted, names
+from grader.predictions.record import names
 from grader.results.provenance import Part, ids_hash
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

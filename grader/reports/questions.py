@@ -15,10 +15,10 @@ import msgspec
 from grader.data.images import Images, Picture, folder_of
 from grader.data.load import ALL, offline
 from grader.errors import DataUnavailableError, GradeError, first_line
-from grader.predictions.record import counted
 from grader.scorers.registry import scorer_of
 from grader.scorers.rows import rows_of, tasks_of
 from grader.task import Task
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.predictions.record import counted
 from grader.reports.document import Brief, interval, place, value
 from grader.reports.why import bounds_in_words
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from grader.decisions.comparison import told_apart
-from grader.predictions.record import counted
 from grader.reports.document import (
     NOTHING,
     PAGES,
@@ -27,6 +26,7 @@ from grader.reports.document import (
 from grader.reports.why import about_readings
 from grader.results import Metric, other_than
 from grader.statistics.paired import detectable_in_words
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.predictions.record import counted
 from grader.reports.document import (
     NOTHING,
     PAGES,
@@ -22,6 +21,7 @@ from grader.reports.document import (
 )
 from grader.reports.why import about_readings
 from grader.results import READINGS, change, observations
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

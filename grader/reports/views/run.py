@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.predictions.record import all_of, counted
 from grader.reports.document import (
     FILES,
     PAGES,
@@ -41,6 +40,7 @@ from grader.results import (
     Outcome,
     answers_otherwise,
 )
+from grader.wording import all_of, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

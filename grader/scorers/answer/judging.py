@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.predictions.record import counted
 from grader.results import Note, Outcome, Reading
 from grader.scorers.answer.declaration import JUDGE
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

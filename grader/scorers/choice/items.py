@@ -14,7 +14,6 @@ from grader.data.answers import WITHHELD
 from grader.data.tables import BROKEN_SHARE, cell
 from grader.errors import InputError
 from grader.files.json_text import as_list, quoted, shown
-from grader.predictions.record import counted
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.facts import ChoiceFacts
 from grader.scorers.choice.readers import official_reader
@@ -22,6 +21,7 @@ from grader.scorers.choice.reading import ChoiceReading, no_answer
 from grader.scorers.interface import missing_reading
 from grader.scorers.marks import answer_between
 from grader.task import Block, Task
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,10 +6,10 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from grader.predictions.record import counted
 from grader.results import READINGS, Note
 from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
 from grader.scorers.choice.reading import read_as
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,9 +24,9 @@ import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.predictions.record import counted
 from grader.results import Note
 from grader.scorers.choice.reading import ChoiceReading, no_answer, read_as
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

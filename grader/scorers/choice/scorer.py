@@ -13,7 +13,6 @@ from grader.errors import InputError
 from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.predictions.file import PredictionFile
-from grader.predictions.record import counted
 from grader.results import Metric, Note, SampleResult, facts_as, in_group
 from grader.scorers import aggregates
 from grader.scorers.carried import carried_rows
@@ -33,6 +32,7 @@ from grader.scorers.oddities import marked, with_families
 from grader.scorers.prompting import from_template, prompt_values
 from grader.scorers.unread import unread_note
 from grader.statistics import corrections
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -13,7 +13,6 @@ from grader.errors import UsageError
 from grader.executors.local import open_executor
 from grader.files.json_text import quoted
 from grader.options import Options
-from grader.predictions.record import counted
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint, ProcessEvidence, ProgramRun
 from grader.sandbox.interface import FEW_LINTS, Limits
@@ -27,6 +26,7 @@ from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.states import Broken, Judged, Lost, NotJudged
 from grader.scorers.execution.tested_tasks import ABSENT, lacking
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from grader.errors import InfrastructureError, InputError, UsageError
-from grader.predictions.record import counted, fenced
+from grader.predictions.record import fenced
 from grader.results import Calls, Note, Outcome, Reading, Report, SampleResult, in_group
 from grader.scorers.execution import assembly, executed, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
@@ -30,6 +30,7 @@ from grader.scorers.interface import (
 from grader.scorers.means import of_judged
 from grader.scorers.oddities import BROKEN_ROW, CAUSES, marked, with_families
 from grader.scorers.prompting import check_question, from_template, prompt_values
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

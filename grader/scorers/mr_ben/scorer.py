@@ -10,7 +10,6 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.predictions.file import PredictionFile
-from grader.predictions.record import counted
 from grader.results import Note, facts_as
 from grader.scorers.interface import Marks, Scored, Scorer, Summary, Words
 from grader.scorers.mr_ben import figures, prompts, tasks
@@ -29,6 +28,7 @@ from grader.scorers.mr_ben.tasks import (
 from grader.scorers.oddities import with_families
 from grader.scorers.pairing import Compared, NothingPairedError, Side
 from grader.scorers.prompting import from_template, prompt_values
+from grader.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,11 @@
+"""Numbers with their nouns, for messages and reports."""
+
+
+def all_of(number: int, noun: str) -> str:
+    """Return `the only record`, `all 2 records`."""
+    return f"the only {noun}" if number == 1 else f"all {number:,} {noun}s"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return `1 record`, `2 records`; `plural` is that of a noun without a simple one."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"
