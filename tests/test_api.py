@@ -11,6 +11,7 @@ import pytest
 import grader
 from grader.errors import InputError, UsageError
 from grader.options import Options
+from tests.tables import each
 
 
 def test_a_file_is_graded_as_the_command_grades_it(sample, capsys):
@@ -46,7 +47,7 @@ def test_what_it_writes_reads_back_and_compares(sample):
     assert {row.difference.value for row in compared.metrics} == {0.0}
 
 
-@pytest.mark.parametrize(
+@each(
     ("option", "message"),
     [
         ({"benchmrk": "vstar"}, "'benchmrk'; did you mean benchmark?"),
@@ -132,7 +133,7 @@ def test_what_is_no_list_of_texts_is_refused_and_never_graded_by_the_character(s
         grader.grade({"0": texts}, benchmark="vstar", data=folder / "questions.jsonl", missing="wrong")
 
 
-@pytest.mark.parametrize("predictions", [None, [{"qid": "0", "predictions": ["A"]}]])
+@each("predictions", [None, [{"qid": "0", "predictions": ["A"]}]])
 def test_what_is_neither_a_path_nor_a_mapping_is_a_type_error(predictions):
     with pytest.raises(TypeError, match="a file's path or"):
         grader.grade(predictions, benchmark="vstar")

@@ -12,6 +12,7 @@ from grader.errors import InfrastructureError, UsageError
 from grader.files.key_value import KeyValueFile
 from grader.options import Options, parse_size
 from tests.acceptance.command import grade
+from tests.tables import each
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_cache_that_cannot_be_made_private_is_not_used(tmp_path: Path, monkeyp
     assert resources.cache_folder() == tmp_path / f"grade-{os.getuid()}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "size"),
     [
         ("512M", 512 << 20), ("512MiB", 512 << 20), (" 1.5g ", 3 << 29), ("65536k", 64 << 20), ("67108864b", 64 << 20),
@@ -100,14 +101,14 @@ def test_a_size_is_read_as_people_write_it(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "g", "1t", "1 2g", "nang", "1e999g"])
+@each("text", ["", "g", "1t", "1 2g", "nang", "1e999g"])
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_size(text)
     assert str(caught.value) == f"{text!r} is not a size; write it like 512m or 2g."
 
 
-@pytest.mark.parametrize("text", ["63m", "-1g"])
+@each("text", ["63m", "-1g"])
 def test_a_size_no_program_can_run_in_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_size(text)

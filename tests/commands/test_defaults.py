@@ -6,6 +6,7 @@ import pytest
 
 from grader.commands.defaults import Config, OptionKind, check_values, check_variables, find
 from grader.errors import InputError, UsageError
+from tests.tables import each
 
 OPTIONS = {
     "GRADE_FAIL_UNDER",
@@ -22,7 +23,7 @@ def test_every_unknown_name_is_in_the_error() -> None:
         check_variables({"GRADE_THRESHOLD": "75", "GRADE_FAIL_UNDR": "a=1", "GRADE_K": "1"}, OPTIONS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         *((name, "1") for name in sorted(OPTIONS)),
@@ -79,7 +80,7 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("value", "meant"), [(True, "false"), (False, "true"), ("yes", "false")])
+@each(("value", "meant"), [(True, "false"), (False, "true"), ("yes", "false")])
 def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, meant: str) -> None:
     with pytest.raises(InputError) as caught:
         check_values(Config(path=Path("grade.toml"), values={"no_quiet": value, "no_split": True}), KNOWN)

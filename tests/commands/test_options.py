@@ -3,10 +3,10 @@
 import re
 
 import click
-import pytest
 
 from grader.cli import main
 from grader.reports.formats import FORMATS
+from tests.tables import each
 
 
 def counts() -> dict[str, int]:
@@ -28,7 +28,7 @@ def test_the_commands_have_few_options() -> None:
     assert sum(found.values()) <= 150, found
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "endings"),
     [
         ("run", [*FORMATS]),

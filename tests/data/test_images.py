@@ -16,6 +16,7 @@ from grader.data.images import Images, Picture, UnreadableImageError, folder_of,
 from grader.models import messages
 from grader.scorers import declarations
 from grader.task import Task
+from tests.tables import each
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100))
 TEXT = base64.b64encode(PNG).decode()
@@ -30,7 +31,7 @@ def found_of(tasks: dict[str, Task], found: Images) -> dict[str, Picture]:
     return {name: picture for name, task in tasks.items() if (picture := found.of(task)) is not None}
 
 
-@pytest.mark.parametrize(
+@each(
     "cell",
     [PNG, TEXT, {"bytes": PNG, "path": "x.png"}, {"bytes": None, "path": TEXT}, f'["{TEXT}"]', f"['{TEXT}']", [PNG]],
 )
@@ -70,7 +71,7 @@ def test_a_file_that_is_not_an_image_is_never_an_image(tmp_path: Path) -> None:
     assert found_of(tasks, found) == {}
 
 
-@pytest.mark.parametrize("kind", ["EPS", "PDF", "ICO", "PPM", "JPEG2000"])
+@each("kind", ["EPS", "PDF", "ICO", "PPM", "JPEG2000"])
 def test_no_decoder_but_those_that_benchmarks_need_is_asked(kind: str) -> None:
     """Pillow gives EPS to Ghostscript, a program that runs what the image says."""
     out = io.BytesIO()

@@ -18,6 +18,7 @@ from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.scorers import declarations, registry
 from grader.scorers.rows import rows_of
 from tests.made_runs import BENCHMARKS, SAMPLES
+from tests.tables import each
 
 ROWS: list[dict[str, Any]] = [
     {"qid": "q1", "text": "None", "number": 1, "labels": ["a"]},
@@ -89,9 +90,7 @@ def test_every_format_gives_the_same_rows_and_digest(name: str, tmp_path: Path) 
     assert data.load(HUMANEVAL_V, "test", "v2", tmp_path / "same.json", COLUMNS).digest == loaded.digest
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "name"), [("humaneval-v", "tasks.jsonl"), ("humaneval", "tasks.jsonl"), *SAMPLES.items()]
-)
+@each(("benchmark", "name"), [("humaneval-v", "tasks.jsonl"), ("humaneval", "tasks.jsonl"), *SAMPLES.items()])
 def test_the_digest_is_of_what_scoring_uses_however_much_is_read(benchmark: str, name: str) -> None:
     """A report reads the pictures and the reference solutions too, and must know the data that was graded."""
     declared = declarations.load(benchmark)

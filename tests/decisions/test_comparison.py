@@ -11,6 +11,7 @@ from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import MrBenRunFacts
 from tests.made_runs import choice, circular, figures, mr_ben, report, sample, tasks
+from tests.tables import each
 
 
 def questions(words: dict[str, str], **fields: Any) -> Report:
@@ -34,7 +35,7 @@ def test_a_metric_that_only_one_run_has_is_named() -> None:
 # --- what may be compared -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "message"),
     [
         ({"benchmark": "mmbench"}, "benchmark 'vstar' and 'mmbench'"),
@@ -42,7 +43,6 @@ def test_a_metric_that_only_one_run_has_is_named() -> None:
         ({"provenance": Provenance()}, "they were graded against different data (d1 and unknown)"),
         ({"samples": []}, "the second one has no scored samples"),
     ],
-    ids=["benchmark", "protocol", "unknown data", "no samples"],
 )
 def test_runs_of_different_things_are_refused(fields: dict[str, Any], message: str) -> None:
     before = choice([True, False], provenance=Provenance(data_digest="d1"))
@@ -54,13 +54,12 @@ def test_runs_of_different_things_are_refused(fields: dict[str, Any], message: s
         assert str(caught.value).rstrip(".") + stop == f"These runs cannot be compared: {message}{stop}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ({"a": "correct"}, {"b": "correct"}),
         ({"a": "unscored", "b": "correct"}, {"a": "correct", "b": "unscored"}),
     ],
-    ids=["other items", "what one has the other lost"],
 )
 def test_runs_without_a_scored_item_in_common_are_refused(before: dict[str, str], after: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"^These runs cannot be compared: no item is scored in both\.$"):
@@ -169,7 +168,7 @@ def test_a_run_with_weights_for_other_parts_is_an_input_error() -> None:
 # --- the same outputs ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("first", "second", "same"), [("x", "x", True), ("x", "y", False), (None, None, False)])
+@each(("first", "second", "same"), [("x", "x", True), ("x", "y", False), (None, None, False)])
 def test_the_same_outputs_are_known_by_their_digest(first: str | None, second: str | None, same: bool) -> None:
     before, after = (choice([True], provenance=Provenance(predictions_digest=d)) for d in (first, second))
     assert same_outputs(before, after) is same
@@ -190,7 +189,7 @@ def test_the_first_metric_is_not_corrected_and_the_page_says_what_was_done() -> 
     assert made.notes[0].startswith("The p values of the other metrics and of the categories are corrected for 3")
 
 
-@pytest.mark.parametrize(
+@each(
     ("paths", "model", "names"),
     [
         (["a/step1/p_results.json", "a/step2/p_results.json"], "", ["step1", "step2"]),

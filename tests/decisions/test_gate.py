@@ -21,6 +21,7 @@ from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
+from tests.tables import each
 
 Sample = Callable[[str], tuple[Path, Path]]
 
@@ -48,7 +49,7 @@ def mostly(right: int, wrong: int, **fields: Any) -> Report:
 # --- how they are written -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name", "group", "value"),
     [
         ("accuracy=80", "accuracy", None, 80),
@@ -62,7 +63,7 @@ def test_a_line_is_read(text: str, name: str, group: str | None, value: float) -
     assert parse_fail_under(text) == FailUnder(name=name, group=group, value=value)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "80", "accuracy", "accuracy=", "=80", "accuracy:category=75", "a b=1", "accuracy=nan", "accuracy==80"],
 )  # fmt: skip
@@ -72,18 +73,18 @@ def test_what_is_no_line_is_refused_with_an_example(text: str) -> None:
     assert str(caught.value) == f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75."
 
 
-@pytest.mark.parametrize("text", ["accuracy=100.5", "mcc=-101"])
+@each("text", ["accuracy=100.5", "mcc=-101"])
 def test_a_threshold_that_no_percentage_can_have_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"metrics are percentages, from 0 to 100, so a threshold cannot be "):
         parse_fail_under(text)
 
 
-@pytest.mark.parametrize(("text", "name", "value"), [("0", None, 0), ("pass@1=2.5", "pass@1", 2.5)])
+@each(("text", "name", "value"), [("0", None, 0), ("pass@1=2.5", "pass@1", 2.5)])
 def test_a_drop_is_read(text: str, name: str | None, value: float) -> None:
     assert parse_max_drop(text) == MaxDrop(name=name, value=value)
 
 
-@pytest.mark.parametrize("text", ["", "accuracy=-1", "two", "nan", "a:c=x=2"])
+@each("text", ["", "accuracy=-1", "two", "nan", "a:c=x=2"])
 def test_what_is_no_drop_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_max_drop(text)
@@ -93,7 +94,7 @@ def test_what_is_no_drop_is_refused_with_an_example(text: str) -> None:
 # --- a line -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("right", "wrong", "at"), [(29, 71, 29), (1, 2, 33.333333333)])
+@each(("right", "wrong", "at"), [(29, 71, 29), (1, 2, 33.333333333)])
 def test_a_value_exactly_at_the_line_meets_it(right: int, wrong: int, at: float) -> None:
     made = questions({str(n): "correct" if n < right else "wrong" for n in range(right + wrong)})
     assert line(made, f"accuracy={at}").state == "met"
@@ -155,9 +156,7 @@ def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
 # --- unscored -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "state"), [(49, "met"), (50, "met"), (60, "blocked"), (75, "blocked"), (76, "not met")]
-)
+@each(("value", "state"), [(49, "met"), (50, "met"), (60, "blocked"), (75, "blocked"), (76, "not met")])
 def test_a_line_is_decided_only_if_nothing_lost_could_turn_it(value: int, state: State) -> None:
     made = questions({"a": "correct", "b": "correct", "c": "unscored", "d": "wrong"})
     found = line(made, f"accuracy={value}")
@@ -181,14 +180,14 @@ def test_a_dead_judge_is_no_regression() -> None:
     )
 
 
-@pytest.mark.parametrize(("lost", "state"), [(100, "blocked"), (20, "not met")])
+@each(("lost", "state"), [(100, "blocked"), (20, "not met")])
 def test_a_drop_is_failed_only_if_nothing_lost_could_undo_it(lost: int, state: str) -> None:
     baseline = questions({f"q{n}": "correct" for n in range(200)})
     made = questions({f"q{n}": "unscored" if n < lost else "wrong" if n % 2 else "correct" for n in range(200)})
     assert drop(baseline, made, "30").state == state
 
 
-@pytest.mark.parametrize("text", ["accuracy=0", "accuracy:c=x=0"])
+@each("text", ["accuracy=0", "accuracy:c=x=0"])
 def test_a_run_that_lost_everything_is_unscored_under_every_gate(text: str) -> None:
     made = questions({"a": "unscored", "b": "unscored"}, group="c=x")
     lost = "none of its samples could be scored"
@@ -225,7 +224,7 @@ def test_a_pass_at_k_for_which_too_few_samples_are_left_is_unscored() -> None:
         line(made, "pass@4=0")
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "said"),
     [
         ("correct", "unscored", "10 of 300 samples are unscored"),
@@ -249,7 +248,7 @@ def test_a_drop_is_decided_only_if_nothing_lost_could_turn_it(before: str, after
 # --- a drop -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("fallen", "risen", "allowed", "state"),
     [(2, 2, 5, "met"), (40, 2, 5, "not met"), (12, 2, 5, "inconclusive"), (0, 20, 0, "met"), (0, 0, 0, "inconclusive")],
 )
@@ -303,7 +302,7 @@ def test_a_baseline_that_lacks_the_figure_is_refused() -> None:
         drop(baseline, made, "pass@5=1")
 
 
-@pytest.mark.parametrize("benchmark", ["mmbench", "mr-ben"])
+@each("benchmark", ["mmbench", "mr-ben"])
 def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
     made = of_sample(benchmark)
     assert drop(made, made, "0").state == "met"
@@ -332,9 +331,7 @@ def test_an_undecided_drop_says_how_far_it_is_from_the_margin() -> None:
 # --- with confidence ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("right", "state"), [(180, "met"), (157, "inconclusive"), (143, "inconclusive"), (120, "not met")]
-)
+@each(("right", "state"), [(180, "met"), (157, "inconclusive"), (143, "inconclusive"), (120, "not met")])
 def test_a_confident_threshold_asks_the_interval(right: int, state: State) -> None:
     made = questions({f"q{n}": "correct" if n < right else "wrong" for n in range(200)})
     found = line(made, "accuracy=75", confident=True)
@@ -362,7 +359,7 @@ def test_one_of_several_failing_gates_must_fail_by_more() -> None:
     assert "not significant as one of 20 gates (Holm's correction)" in many[0].reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("states", "code"),
     [
         ((), 0),

@@ -23,6 +23,7 @@ from grader.results import (
     SampleResult,
     SandboxProvenance,
 )
+from tests.tables import each
 
 RIGHT = Reading(outcome=Outcome.CORRECT, credit=1)
 WRONG = Reading(outcome=Outcome.WRONG, credit=0)
@@ -57,7 +58,7 @@ def _judge(model: str = "m", **fields: Any) -> JudgeProvenance:
     return JudgeProvenance(**{"source": "endpoint", "model": model, "questions": 5, "endpoint": "https://a", **fields})
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "said"),
     [
         ({"cpu_seconds": 5.0}, {}, "timeout 5 s and 2 s"),
@@ -93,7 +94,7 @@ def test_other_versions_parts_and_endpoints_are_named() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         (_judge("a"), _judge("b")),

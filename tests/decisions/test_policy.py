@@ -10,6 +10,7 @@ from grader.errors import InputError, UsageError
 from grader.results import Report
 from grader.scorers.means import each_task, metric_rows
 from tests.made_runs import of_sample, report, sample
+from tests.tables import each
 
 
 def run(outcomes: str, *, group: str = "", **changed: str) -> Report:
@@ -48,7 +49,7 @@ def test_an_advisory_gate_never_decides() -> None:
     assert ([one.state for one in made.gates], made.exit_code) == (["met", "not met", "blocked"], 0)
 
 
-@pytest.mark.parametrize(("outcomes", "code"), [("cc", 0), ("ww", 1), ("cu", 3)], ids=["met", "not met", "blocked"])
+@each(("outcomes", "code"), [("cc", 0), ("ww", 1), ("cu", 3)])
 def test_the_exit_code_is_that_of_the_worst_gate(outcomes: str, code: int) -> None:
     assert decided([gate(at_least=60), gate(at_least=0)], {"a": run(outcomes)}).exit_code == code
 

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import msgspec
-import pytest
 
 from grader.decisions import published
 from grader.decisions.comparison import RunName
@@ -13,6 +12,7 @@ from grader.reports.document import Table
 from grader.reports.views import leaderboard as view
 from grader.results import Metric, Provenance, Report
 from tests.reports.made_reports import BENCHMARKS, read, report, sample
+from tests.tables import each
 
 
 def run(value: float = 30.0, *, tasks: int = 253, number: int = 1, **fields: Any) -> Report:
@@ -69,7 +69,7 @@ def test_settings_that_differ_are_said() -> None:
     assert "mine 0: pass@1 is from 6 samples of a task, the published one from 1 sample." in notes
 
 
-@pytest.mark.parametrize(
+@each(
     ("other", "why"),
     [
         (run(tasks=12), "the published values are of 253 tasks, this run has 12"),

@@ -7,6 +7,7 @@ from grader.decisions.readings import careful_minus_official, in_words
 from grader.scorers.means import each_task, metric_rows
 from grader.statistics.paired import difference
 from tests.made_runs import of_sample, report, sample
+from tests.tables import each
 
 
 def test_a_difference_of_readings_is_paired_by_item() -> None:
@@ -23,7 +24,7 @@ def test_a_difference_of_readings_is_paired_by_item() -> None:
     )
 
 
-@pytest.mark.parametrize("benchmark", ["mmbench", "mr-ben"])
+@each("benchmark", ["mmbench", "mr-ben"])
 def test_the_differences_of_the_bundled_samples_are_those_of_their_values(benchmark: str) -> None:
     made = of_sample(benchmark)
     for name, moved in careful_minus_official(made).items():

@@ -4,7 +4,6 @@ import json
 import re
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from grader.files.json_records import JsonText, Problems
 from grader.files.json_text import quoted, render_path, shown
 from tests.conftest import cases
 from tests.files.made import JSON
+from tests.tables import each
 
 
 @given(st.lists(JSON), st.sampled_from([None, 1]), st.data())
@@ -82,7 +82,7 @@ def test_what_is_left_out_of_a_long_list_is_counted() -> None:
     assert shown(problems, 2) == [*problems[:2], "... and 2,035 more"]
 
 
-@pytest.mark.parametrize(
+@each(
     "place",
     ["a b.json:12: $[3].qid: ", "data.tsv:4: ", "data.parquet: row 7: ", "a.json: ", 'x:1: $.m["a: b"].c: ', "a: $: "],
 )
@@ -97,7 +97,7 @@ class Pair(msgspec.Struct):
     number: int = 1
 
 
-@pytest.mark.parametrize("text", ["plain", "é 漢 😀", '"\\\n', "half \ud83d", "\ude00\ud83d"])
+@each("text", ["plain", "é 漢 😀", '"\\\n', "half \ud83d", "\ude00\ud83d"])
 def test_a_text_comes_back_as_it_was(text: str) -> None:
     assert compact_json.decode(compact_json.encode({"a": [text, None, 1.5, True]})) == {"a": [text, None, 1.5, True]}
     assert compact_json.decode(compact_json.encode(Pair(text))) == {"text": text, "number": 1}

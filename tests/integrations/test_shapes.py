@@ -14,6 +14,7 @@ from grader.errors import UsageError
 from grader.integrations import shapes
 from grader.pool.rewards import rewarded
 from tests.conftest import BACKENDS
+from tests.tables import each
 
 SUM = "a, b = map(int, input().split())\nprint(a {} b)"
 ADD = "def add(a, b):\n    return a {} b"
@@ -161,7 +162,7 @@ def test_references_and_limits_come_with_the_row(backend: str) -> None:
     assert "reference solution does not pass" in results[10].detail
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "row", "why"),
     [
         (shapes.inputs_outputs, {"inputs": []}, "no outputs"),

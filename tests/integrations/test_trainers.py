@@ -18,6 +18,7 @@ from grader.integrations.openrlhf import response_of, without_end_marks
 from grader.pool.rewards import rewarded
 from grader.results import Outcome, Reading, SampleResult
 from tests.asynchronous import result_of
+from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "benchmarks" / "vstar" / "sample" / "questions.jsonl"
@@ -92,7 +93,7 @@ def test_the_asynchronous_functions_are_seen_as_such_and_give_the_same() -> None
     assert result_of(trl.AsyncReward(**OPTIONS)(**completions())) == EXPECTED
 
 
-@pytest.mark.parametrize("function", [trl.reward, trl.reward_async, trl.Reward(**OPTIONS), verl.compute_score])
+@each("function", [trl.reward, trl.reward_async, trl.Reward(**OPTIONS), verl.compute_score])
 def test_reward_functions_can_be_pickled_and_have_a_name(function: Any) -> None:
     again = pickle.loads(pickle.dumps(function))
     assert again.__name__ == function.__name__
@@ -106,15 +107,13 @@ def test_a_data_set_without_the_tasks_says_which_column_is_missing() -> None:
 # --- verl ---
 
 
-@pytest.mark.parametrize("call", recorded("verl")["calls"])
+@each("call", recorded("verl")["calls"])
 def test_verls_calls_get_what_they_got(call: dict[str, Any]) -> None:
     assert verl.compute_score(*call["args"], **call["kwargs"]) == call["returned"]
     assert result_of(verl.compute_score_async(**call["kwargs"])) == call["returned"]
 
 
-@pytest.mark.parametrize(
-    ("truth", "extra"), [("0", None), ("0", {}), (0, {"qid": None}), ("the reference", {"qid": "0", "index": 7})]
-)
+@each(("truth", "extra"), [("0", None), ("0", {}), (0, {"qid": None}), ("the reference", {"qid": "0", "index": 7})])
 def test_a_task_is_named_by_the_row_or_by_its_ground_truth(truth: Any, extra: Any) -> None:
     score = verl.compute_score("any", RIGHT, truth, extra, grade=OPTIONS, reward_router_address=None)
     assert (score["score"], score["acc"], score["unscored"]) == (1.0, 1.0, 0.0)
@@ -158,7 +157,7 @@ def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
     assert response_of("B", prompt) == "B"
 
 
-@pytest.mark.parametrize(
+@each(
     "end",
     ["<|eot_id|>\n", "<|endoftext|></s> ", "<\uff5cend\u2581of\u2581sentence\uff5c>"],
 )

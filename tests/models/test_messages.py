@@ -17,6 +17,7 @@ from grader.models.messages import (
 )
 from grader.models.prompt import load_template, render
 from tests.models.made import PIXEL
+from tests.tables import each
 
 
 def test_an_image_is_sent_as_the_bytes_it_has_and_where_it_stands() -> None:
@@ -28,7 +29,7 @@ def test_an_image_is_sent_as_the_bytes_it_has_and_where_it_stands() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "media_type"),
     [
         (b"\xff\xd8\xff\xe0rest", "image/jpeg"),
@@ -54,7 +55,7 @@ def test_values_are_put_in_as_they_are_and_the_last_newline_stays() -> None:
     assert render("{{ question }}: <{{ n }}>\n", {"question": "a & {{ b }}", "n": 1}, "t") == "a & {{ b }}: <1>\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "said"),
     [
         ("{{ questoin }}", "t.jinja: 'questoin' is undefined; a task has: options, question"),

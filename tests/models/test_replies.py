@@ -5,9 +5,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from grader.models.replies import NOT_A_COMPLETION, Reply, Usage, read, split_reasoning
+from tests.tables import each
 
 
 def body(content: object, finish: object = "stop", **fields: Any) -> bytes:
@@ -23,13 +22,13 @@ def test_an_answer_is_read_with_what_belongs_to_it() -> None:
     assert read(body("B", "length")) == Reply(content="B", finish_reason="length", usage=USAGE)
 
 
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@each("field", ["reasoning_content", "reasoning"])
 def test_reasoning_is_read_under_both_of_its_names_and_kept_apart(field: str) -> None:
     reply = read(body("B", **{field: "let me see"}))
     assert (reply.content, reply.reasoning) == ("B", "let me see")
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "finish", "fields", "error", "reasoning"),
     [
         (None, "length", {"reasoning": "hm"}, "the reply has only reasoning: it was cut at the token limit", "hm"),
@@ -54,7 +53,7 @@ def test_a_reply_in_parts_is_joined_and_a_refusal_is_the_models_answer() -> None
     assert refused.content == "I cannot help"
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "said"),
     [({"message": "overloaded", "code": 502}, "overloaded"), ({"message": None, "code": 429}, "429"), ("no", "no")],
 )
@@ -62,7 +61,7 @@ def test_an_error_inside_a_200_is_no_answer(error: object, said: str) -> None:
     assert read(json.dumps({"error": error}).encode()) == Reply(error=f"the reply contains an error: {said}")
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         b"<html>",
@@ -77,7 +76,7 @@ def test_what_is_no_chat_completion_is_told(content: bytes) -> None:
     assert read(content) == Reply(error=NOT_A_COMPLETION)
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "answer", "reasoning"),
     [
         ("<think>hm</think>B", "B", "hm"),
@@ -122,12 +121,12 @@ def test_the_first_replies_may_come_to_several_threads_at_once() -> None:
 DEEP = b"[" * 960 + b"]" * 960
 
 
-@pytest.mark.parametrize("code", [b"[]", b"{}", b"[429]", b"1e999", b"9" * 4000, DEEP])
+@each("code", [b"[]", b"{}", b"[429]", b"1e999", b"9" * 4000, DEEP])
 def test_an_error_of_any_shape_is_no_answer(code: bytes) -> None:
     assert read(b'{"error": {"message": null, "code": %s}}' % code).error is not None
 
 
-@pytest.mark.parametrize("count", [str(10**13), "9" * 400, "-1", "1.5", "true", "[]"])
+@each("count", [str(10**13), "9" * 400, "-1", "1.5", "true", "[]"])
 def test_a_number_of_tokens_that_none_can_be_is_not_counted(count: str) -> None:
     found = read(body("B").replace(b'"prompt_tokens": 7', f'"prompt_tokens": {count}'.encode()))
     assert found == Reply(content="B", finish_reason="stop", usage=Usage(completion_tokens=3))

@@ -15,6 +15,7 @@ from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.results import Report
 from grader.scorers import declarations
 from grader.task import Task
+from tests.tables import each
 
 MMSTAR: Any = declarations.load("mmstar")
 ASKED = "Which colour has the third ball from the left?"
@@ -26,7 +27,7 @@ def differs(task: Task, said: Evidence) -> list[str]:
     return [found.part for found in compare(task, said) if isinstance(found, Contradiction)]
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         Evidence(
@@ -56,7 +57,7 @@ def test_honest_differences_contradict_nothing(said: Evidence) -> None:
     assert differs(TASK, said) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "parts"),
     [
         (Evidence(question="Which colour has the first ball from the left?"), ["the question"]),
@@ -74,7 +75,7 @@ def test_contradictions_are_found(said: Evidence, parts: list[str]) -> None:
     assert differs(TASK, said) == parts
 
 
-@pytest.mark.parametrize(
+@each(
     ("golds", "is_same"),
     [
         (("5+7=12\n#### 12",), True),
@@ -90,7 +91,7 @@ def test_answers_are_compared_by_what_they_mean(golds: tuple[str, ...], *, is_sa
     assert (differs(NUMBER, Evidence(golds=golds)) == []) is is_same
 
 
-@pytest.mark.parametrize(("turned", "is_error"), [(3, False), (4, True)])
+@each(("turned", "is_error"), [(3, False), (4, True)])
 def test_a_file_that_differs_in_a_third_of_the_tasks_is_an_error(turned: int, *, is_error: bool) -> None:
     tasks = {str(n): Task(id=str(n), options={"A": "red", "B": "blue"}, gold="A") for n in range(10)}
     records = [
@@ -115,7 +116,7 @@ def test_a_spelling_that_was_mended_is_no_other_question_but_another_number_is_o
     assert differs(task, Evidence(question=text.replace("30", "40"))) == ["the question"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "fields", "said"),
     [
         ("lmms-eval", {"doc": {"text": "Which?"}, "target": "A"}, Evidence(question="Which?", golds=("A",))),

@@ -13,6 +13,7 @@ from grader.errors import InputError, UsageError
 from grader.predictions.fields import parse_fields
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
+from tests.tables import each
 
 
 def read(folder: Path, content: object, fields: str) -> PredictionFile:
@@ -106,7 +107,7 @@ def test_fields_that_are_not_there_are_named(tmp_path: Path, content: object, fi
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["id", "id=", "question=q", "id=a,reply=b,code=c", ""])
+@each("text", ["id", "id=", "question=q", "id=a,reply=b,code=c", ""])
 def test_fields_that_are_not_written_so_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--fields"):
         parse_fields(text)

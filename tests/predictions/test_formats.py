@@ -23,6 +23,7 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.extraction import Rules
+from tests.tables import each
 
 
 @pytest.fixture(autouse=True)
@@ -271,8 +272,8 @@ def test_samples_of_evalplus_are_programs_or_continue_a_prompt() -> None:
     assert (file.format, file.merged) == ("evalplus", {"HumanEval/0": 2})
 
 
-@pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
-@pytest.mark.parametrize("code", ["    return x + 1\n", "def solution(x):\n    return x + 1\n"])
+@each("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
+@each("code", ["    return x + 1\n", "def solution(x):\n    return x + 1\n"])
 def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: Rules) -> None:
     file = read(lines({"task_id": "q1", "solution": code}), "samples.jsonl")
     program = assemble(file.records[0].predictions[0], "def solution(x):\n", rules)
@@ -291,13 +292,12 @@ def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
 # gzip
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content"),
     [
         ("a.jsonl.gz", b'{"qid": "1", "predictions": ["A"]}\n'),
         ("a.xlsx.gz", workbook([["index", "prediction"], [1, "A"]])),
     ],
-    ids=["jsonl", "xlsx"],
 )
 def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
     assert answers(read(gzip.compress(content), name)) == {"1": ["A"]}
@@ -378,7 +378,7 @@ OWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "texts"),
     [("mmlu-pro", {"70": ["The answer is (A)."]}), ("mmmu-pro", {"test_Art_1": ["B"]}), ("mathvista", {"1": ["Two."]}),
      ("bbh", {"0": ["So the answer is 2."]})],
@@ -423,7 +423,7 @@ def test_log_likelihoods_are_no_answers() -> None:
     ]
 
 
-@pytest.mark.parametrize("resps", [{"resps": [[["-1.5", "False"]], [["-0.2", "True"]]]}, {}])
+@each("resps", [{"resps": [[["-1.5", "False"]], [["-0.2", "True"]]]}, {}])
 def test_filtered_log_likelihoods_are_no_texts(resps: dict[str, object]) -> None:
     filtered = [["-1.5", "False"], ["-0.2", "True"]]
     row = {"doc_id": 0, "filter": "none", "filtered_resps": filtered, **resps}

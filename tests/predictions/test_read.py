@@ -20,6 +20,7 @@ from grader.predictions.read import read_predictions
 from grader.predictions.select import check_against, missing_problem, unknown_problems
 from tests.files.made import JSON
 from tests.observers import Noting
+from tests.tables import each
 
 RECORD = '{"qid": "...", "predictions": ["..."]}'
 WANTED = f"expected a JSON array, or JSON Lines, of {RECORD}"
@@ -194,12 +195,12 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "message"), REFUSED, ids=[message[:60] for _, message in REFUSED])
+@each(("content", "message"), REFUSED)
 def test_a_file_that_cannot_be_read_says_where_and_why(content: bytes, message: str) -> None:
     assert refusal(content) == f"preds.json:{message}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "message"),
     [
         ("{}", f"found one object; {WANTED}; name its fields with --fields"),

@@ -11,6 +11,7 @@ from grader.options import Options
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.select import fingerprint, select, selected_ids
 from grader.task import Task
+from tests.tables import each
 
 TASKS = {task.id: task for task in (Task(id="1"), Task(id="11", unit="1"), Task(id="2"), Task(id="12", unit="2"))}
 
@@ -37,7 +38,7 @@ def test_predictions_come_in_the_benchmarks_order() -> None:
     assert (list(predictions.items()), notes) == ([("1", ["a"]), ("11", ["b"]), ("2", ["c"]), ("12", ["d"])], [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "apart", "together"),
     [
         ({"limit": 1}, ["1"], ["1", "11"]),

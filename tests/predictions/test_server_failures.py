@@ -4,12 +4,11 @@
 import io
 import json
 
-import pytest
-
 from grader.predictions.file import Ending, endings
 from grader.predictions.read import read_predictions
 from grader.predictions.server_failures import read_failure
 from tests.growth import runs_of, too_slow
+from tests.tables import each
 
 FAILURES = {
     # lmms-eval
@@ -96,18 +95,18 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "kind"), FAILURES.items())
+@each(("text", "kind"), FAILURES.items())
 def test_what_a_failing_server_left_is_recognised_with_its_kind(text: str, kind: str) -> None:
     found = read_failure(text)
     assert found.kind == kind
 
 
-@pytest.mark.parametrize("text", ANSWERS)
+@each("text", ANSWERS)
 def test_an_answer_that_speaks_of_failures_is_an_answer(text: str) -> None:
     assert read_failure(text) is None
 
 
-@pytest.mark.parametrize("text", [text for text in FAILURES if "LMMS_EVAL" not in text])
+@each("text", [text for text in FAILURES if "LMMS_EVAL" not in text])
 def test_a_failure_inside_of_an_answer_is_none(text: str) -> None:
     assert read_failure(f"The picture shows a terminal.\n{text}\nSo the answer is (B).") is None
     assert read_failure(f"{text} So the answer is (B).") is None
@@ -144,7 +143,7 @@ def test_endings_are_read_one_by_one_or_for_all() -> None:
     assert endings({"finish_reasons": ["stop"]}, 2) is None
 
 
-@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS"])
+@each("reason", ["length", "max_tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS"])
 def test_a_finish_reason_tells_that_tokens_ran_out(reason: str) -> None:
     assert Ending(finish_reason=reason).is_cut
     assert not Ending(finish_reason="stop").is_cut

@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
@@ -14,6 +12,7 @@ from grader.reports.why import causes, why_unscored
 from grader.results import Outcome, Reading, Report, SampleResult
 from tests.reports.made_reports import lost
 from tests.reports.shown import as_file, on_terminal
+from tests.tables import each
 
 SAMPLE = Path(__file__).resolve().parents[2] / "benchmarks" / "mr-ben" / "sample"
 
@@ -55,7 +54,7 @@ def test_readings_of_the_same_answer_say_what_each_of_them_credits() -> None:
     assert "unscored, step credited: incorrect; return total / len(values)" in said
 
 
-@pytest.mark.parametrize("name", ["x.md", "x.html", "x.csv", "x.xml", "x.json"])
+@each("name", ["x.md", "x.html", "x.csv", "x.xml", "x.json"])
 def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(name: str) -> None:
     made = as_file(name, _unjudged()).decode()
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")

@@ -9,11 +9,10 @@ from grader.errors import UsageError
 from grader.results.outputs import Outputs, results_path, stem_of
 from grader.results.provenance import JudgeProvenance, Provenance
 from tests.made_runs import report
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
-    "name", ["a.json", "a.jsonl", "a.csv", "a.tsv", "a.xlsx", "a.eval", "a.json.gz", "a.csv.gz", "a"]
-)
+@each("name", ["a.json", "a.jsonl", "a.csv", "a.tsv", "a.xlsx", "a.eval", "a.json.gz", "a.csv.gz", "a"])
 def test_the_results_of_every_format_have_the_same_name(name: str) -> None:
     assert results_path(stem_of(Path("runs") / name)) == Path("runs/a_results.json")
 

@@ -1,7 +1,6 @@
 """What a report says of its samples: where the readings differ, what is unscored, groups and observations."""
 
 import msgspec
-import pytest
 
 from grader.results import (
     Metric,
@@ -10,13 +9,14 @@ from grader.results import (
     observations,
 )
 from tests.made_runs import figures
+from tests.tables import each
 
 
 def metric(value: float | None) -> Metric:
     return Metric(name="m", reading="careful", value=value, n=1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("official", "careful", "same"),
     [(1.0, 1.0 + 1e-12, True), (1.0, 1.1, False), (None, None, True), (None, 1.0, False), (1.0, None, False)],
 )

@@ -18,9 +18,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from plain_data import DATA, written
+from plain_data import DATA
 
 from tests.conftest import cases
+from tests.tables import each
 
 values = inside.load("values")
 
@@ -76,7 +77,7 @@ EXACT: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", EXACT, ids=written)
+@each("value", EXACT)
 def test_a_value_arrives_exactly(value: Any) -> None:
     """It is of the same type, and written it is the same message: floats, orders and types of NumPy included."""
     there = crossed(value)
@@ -149,13 +150,12 @@ def test_an_iterator_arrives_as_its_items_up_to_a_bound() -> None:
         list(crossed(endless()))
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         threading.Lock(), io.StringIO("a"), open, eval, print, lambda: 1, type, json, "".join, datetime.datetime.now,
         np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
     ],
-    ids=written,
 )  # fmt: skip
 def test_what_cannot_be_sent_is_named(value: Any) -> None:
     with pytest.raises(values.UnsendableError):
@@ -180,7 +180,7 @@ def test_the_items_of_a_derived_list_are_those_that_it_has_and_not_those_that_it
     assert crossed([Telling(["a", 1]), Telling([1, 2])]) == [["a", 1], [1, 2]]
 
 
-@pytest.mark.parametrize("name", ["Series", "DataFrame"])
+@each("name", ["Series", "DataFrame"])
 def test_tables_are_sent_with_index_columns_and_types(name: str) -> None:
     pandas = pytest.importorskip("pandas")
     one = pandas.DataFrame({"a": [1, 2], "b": ["x", None]}, index=pandas.Index([3, 4], name="n"))
@@ -247,7 +247,7 @@ class Hiding:
         """Hidden by nothing."""
 
 
-@pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED)
+@each("text", MALFORMED)
 def test_a_message_that_no_honest_process_sends_is_refused(text: str) -> None:
     context = values.Context({**CONTEXT.classes, "Hiding": Hiding})
     with pytest.raises(values.MalformedError):

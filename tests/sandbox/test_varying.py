@@ -1,10 +1,10 @@
 """Where a reference solution answers differently from run to run: orders that differ are no orders."""
 
 import inside
-import pytest
 
 from grader.sandbox import values
 from grader.scorers.execution.reference_runs import can_vary
+from tests.tables import each
 
 varying = inside.load("judging.varying")
 
@@ -28,7 +28,7 @@ LIKE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LIKE)
+@each("name", list(LIKE))
 def test_an_answer_is_compared_only_in_what_all_runs_have(name: str) -> None:
     runs, right, wrong = LIKE[name]
     assert (varying.is_like(runs, right), varying.is_like(runs, wrong)) == (True, False)
@@ -53,7 +53,7 @@ def test_runs_without_a_difference_have_an_order() -> None:
     assert varying.order_of(answers) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "varies"),
     [
         ("import math\ndef f(x):\n    return sorted(x), math.sqrt(2)", False),

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.scorers import declarations
 from grader.scorers.choice.items import items_from
 from grader.scorers.registry import scorer
+from tests.tables import each
 
 MMBENCH: Any = declarations.load("mmbench")
 
@@ -35,7 +34,7 @@ def test_a_table_of_yes_and_no_carries_its_questions_too() -> None:
     assert found.rows == [{"index": "0", "question": "Is it?", "answer": "Yes", "category": "popular,random"}]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "tool", "fields", "row"),
     [
         ("gsm8k", "lm-evaluation-harness", {"doc": {"question": "2+2?", "answer": "#### 4"}},

@@ -9,6 +9,7 @@ from grader.errors import InputError, UsageError
 from grader.results import Report
 from grader.scorers import declarations, registry
 from grader.scorers.choice.readers import official_readers
+from tests.tables import each
 
 MINIMAL = """
 id = "own"
@@ -46,7 +47,7 @@ def refusal(folder: Path, text: str) -> str:
     return str(caught.value).removeprefix(f"{folder}/")
 
 
-@pytest.mark.parametrize("name", declarations.names())
+@each("name", declarations.names())
 def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
     made = declarations.load(name)
     assert made.id == name

@@ -24,6 +24,7 @@ from grader.scorers.registry import names, scorer, scorer_of
 from grader.task import Task
 from tests.conftest import cases
 from tests.made_runs import of_sample, report, sample
+from tests.tables import each
 
 WORDS = {"P": "passed", "F": "failed", "L": "lint_failed", "U": "unscored", "C": "correct", "W": "wrong"}
 
@@ -72,7 +73,7 @@ def assert_every_mean_is_reproduced(made: Report) -> None:
         assert (value, n) == (pytest.approx(metric.value), metric.n), metric
 
 
-@pytest.mark.parametrize("benchmark", ["vstar", "mmbench"])
+@each("benchmark", ["vstar", "mmbench"])
 def test_the_figures_of_the_bundled_samples_are_means_of_observations(benchmark: str) -> None:
     made = of_sample(benchmark)
     assert all(is_mean(made, metric.name) for metric in made.metrics)
@@ -130,12 +131,12 @@ def test_a_group_holds_what_is_labelled_so() -> None:
     assert in_group(made, "topic=z") == {}
 
 
-@pytest.mark.parametrize("name", ["pass@0", "pass@", "pass@x", "pass@-1", "score", ""])
+@each("name", ["pass@0", "pass@", "pass@x", "pass@-1", "score", ""])
 def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
     assert k_of(name) is None
-    for each in (scorer(known) for known in names()):
-        assert each.observe(name) is None
-        assert each.observations(report([]), name, "careful") is None
+    for one in (scorer(known) for known in names()):
+        assert one.observe(name) is None
+        assert one.observations(report([]), name, "careful") is None
 
 
 class Bare(Scorer[Benchmark, Task]):

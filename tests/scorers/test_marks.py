@@ -1,13 +1,12 @@
 """The last text between the marks of a benchmark: pairs of signs, formulas, reasoning, and a mark without an end."""
 
-import pytest
-
 from grader.scorers.marks import answer_between
+from tests.tables import each
 
 GAOKAO = ("【答案】", "<eoa>")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "marks", "found"),
     [
         ("So {12}. No: { 14 }", ("{", "}"), "14"),

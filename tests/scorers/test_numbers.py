@@ -2,10 +2,9 @@
 
 import math
 
-import pytest
-
 from grader.scorers.numbers import number, numbers_in, simplified
 from grader.scorers.plain_text import plain
+from tests.tables import each
 
 WHOLE = {
     "42": 42, "$10{,}000": 1e4, "10,000": 1e4, "10 000": 1e4, r"10\,000": 1e4, r"10\text{,}000": 1e4, "1'000": 1e3,
@@ -29,20 +28,20 @@ PARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", WHOLE)
+@each("text", list(WHOLE))
 def test_a_number_is_all_that_belongs_to_it(text: str) -> None:
     found = number(plain(text))
     assert found is not None
     assert math.isclose(found.value, WHOLE[text])
 
 
-@pytest.mark.parametrize("text", PARTS)
+@each("text", PARTS)
 def test_a_part_of_something_longer_is_no_number(text: str) -> None:
     assert [one.text for one in numbers_in(simplified(plain(text)))] == []
     assert number(plain(text)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "same"),
     [
         *(("5 km", "5000 m", True), ("5 km", "5 m", False), ("5 km", "5", True), ("12 apples", "12 fruits", True)),

@@ -24,6 +24,7 @@ from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import choice
 from tests.reports.shown import on_terminal
+from tests.tables import each
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data", "humaneval-v": "tasks.jsonl"}
@@ -122,7 +123,7 @@ def task(**row: object) -> Task:
     return Task(id="q", row=row)
 
 
-@pytest.mark.parametrize(("qid", "family"), [("q1", "q1"), ("q1-2", "q1"), ("q12-3", "q12"), ("other", "")])
+@each(("qid", "family"), [("q1", "q1"), ("q1-2", "q1"), ("q12-3", "q12"), ("other", "")])
 def test_a_task_of_humaneval_v_belongs_to_the_family_in_its_id(qid: str, family: str) -> None:
     assert family_of(task(qid=qid), declarations.load("humaneval-v").columns) == family
 

@@ -1,10 +1,9 @@
 """Where an answer stands in a reply, whatever kind it is of."""
 
-import pytest
-
 from grader.predictions.reasoning import hide_reasoning
 from grader.scorers.own_words import own_words
 from grader.scorers.places import Claim, settle
+from tests.tables import each
 
 QUESTION = "How many pens are left in the box?"
 
@@ -20,7 +19,7 @@ def settled(text: str) -> str | None:
     return found and ("several" if found.several else found.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "The answer is 42.", "**Answer:** 42\n\nThanks!", "42 is the answer.", "## Answer\n42", "答案是42。",
@@ -38,7 +37,7 @@ def test_the_claim_that_counts(text: str) -> None:
     assert settled(text) == "42"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("Is the answer 42?", "If the answer is 42, all is well.", "The answer isn't 42."),
@@ -49,7 +48,7 @@ def test_what_is_only_supposed_or_denied_is_no_claim(text: str) -> None:
     assert settled(text) is None
 
 
-@pytest.mark.parametrize("form", ["I will say {}.", "So {}."])
+@each("form", ["I will say {}.", "So {}."])
 def test_a_reply_that_ends_in_a_loop_settles_nothing_but_what_it_declares(form: str) -> None:
     round_of_it = (
         form.format(41) + "\n\nThat is not so, because one of them is no pen. " + form.format(42) + "\n\nBut no. "
@@ -62,7 +61,7 @@ def test_claims_of_equal_standing_are_several() -> None:
     assert settled("The answer is 41. The answer is 42.") == "several"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("<|channel>thought\nThe answer is A.<channel|>C", "<unused94>thought\nIt seems A.<unused95>C"),

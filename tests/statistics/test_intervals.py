@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.statistics.intervals import Mean, mean, p_beyond, wilson
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("passed", "n", "low", "high"),
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
@@ -20,7 +21,7 @@ def test_the_wilson_interval_is_that_of_the_literature(passed: int, n: int, low:
     assert wilson(passed / n, n) == pytest.approx((low, high), abs=5e-5)
 
 
-@pytest.mark.parametrize(("passed", "n"), [(0, 1), (1, 1), (3, 7), (93, 253), (1783, 1784)])
+@each(("passed", "n"), [(0, 1), (1, 1), (3, 7), (93, 253), (1783, 1784)])
 def test_the_wilson_interval_is_scipys(passed: int, n: int) -> None:
     from scipy.stats import binomtest
 
@@ -49,8 +50,8 @@ def test_other_values_get_wilsons_interval_with_more_observations() -> None:
     )
 
 
-@pytest.mark.parametrize("n", [40, 100, 191, 500])
-@pytest.mark.parametrize("limit", [0.5, 0.75, 0.9])
+@each("n", [40, 100, 191, 500])
+@each("limit", [0.5, 0.75, 0.9])
 def test_a_share_at_a_limit_is_found_beyond_it_in_at_most_5_percent(n: int, limit: float) -> None:
     """By exact enumeration, in both directions."""
     from scipy.stats import binom
@@ -83,7 +84,7 @@ def test_an_interval_holds_the_mean_and_stays_on_the_scale(values: list[float]) 
     assert made.value - 1e-9 <= made.ci95[1] <= 100 + 1e-9
 
 
-@pytest.mark.parametrize("values", [[0.5], [0.3] * 40, [1.0]], ids=["one", "all alike", "right"])
+@each("values", [[0.5], [0.3] * 40, [1.0]])
 def test_values_without_spread_have_an_interval_and_no_standard_error(values: list[float]) -> None:
     made = mean(values)
     assert made.stderr is None

@@ -17,6 +17,7 @@ from grader.statistics.paired import (
     permutation,
 )
 from tests.conftest import THOROUGH
+from tests.tables import each
 
 WHOLE = st.lists(st.sampled_from((-1, 0, 0, 1)), min_size=1, max_size=60)
 TENTHS = st.lists(st.integers(-10, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60)
@@ -63,8 +64,8 @@ def test_a_minimum_detectable_change_is_stated_only_where_it_says_something() ->
     assert detectable_in_words(many) == wanted
 
 
-@pytest.mark.parametrize(("risen", "fallen", "n"), [(12, 2, 50), (9, 5, 44), (21, 6, 100), (0, 3, 191), (5, 5, 30)])
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+@each(("risen", "fallen", "n"), [(12, 2, 50), (9, 5, 44), (21, 6, 100), (0, 3, 191), (5, 5, 30)])
+@each("level", [0.9, 0.95, 0.99])
 def test_at_each_end_the_corrected_score_is_the_quantile(risen: int, fallen: int, n: int, level: float) -> None:
     z = scipy.stats.norm.ppf((1 + level) / 2)
     low, high = interval(table(risen, fallen, n), level)
@@ -101,7 +102,7 @@ def test_nothing_changed_is_no_certainty() -> None:
     assert interval([0.0], 0.95)[1] > 0.95
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 191])
+@each("n", [1, 2, 5, 191])
 def test_everything_changed_reaches_the_end_of_the_scale(n: int) -> None:
     low, high = interval([1] * n, 0.95)
     assert high == 1
@@ -123,7 +124,7 @@ def test_an_interval_holds_the_mean_and_stays_on_the_scale(changes: list[float],
 # --- the tests ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("risen", "fallen"), [(1, 0), (5, 0), (7, 3), (3, 7), (86, 150), (20, 20)])
+@each(("risen", "fallen"), [(1, 0), (5, 0), (7, 3), (3, 7), (86, 150), (20, 20)])
 def test_right_and_wrong_items_get_the_exact_mcnemar_test(risen: int, fallen: int) -> None:
     changes = table(risen, fallen, risen + fallen + 9)
     found = difference([max(0, -c) for c in changes], [max(0, c) for c in changes])
@@ -149,9 +150,7 @@ def test_rounding_of_means_is_no_difference() -> None:
     assert (found.value, found.differing, found.p_value, found.test) == (0, 0, 1, "no difference to test")
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [([0.5], [0.8]), ([0.5, 1], [0.8, 1]), ([0.5], [0.5]), ([0.1] * 9, [0.2] * 9)]
-)
+@each(("before", "after"), [([0.5], [0.8]), ([0.5, 1], [0.8, 1]), ([0.5], [0.5]), ([0.1] * 9, [0.2] * 9)])
 def test_one_task_or_one_change_is_compared_without_trouble(before: list[float], after: list[float]) -> None:
     found = difference(before, after)
     assert found.ci95[0] <= found.ci90[0] <= found.value <= found.ci90[1] <= found.ci95[1]

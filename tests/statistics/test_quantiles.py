@@ -6,9 +6,10 @@ import pytest
 import scipy
 
 from grader.statistics.quantiles import normal_quantile, normal_tail, root, student_quantile, student_tail
+from tests.tables import each
 
 
-@pytest.mark.parametrize("probability", [1e-14, 0.025, 0.5, 0.84, 0.975, 0.9995])
+@each("probability", [1e-14, 0.025, 0.5, 0.84, 0.975, 0.9995])
 def test_the_normal_quantile_and_tail_are_scipys(probability: float) -> None:
     z = normal_quantile(probability)
     assert z == pytest.approx(scipy.stats.norm.ppf(probability), rel=1e-12, abs=1e-15)
@@ -16,7 +17,7 @@ def test_the_normal_quantile_and_tail_are_scipys(probability: float) -> None:
     assert normal_tail(-z) == pytest.approx(probability, rel=1e-12)
 
 
-@pytest.mark.parametrize("freedom", [1, 1.37, 2, 5, 29.5, 190, 4000, 1e6])
+@each("freedom", [1, 1.37, 2, 5, 29.5, 190, 4000, 1e6])
 def test_the_quantile_and_tail_of_student_are_scipys(freedom: float) -> None:
     for probability in (0.5, 0.6, 0.9, 0.95, 0.975, 0.9995):
         t = scipy.stats.t.ppf(probability, freedom)

@@ -4,12 +4,12 @@ import csv
 import io
 import re
 
-import pytest
 from hypothesis import given
 
 from grader.reports.formats.csv import _SIGN, guarded
 from tests.reports import made_reports as made
 from tests.reports.shown import as_file
+from tests.tables import each
 
 HEADER = (
     "official_outcome,official_credit,official_answer,official_rule,official_detail,"
@@ -45,7 +45,7 @@ def test_a_row_a_sample_with_both_readings_side_by_side() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "cell"),
     [
         ("=1+1", "'=1+1"),

@@ -27,6 +27,7 @@ from tests.conftest import cases
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import circular
 from tests.reports.made_reports import any_text
+from tests.tables import each
 
 MOVED = difference([1.0] * 8 + [0.0] * 2, [1.0] * 6 + [0.0] * 4)
 RANKED = board(
@@ -91,7 +92,7 @@ def rendered(data: bytes) -> str:
 # --- every format -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@each("name", list(DOCUMENTS))
 def test_every_format_has_a_row_a_thing_with_the_same_values(name: str) -> None:
     document = DOCUMENTS[name]
     row = {
@@ -189,7 +190,7 @@ def test_another_ending_is_refused_with_those_there_are() -> None:
 # --- a terminal ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@each("width", [80, 120])
 def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: int) -> None:
     boards = {f"protocol_{letter}": questions(90 + 2 * at, protocol=letter) for at, letter in enumerate("abcdef")}
     made = board(**{"a model with a long name": questions(150), "b": questions(90), **boards})

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 import msgspec
-import pytest
 from PIL import Image
 
 from grader.reports.material import Material
@@ -23,6 +22,7 @@ from tests.made_runs import circular, tasks
 from tests.reports.formats import big
 from tests.reports.made_reports import hostile_report
 from tests.reports.shown import as_page
+from tests.tables import each
 
 GOOD = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="bare_letter")
 BAD = Reading(outcome=Outcome.WRONG, credit=0, answer="B", rule="starts_with_letter")
@@ -159,7 +159,7 @@ def test_spans_are_counted_as_the_browser_counts() -> None:
     assert text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le") == "B"
 
 
-@pytest.mark.parametrize("span", [(-1, 2), (3, 3), (0, 99)])
+@each("span", [(-1, 2), (3, 3), (0, 99)])
 def test_a_span_that_is_not_in_the_text_is_left_out(span: tuple[int, int]) -> None:
     reading = Reading(outcome=Outcome.WRONG, credit=0, span=span)
     material = Material(predictions={"q1": ["text"]})
@@ -212,9 +212,7 @@ def test_all_images_of_a_page_have_one_longest_side_and_keep_their_shape() -> No
             assert (image.format, image.size) == ("WEBP", (width, height))
 
 
-@pytest.mark.parametrize(
-    "data", [b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", b"\x89PNG\r\n\x1a\n" * 9]
-)
+@each("data", [b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", b"\x89PNG\r\n\x1a\n" * 9])
 def test_what_is_no_image_is_left_out_and_said(data: bytes) -> None:
     material = Material(tasks={"q1": Task(id="q1")}, image_of={"q1": "k"}, images={"k": data})
     assert "1 of 1 images cannot be read." in as_page(_report([_sample()]), material).decode()

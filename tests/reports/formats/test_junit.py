@@ -9,6 +9,7 @@ from grader.results import Calls, FirstDifference, Metric, Outcome
 from grader.scorers.choice.facts import ChoiceFacts, UnitOutcome
 from tests.reports import made_reports as made
 from tests.reports.shown import as_file
+from tests.tables import each
 
 UNSCORED = made.read("unscored", detail="no sandbox")
 
@@ -124,7 +125,7 @@ def test_without_categories_the_benchmark_is_the_suite() -> None:
     assert list(parsed(as_file("x.xml", made.report()))) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcomes", "expected"),
     [
         (["passed", "failed", "timeout"], "system-out: 1 of 3 samples pass"),
@@ -160,7 +161,7 @@ def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() 
     assert verdict(as_file("x.xml", made.report(partial))).startswith("system-out: 0 of 2 rounds pass")
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "expected"),
     [("correct", "passed"), ("wrong", "system-out: 1 of 2 right: 1 no_answer\n1000001 #0: no_answer\ngold answer: A")],
 )
@@ -172,7 +173,7 @@ def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str
     assert verdict(as_file("x.xml", made.report(samples, scorer="circular"))) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("reading", "expected"),
     [
         ("careful", "system-out: suspect\nq #0: suspect\ncareful: failed; official: passed"),
@@ -200,7 +201,7 @@ def test_details_are_bounded() -> None:
     assert said.text.endswith("\n... 180 more; all are in the results file.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("nul \0 and \x1b[31m", "nul \ufffd and \ufffd[31m"),

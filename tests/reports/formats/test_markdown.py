@@ -19,6 +19,7 @@ from grader.results import Metric, Note, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
 from tests.reports import made_reports as made
 from tests.reports.shown import as_markdown
+from tests.tables import each
 
 ALLOWED = {"h2", "h3", "p", "ul", "li", "strong", "em", "code", "details", "summary"} | {
     "table",
@@ -139,7 +140,7 @@ def test_gates_come_first_then_metrics_then_what_differs_then_what_to_know() -> 
         assert line in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("states", "heading"),
     [
         (["met", "met"], "✅ Every gate is met"),
@@ -176,7 +177,7 @@ def test_a_table_cell_and_a_sentence_show_the_text_they_were_given(parser: str, 
     check_inert(sentence)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("file.json:3: @me says", "`file.json:3`: `@me` says"),
@@ -199,7 +200,7 @@ def test_a_sentence_stays_readable(text: str, expected: str) -> None:
     assert prose(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("lmms-eval-0.7.1: step_1000 to step_2000", "lmms-eval-0.7.1: step_1000 to step_2000"),

@@ -6,13 +6,14 @@ from grader.errors import UsageError
 from grader.reports.formats import FORMATS, format_of
 from grader.reports.views import run
 from tests.reports import made_reports as made
+from tests.tables import each
 
 
 def never(_: object) -> object:
     raise AssertionError("only the page shows material")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "begins"),
     [
         ("report.json", b'{\n "schema": 1,'),
@@ -25,7 +26,7 @@ def test_the_extension_chooses_the_format(name: str, begins: bytes) -> None:
     assert format_of(name)(run.document(made.report(), never)).startswith(begins)
 
 
-@pytest.mark.parametrize("name", ["report", ".csv", "report.csv.gz"])
+@each("name", ["report", ".csv", "report.csv.gz"])
 def test_another_extension_is_a_usage_error_that_lists_those_there_are(name: str) -> None:
     with pytest.raises(UsageError) as caught:
         format_of(name)

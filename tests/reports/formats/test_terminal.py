@@ -1,7 +1,6 @@
 """The report on a terminal."""
 
 import msgspec
-import pytest
 
 from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.formats.terminal import drawn
@@ -11,6 +10,7 @@ from grader.scorers.choice.facts import ChoiceFacts
 from tests.made_runs import figures, report, tasks
 from tests.reports.made_reports import read, sample
 from tests.reports.shown import on_terminal
+from tests.tables import each
 
 
 def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
@@ -83,7 +83,7 @@ def test_names_stay_whole_where_the_numbers_can_stand_below() -> None:
     assert {word.rstrip(",") for line in lines for word in line.split()} == set(", ".join(row).split(", "))
 
 
-@pytest.mark.parametrize("width", range(40, 72))
+@each("width", range(40, 72))
 def test_a_narrow_terminal_loses_no_character_of_long_names(width: int) -> None:
     columns = [Column(name=name, kind=kind) for name, kind in (("id", "word"), ("splits", "name"), ("rules", "name"))]
     row = ["humaneval-plus", "dev-en-v11, test-en-v11", "vlmevalkit-2026-06, vlmevalkit-2025-08"]
@@ -114,7 +114,7 @@ WHY = (
 )
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@each("width", [60, 80, 120])
 def test_a_difference_has_the_gold_answer_and_the_words_that_decided_in_a_readable_width(width: int) -> None:
     said = on_terminal(DIFFERENCE, width=width, outputs={"q1": [OUTPUT]})
     table = said[said.index("\nsample") :].partition("\n\n")[0].splitlines()[1:]

@@ -20,6 +20,7 @@ from grader.scorers.answer.expressions import Comparer
 from grader.scorers.answer.official import RULES
 from grader.scorers.answer.scorer import Answer
 from tests.conftest import ROOT
+from tests.tables import each
 
 needs_math = pytest.mark.skipif(find_spec("math_verify") is None, reason="the extra `math` is not installed")
 
@@ -100,7 +101,7 @@ def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path
     assert (majority.value, majority.n) == (100, 2), "question 1 has one sample, which is no majority of three"
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "text", "gold", "right"),
     [
         ("relaxed", "10.5", "10", True),
@@ -127,7 +128,7 @@ def test_an_official_rule_compares_as_its_source(rule: str, text: str, gold: str
     assert RULES[rule].same(RULES[rule].read(text), gold) == right
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "gold", "right"),
     [
         (r"so $\\boxed{\\frac{3}{4}}$", "0.75", True),
@@ -156,7 +157,7 @@ def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, co
     assert accepted(text.replace("\\\\", "\\"), [gold], "number", comparer) == right
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "wanted"),
     [
         ("The share is highest in 2019, with 25.8%.", "2019"),
@@ -167,7 +168,7 @@ def test_a_year_is_read_where_one_is_asked_for(text: str, wanted: str | None) ->
     assert read_answer(text, "In which year does the share rise most?", "number").answer == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "wanted"),
     [
         ("A dog is in the image.\n\nThe answer is no.", "no"),
@@ -186,7 +187,7 @@ def test_yes_or_no_is_read_where_other_answers_are(text: str, wanted: str | None
     assert read_answer(text, "Is there a dog in the image?", "yes_no").answer == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "gold", "right"),
     [
         ("The answer is Grey.", ["black", "gray"], True),
@@ -249,7 +250,7 @@ def test_expressions_are_graded_by_the_official_rule_and_carefully(tmp_path: Pat
     assert "2 s" in report.samples[2].careful.detail
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "gold", "same"),
     [
         (r"\tfrac12", r"\frac{1}{2}", True), ("0.5", r"\frac{1}{2}", True), ("3/4", r"\frac34", True),
@@ -383,7 +384,7 @@ protocols.p.rule = "vlmevalkit-yes-no"
     assert found["accuracy"] == (pytest.approx(100 * 11 / 12), 6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "gold", "right"),
     [
         ("The current is 8.4 A.", "8.4", True),
@@ -401,7 +402,7 @@ def test_an_open_question_of_mmmu_is_read_as_by_its_source(reply: str, gold: str
     assert rule.same(rule.read(reply), gold) is right
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "right"),
     [
         ("The capital of France is Paris.", True),
@@ -445,7 +446,7 @@ def test_gold_answers_may_be_true_and_false_and_an_object_is_refused(tmp_path: P
         run("text", {"value": "Paris", "aliases": []})
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "gold"),
     [
         (".25", "0.25"), ("-.5", "-0.5"), ("10^6", "1000000"), ("$10^{-3}$", "0.001"), ("2^{10}", "1024"),
@@ -458,7 +459,7 @@ def test_numbers_are_read_with_their_first_point_their_power_and_their_scale(
     assert accepted(text, [gold], "number", comparer) is True
 
 
-@pytest.mark.parametrize("text", ["1e999", "2 * 10^{999}", "10^{999}", "0^5", "9" * 90 + "^{99}"])
+@each("text", ["1e999", "2 * 10^{999}", "10^{999}", "0^5", "9" * 90 + "^{99}"])
 def test_a_number_beyond_those_of_the_machine_is_no_error(text: str, comparer: Comparer) -> None:
     assert not accepted(text, ["3"], "number", comparer)
 
@@ -505,7 +506,7 @@ def test_a_text_in_json_lines_is_one_answer_also_if_it_looks_like_a_list(
     assert bool(sample.careful.credit) is right
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "question", "wanted"),
     [
         ("There are 3 columns below 50. They are those of 2014, 2015 and 2016.", "How many columns are below 50?", "3"),
@@ -531,7 +532,7 @@ def test_the_number_nearest_to_the_question_answers(reply: str, question: str, w
     assert read_answer(reply, question, "number").answer == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "gold", "question"),
     [
         ("Here is the list:\n\n[1, 2, 3]", "[1,2,3]", ""),

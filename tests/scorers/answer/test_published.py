@@ -1,9 +1,8 @@
 """Rules of published benchmarks read what their sources read: outputs of the sources' own functions, recorded."""
 
-import pytest
-
 from grader.scorers.answer.math_vision import value_of
 from grader.scorers.answer.official import RULES
+from tests.tables import each
 
 RECORDED_BY = (
     "processbench", "zerobench", "zeroeval", "zero-shot-cot-number", "zero-shot-cot-yes-no", "zero-shot-cot-text",
@@ -31,13 +30,13 @@ RECORDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("recorded", RECORDED, ids=lambda row: row[0][:30])
+@each("recorded", RECORDED)
 def test_a_rule_reads_what_its_source_reads(recorded: tuple[str | None, ...]) -> None:
     text, *wanted = recorded
     assert [RULES[name].read(text or "") for name in RECORDED_BY] == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "read"),
     [
         ("So x is 5.", "5"),
@@ -57,7 +56,7 @@ def test_math_vision_reads_the_end_of_a_reply_or_its_box(reply: str, read: str) 
     assert RULES["math-vision"].read(reply) == read
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "reply", "read"),
     [
         ("gsm8k", "#### 1,200 and #### 5", "1200"),
@@ -86,7 +85,7 @@ def test_an_answer_is_read_where_its_source_asks_for_it(rule: str, reply: str, r
     assert RULES[rule].read(reply) == read
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "answer", "gold", "same"),
     [
         ("math-vision", "c", "C", True),

@@ -1,12 +1,12 @@
 # ruff: noqa: RUF001 - replies in foreign scripts and look-alike letters
 """The careful reader concludes what an attentive person would, and never guesses."""
 
-import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from grader.scorers.choice.careful import read_choice
 from tests.conftest import cases
+from tests.tables import each
 
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 ANIMALS = {"A": "cat", "B": "dog", "C": "bird", "D": "horse"}
@@ -38,7 +38,7 @@ def concluded(text: str, options: dict[str, str], question: str = "") -> str:
     return reading.letter or reading.outcome
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("B", "b", "(B)", "(b)", "B.", "b)", "[B]", "B?", "'B'", "`B`", "_B_", "**B**", "B\nB", "B, B, B", "B</s>"),
@@ -60,7 +60,7 @@ def test_forms_of_an_answer(text: str) -> None:
     assert concluded(text, COLOURS) == "B"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("The answer is B.", "The correct answer, going by the picture, is option (b) blue", "So B.", "It's B"),
@@ -88,7 +88,7 @@ def test_declarations_and_conclusions_in_english(text: str) -> None:
     assert concluded(text, COLOURS) == "B"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("答案是B", "答案：Ｂ", "故选：B", "不是A，是B", "A错误，B正确", "【答案】B", "蓝色"),
@@ -111,7 +111,7 @@ def test_declarations_in_other_languages(text: str) -> None:
     assert concluded(text, CHINESE) == "B"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "options", "wanted"),
     [
         ("A dog is in the picture", ANIMALS, "B"),
@@ -157,7 +157,7 @@ def test_options_decide_what_words_mean(text: str, options: dict[str, str], want
     assert concluded(text, options) == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("", " \n", "?", "N/A", "None", "None of the above", "Purple", "I don't know", "Unable to determine."),
@@ -180,7 +180,7 @@ def test_no_answer(text: str) -> None:
     assert concluded(text, COLOURS) == NONE
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("A and B", "A/B", "A or B", "A, B", "ABCD", "A+B", "A和B", "A oder B", '{"choice": ["A", "B"]}'),
@@ -193,7 +193,7 @@ def test_ambiguous(text: str) -> None:
     assert concluded(text, COLOURS) == AMBIGUOUS
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Let me check the options:\n- (A) right: the car is not there\n- (B) ",

@@ -26,6 +26,7 @@ from grader.scorers.choice.items import (
 )
 from grader.scorers.choice.metrics import facts_of
 from tests.observers import Noting
+from tests.tables import each
 
 MMBENCH: ChoiceBenchmark = declarations.load("mmbench")  # type: ignore[assignment]
 VSTAR: ChoiceBenchmark = declarations.load("vstar")  # type: ignore[assignment]
@@ -40,7 +41,7 @@ ROW = {"index": 1000007, "question": "Which?", "A": "None", "B": "nan", "C": "",
        "l2-category": "logic_reasoning", "category": "ocr"}  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [("None", "None"), ("NA", "NA"), ("nan", "nan"), (" ", " "), (3, "3"), (3.0, "3"), (2.5, "2.5"), (True, "True"),
      ("", None), (None, None), (float("nan"), None)],
@@ -49,14 +50,12 @@ def test_only_an_empty_cell_is_empty(value: object, text: str | None) -> None:
     assert cell(value) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["A\uff0e0 m  B\uff0eDNA  C\uff0e3\n", "A. 0 m B. DNA\nC. 3", "A\uff0e0 m\n\nB\uff0e\n\nDNA\nC\uff0e3"]
-)
+@each("text", ["A\uff0e0 m  B\uff0eDNA  C\uff0e3\n", "A. 0 m B. DNA\nC. 3", "A\uff0e0 m\n\nB\uff0e\n\nDNA\nC\uff0e3"])
 def test_options_behind_full_stops_may_share_a_line(text: str) -> None:
     assert options_in(text) == {"A": "0 m", "B": "DNA", "C": "3"}
 
 
-@pytest.mark.parametrize("mark", ["A. {}", "A) {}", "  A.  {}"])
+@each("mark", ["A. {}", "A) {}", "  A.  {}"])
 def test_options_in_the_text_may_be_lines(mark: str) -> None:
     lines = [
         mark.replace("A", letter).format(text) for letter, text in zip("ABC", ("red", "blue", "grey"), strict=True)
@@ -73,7 +72,7 @@ def own(**declared: Any) -> ChoiceBenchmark:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "answer", "first", "gold"),
     [
         (["red", "blue"], 1, 0, "B"),
@@ -103,7 +102,7 @@ def test_the_options_of_vstar_stand_in_the_text_and_are_counted() -> None:
     assert item.groups == {"category": "c", "options": "3"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "options"),
     [
         ("no options", {}),
@@ -184,8 +183,8 @@ def test_shuffled_options_have_the_order_that_a_seed_gives() -> None:
     ]
 
 
-@pytest.mark.parametrize("gold", ["AC", "CA", "A, C", "(A) and (C)", ["A", "C"]])
-@pytest.mark.parametrize(
+@each("gold", ["AC", "CA", "A, C", "(A) and (C)", ["A", "C"]])
+@each(
     ("reply", "credit"),
     [("The answer is AC.", 1), ("A, C", 1), ("C and A", 1), (r"\boxed{A, C}", 1), ("So both (A) and (C) are right.", 1),
      ("A. red\nC. green", 1), ("It is none of B and D.\n\nAC", 1), ("The answer is A.", 0), ("ABC", 0), ("ABCD", 0)],

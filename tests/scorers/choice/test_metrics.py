@@ -14,6 +14,7 @@ from grader.scorers.choice.facts import ChoiceFacts, LetterCounts, UnitOutcome
 from grader.scorers.choice.metrics import GLOSSARY
 from grader.scorers.choice.official import LMMS_EVAL_VERSIONS, VLMEVALKIT_VERSIONS, read_lmms_eval, read_vlmevalkit
 from tests.scorers.choice.test_principles import DECLARED, LABELS, REFUSALS
+from tests.tables import each
 
 
 def reading(word: str, answer: str | None = None) -> Reading:
@@ -48,7 +49,7 @@ def test_unscored_questions_are_left_out_and_bounded() -> None:
     assert value(means.each_task, sample("1", "unscored")) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("passes", "official", "careful"),
     [
         (("correct", "correct"), 100, 100),

@@ -14,11 +14,12 @@ from grader.scorers.choice.official import (
     read_vlmevalkit,
     read_vlmevalkit_reply,
 )
+from tests.tables import each
 
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "letter", "rule"),
     [
         ("B", "B", "starts_with_letter"),
@@ -37,7 +38,7 @@ def test_lmms_eval_takes_the_first_rule_that_matches(text: str, letter: str | No
     assert (reading.letter, reading.rule) == (letter, rule)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "letters"),
     [
         # Release 0.6 removes nothing, 0.7 whole blocks, 0.7.1 also what a lone closing tag ends.
@@ -54,7 +55,7 @@ def test_lmms_eval_strips_reasoning_since_0_7(text: str, letters: tuple[str | No
     assert read_lmms_eval(text, "lmms-eval-0.7.1") == read_lmms_eval(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "letter"),
     [
         ("B", "B"),
@@ -73,7 +74,7 @@ def test_vlmevalkit_rules(text: str, letter: str | None) -> None:
     assert read_vlmevalkit(text, COLOURS).letter == letter
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "letters"),
     [
         # A letter with five words after it: read before August 2025 only.
@@ -88,7 +89,7 @@ def test_vlmevalkit_versions_differ(text: str, letters: tuple[str | None, ...]) 
     assert tuple(read_vlmevalkit(text, COLOURS, v).letter for v in VLMEVALKIT_VERSIONS) == letters
 
 
-@pytest.mark.parametrize("empty", ["None", "NA", "N/A", "nan", "null", "<NA>", "#N/A", "-NaN", "n/a", ""])
+@each("empty", ["None", "NA", "N/A", "nan", "null", "<NA>", "#N/A", "-NaN", "n/a", ""])
 def test_vlmevalkit_loses_what_pandas_takes_for_an_empty_cell(empty: str) -> None:
     """It reads tables with pandas' defaults: such an option is missing, and such a reply becomes the text "nan"."""
     options = {"A": empty, "B": "blue", "C": "an"}

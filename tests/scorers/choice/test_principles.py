@@ -1,11 +1,11 @@
 """The principles of the careful reading of multiple choice, each with cases; some are made by the hundred."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.scorers.choice.careful import read_choice
 from tests.conftest import cases
+from tests.tables import each
 
 LETTERS = "ABCDEFGHIJ"
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
@@ -49,7 +49,7 @@ SEGMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted"), SEGMENTS)
+@each(("text", "wanted"), SEGMENTS)
 def test_reasoning_courtesies_and_other_turns_are_no_answer(text: str, wanted: str) -> None:
     assert letter(text, COLOURS, DOOR) == wanted
 
@@ -124,7 +124,7 @@ DECLARED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "wanted"), DECLARED)
+@each(("text", "options", "wanted"), DECLARED)
 def test_a_declaration_yields_to_a_revision_or_to_a_contrary_result(
     text: str, options: dict[str, str], wanted: str | None
 ) -> None:
@@ -143,7 +143,7 @@ FIRST_OR_LAST = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted"), FIRST_OR_LAST)
+@each(("text", "wanted"), FIRST_OR_LAST)
 def test_without_a_form_the_only_option_that_is_asserted_is_the_answer(text: str, wanted: str | None) -> None:
     assert letter(text, COLOURS, DOOR) == wanted
 
@@ -160,7 +160,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "wanted"), REFUSALS)
+@each(("text", "options", "wanted"), REFUSALS)
 def test_a_refusal_is_about_answering_and_a_choice_outranks_it(
     text: str, options: dict[str, str], wanted: str | None
 ) -> None:
@@ -177,7 +177,7 @@ DENIALS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "question", "wanted"), DENIALS)
+@each(("text", "question", "wanted"), DENIALS)
 def test_a_denial_is_read_relative_to_the_question(text: str, question: str, wanted: str | None) -> None:
     assert letter(text, THINGS, question) == wanted
 
@@ -197,7 +197,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "wanted"), LABELS)
+@each(("text", "options", "wanted"), LABELS)
 def test_labels_of_parts_symbols_and_rankings_are_no_options(
     text: str, options: dict[str, str], wanted: str | None
 ) -> None:
@@ -205,7 +205,7 @@ def test_labels_of_parts_symbols_and_rankings_are_no_options(
     assert letter(text, options, question) == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "text"),
     [
         (["M: $6,000: N: $5,996;", "M: $6,100: N: $4,996;"], "The costs are:\n\nA. M: $6,000; N: $5,996"),
@@ -226,7 +226,7 @@ def test_a_letter_is_a_label_also_where_it_is_an_option_s_text(texts: list[str],
     assert letter(form.format("ABCDE"[at]), options) == "ABCDE"[at]
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "option"),
     [("20", "20 cm"), ("20 m", "20 meters"), (r"\frac{3}{4}", "0.75"), ("12000", "12,000"),
      (r"$1.6 \times 10^{-19}$", "1.6e-19"), (r"30^\circ", "30°"), (r"2\sqrt{3}", "2√3")],
@@ -237,7 +237,7 @@ def test_equal_quantities_are_the_same_answer(said: str, option: str) -> None:
         assert letter(form.format(said), options) == "B", form
 
 
-@pytest.mark.parametrize("said", ["20 m", "2 cm", "-20 cm", "20 kg", "20.5"])
+@each("said", ["20 m", "2 cm", "-20 cm", "20 kg", "20.5"])
 def test_another_quantity_is_another_answer(said: str) -> None:
     assert letter(said, {"A": "20 cm", "B": "30 cm"}) is None
 
@@ -245,7 +245,7 @@ def test_another_quantity_is_another_answer(said: str) -> None:
 LISTED = "The options are:\n- (A) red - warm\n- (B) blue - cold\n- (C) green - neither\n- (D) yellow - warm\n\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "letter"),
     [
         (f"{LISTED}The lamp is the cold one.\n\n(B) blue", "B"),

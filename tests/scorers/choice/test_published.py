@@ -1,9 +1,8 @@
 """The published readers give what their sources give: outputs of the sources' own functions, recorded."""
 
-import pytest
-
 from grader.results import Outcome, Reading, SampleResult
 from grader.scorers.choice.published import READERS, guess_note
+from tests.tables import each
 
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 
@@ -28,7 +27,7 @@ RECORDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("recorded", RECORDED, ids=lambda r: r[0][:30])
+@each("recorded", RECORDED)
 def test_a_reader_reads_what_its_source_reads(recorded: tuple[str, ...]) -> None:
     text, *wanted = recorded
     got = [reader.read(text, COLOURS).letter for reader in READERS.values()]

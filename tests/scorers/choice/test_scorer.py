@@ -20,6 +20,7 @@ from grader.scorers.choice.items import Item
 from grader.scorers.choice.scorer import Circular, MultipleChoice
 from grader.scorers.registry import scorer_of
 from tests.scorers.choice.made import answers, figures, overall, predictions, rolled, row, run, table
+from tests.tables import each
 
 ROOT = Path(__file__).parents[3]
 VSTAR = ROOT / "benchmarks" / "vstar" / "sample"
@@ -364,7 +365,7 @@ def test_mmbench_is_asked_as_vlmevalkit_does_and_markup_in_the_data_is_text() ->
     )
 
 
-@pytest.mark.parametrize("ending", ["", " Answer with the option's letter from the given choices directly."])
+@each("ending", ["", " Answer with the option's letter from the given choices directly."])
 def test_vstar_is_asked_as_lmms_eval_does_with_the_instruction_exactly_once(ending: str) -> None:
     assert asked("vstar", item(f"What is it? (A) a cat (B) a dog{ending}")) == (
         "What is it?\nA. a cat\nB. a dog\nAnswer with the option's letter from the given choices directly."
@@ -376,7 +377,7 @@ def test_a_template_may_use_columns_fields_and_the_text_that_it_replaces() -> No
     assert asked("mmbench", item(category="animals"), template) == "animals|What is it?|a dog|A. a cat\nB. a dog|True"
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "passes"),
     [("a cow", ["1", "1000001", "2000001"]), ("None of the above", ["1", "1000001"])],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from grader.predictions.tables import read_table
 from grader.scorers.choice.tables import columns_of, write_submission
+from tests.tables import each
 
 
 def cells(path: Path) -> list[tuple[object, ...]]:
@@ -31,7 +32,7 @@ def test_a_prediction_is_text_whatever_it_looks_like(tmp_path: Path, text: str, 
     assert [row.cells["prediction"] for row in read_table(path.read_bytes(), lambda columns: True)] == [kept]
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "columns"),
     [
         ([["index", "A", "B"], ["index", "hint", "A", "B", "C"]], ["index", "hint", "A", "B", "C"]),

@@ -7,23 +7,22 @@ from __future__ import annotations
 import ast
 import re
 
-import pytest
-
 from tests.scorers.execution.made import make
+from tests.tables import each
 
 TESTS = "assert twice(2) == 4\nassert abs(twice(-1) - isclose(2, 3)) < 3\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("signature", "tests", "solution", "stubs", "tested"),
-    [
-        pytest.param("", TESTS, "def twice(a):\n    return 2 * a\n", ("twice",), ("twice", "isclose"), id="the reference decides"),
-        pytest.param("import math", TESTS, None, (), ("twice", "isclose"), id="several names are in question"),
-        pytest.param("", "assert twice(Node(1)) == 2", None, ("twice",), ("twice", "Node"), id="a class and a function"),
-        pytest.param("", "x = 1\nassert twice(x) == math.pi\nimport math", None, ("twice",), ("twice",), id="only one is"),
-        pytest.param("", "assert sum(1, 2) == 3", "def sum(a, b):\n    return a + b", ("sum",), ("sum",), id="a built-in name, defined"),
-        pytest.param("def twice(a):", "assert twice(2) == 4", "def isclose(a):\n    pass", ("twice",), (), id="the signature says it"),
-    ],
+    {
+        "the reference decides": ("", TESTS, "def twice(a):\n    return 2 * a\n", ("twice",), ("twice", "isclose")),
+        "several names are in question": ("import math", TESTS, None, (), ("twice", "isclose")),
+        "a class and a function": ("", "assert twice(Node(1)) == 2", None, ("twice",), ("twice", "Node")),
+        "only one is": ("", "x = 1\nassert twice(x) == math.pi\nimport math", None, ("twice",), ("twice",)),
+        "a built-in name, defined": ("", "assert sum(1, 2) == 3", "def sum(a, b):\n    return a + b", ("sum",), ("sum",)),
+        "the signature says it": ("def twice(a):", "assert twice(2) == 4", "def isclose(a):\n    pass", ("twice",), ()),
+    },
 )  # fmt: skip
 def test_what_is_asked(
     signature: str, tests: str, solution: str | None, stubs: tuple[str, ...], tested: tuple[str, ...]
@@ -40,7 +39,7 @@ def test_a_class_is_asked_with_its_methods() -> None:
     assert "def __init__(self, *args, **kwargs)" in made.source
 
 
-@pytest.mark.parametrize(
+@each(
     ("tests", "methods"),
     [
         ("s = Stack()\ns.push(1)\nassert s.pop() == 1 and [].count(s) == 0", ["pop", "push"]),

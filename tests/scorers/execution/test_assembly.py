@@ -5,10 +5,9 @@
 import ast
 from typing import Any
 
-import pytest
-
 from grader.scorers.execution.assembly import Signature, assemble, head, official_completion, read_signature
 from grader.scorers.execution.extraction import Rules, parse
+from tests.tables import each
 
 SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
 STUB = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    pass'
@@ -18,20 +17,20 @@ def fenced(code: str) -> str:
     return f"```python\n{code}\n```"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "completion"),
-    [
-        pytest.param("def solution(a):\n    return a", "def solution(a):\n    return a", id="a function"),
-        pytest.param("N = 3\nprint(N)\ndef f():\n    return N", "def f():\n    return N", id="top-level code is dropped"),
-        pytest.param("import os, sys as s\nfrom m import a as b, c", "import os\nimport sys as s\nfrom m import a as b\nfrom m import c", id="one line a name"),
-        pytest.param("from . import x\nfrom ..y import z", "from  import x\nfrom y import z", id="relative imports lose their dots"),
-        pytest.param("def f():\n    import os\n    return os", "def f():\n    import os\n    return os\nimport os", id="an import inside comes after its function"),
-        pytest.param("if True:\n    def f():\n        pass\ntry:\n    class A:\n        pass\nexcept E:\n    pass", "def f():\n    pass\nclass A:\n    pass", id="defs under if and try"),
-        pytest.param("def f():\n    def g():\n        pass\n    return g", "def f():\n\n    def g():\n        pass\n    return g", id="an inner function is not repeated"),
-        pytest.param("async def f():\n    pass", "", id="an async function is lost"),
-        pytest.param("@cache\ndef f(a, /, *, b=1, **c) -> int:\n    # why\n    return 1", "@cache\ndef f(a, /, *, b=1, **c) -> int:\n    return 1", id="comments are lost, decorators kept"),
-        pytest.param("def f(:\n    pass", "def f(:\n    pass", id="what does not parse stays"),
-    ],
+    {
+        "a function": ("def solution(a):\n    return a", "def solution(a):\n    return a"),
+        "top-level code is dropped": ("N = 3\nprint(N)\ndef f():\n    return N", "def f():\n    return N"),
+        "one line a name": ("import os, sys as s\nfrom m import a as b, c", "import os\nimport sys as s\nfrom m import a as b\nfrom m import c"),
+        "relative imports lose their dots": ("from . import x\nfrom ..y import z", "from  import x\nfrom y import z"),
+        "an import inside comes after its function": ("def f():\n    import os\n    return os", "def f():\n    import os\n    return os\nimport os"),
+        "defs under if and try": ("if True:\n    def f():\n        pass\ntry:\n    class A:\n        pass\nexcept E:\n    pass", "def f():\n    pass\nclass A:\n    pass"),
+        "an inner function is not repeated": ("def f():\n    def g():\n        pass\n    return g", "def f():\n\n    def g():\n        pass\n    return g"),
+        "an async function is lost": ("async def f():\n    pass", ""),
+        "comments are lost, decorators kept": ("@cache\ndef f(a, /, *, b=1, **c) -> int:\n    # why\n    return 1", "@cache\ndef f(a, /, *, b=1, **c) -> int:\n    return 1"),
+        "what does not parse stays": ("def f(:\n    pass", "def f(:\n    pass"),
+    },
 )  # fmt: skip
 def test_the_official_completion(content: str, completion: str) -> None:
     assert official_completion(content, parse(content)) == completion
@@ -51,25 +50,25 @@ def test_the_program_is_signature_pass_completion_and_tests() -> None:
     assert head(SIGNATURE.rstrip(), completion) == f"{STUB}\n\n{completion}\n\n"
 
 
-@pytest.mark.parametrize("block", ["    return sum(a)", "\n    return sum(a)\n"])
+@each("block", ["    return sum(a)", "\n    return sum(a)\n"])
 def test_a_body_alone_gets_the_signature(block: str) -> None:
     made = assemble(f"```{block}```", SIGNATURE, "humaneval-v-v1")
     assert made.completion == 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    return sum(a)'
     assert ast.parse(head(SIGNATURE, made.completion))
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
-    [
-        pytest.param(" \n    return sum(a)\n", id="a blank in the first line"),
-        pytest.param(" return sum(a)", id="indented by one blank"),
-        pytest.param("return sum(a)", id="not indented"),
-        pytest.param("x = a\n    return sum(x)", id="only the first line not indented"),
-        pytest.param("\n\n    return sum(a)\n", id="empty lines"),
-        pytest.param("\treturn sum(a)\n", id="a tab"),
-    ],
+    {
+        "a blank in the first line": " \n    return sum(a)\n",
+        "indented by one blank": " return sum(a)",
+        "not indented": "return sum(a)",
+        "only the first line not indented": "x = a\n    return sum(x)",
+        "empty lines": "\n\n    return sum(a)\n",
+        "a tab": "\treturn sum(a)\n",
+    },
 )
-@pytest.mark.parametrize("rules", ["plain", "humaneval-v-v1"])
+@each("rules", ["plain", "humaneval-v-v1"])
 def test_a_body_has_the_signature_before_it_for_a_careful_reader(body: str, rules: Rules) -> None:
     made = assemble(body, SIGNATURE, rules)
     namespace: dict[str, Any] = {}
@@ -77,19 +76,19 @@ def test_a_body_has_the_signature_before_it_for_a_careful_reader(body: str, rule
     assert namespace["solution"]([1, 2]) == 3
 
 
-@pytest.mark.parametrize("text", ["Sure", "x = 3", "solution = 3", "def other(a):\n    return a", "pass", "I cannot."])
+@each("text", ["Sure", "x = 3", "solution = 3", "def other(a):\n    return a", "pass", "I cannot."])
 def test_what_is_no_body_gets_no_signature(text: str) -> None:
     assert SIGNATURE not in (assemble(text, SIGNATURE, "plain").recovered or "")
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\n        ", "\n        # your code\n"])
+@each("end", ["", "\n", "\n        ", "\n        # your code\n"])
 def test_starter_code_that_ends_with_the_first_line_of_a_method_gets_its_body(end: str) -> None:
     signature = read_signature(f"class Solution:\n    def twice(self, x: int) -> int:{end}")
     compile(signature.source, "<signature>", "exec")
     assert signature.tested_classes == ("Solution",)
 
 
-@pytest.mark.parametrize("signature", ["", "\n", "import math\nfrom typing import List\n", "N = 3"])
+@each("signature", ["", "\n", "import math\nfrom typing import List\n", "N = 3"])
 def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
     made = assemble("```python\ndef twice(a):\n    return 2 * a\n```", signature, "plain")
     namespace: dict[str, Any] = {}
@@ -100,30 +99,30 @@ def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
 # --- what a signature declares ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "stubs", "classes"),
-    [
-        pytest.param(SIGNATURE, ("solution",), (), id="with a docstring"),
-        pytest.param("class Node:\n    def __init__(self, v):\n        self.v = v\n\ndef solution(r: Node):\n", ("solution",), ("Node",), id="with a class"),
-        pytest.param("def first(x):\n    pass\n\ndef second(x):\n    '''Doc.'''\n\ndef solution(a):\n", ("first", "second", "solution"), (), id="with other stubs"),
-        pytest.param("def solution(a:", (), (), id="that does not parse"),
-    ],
+    {
+        "with a docstring": (SIGNATURE, ("solution",), ()),
+        "with a class": ("class Node:\n    def __init__(self, v):\n        self.v = v\n\ndef solution(r: Node):\n", ("solution",), ("Node",)),
+        "with other stubs": ("def first(x):\n    pass\n\ndef second(x):\n    '''Doc.'''\n\ndef solution(a):\n", ("first", "second", "solution"), ()),
+        "that does not parse": ("def solution(a:", (), ()),
+    },
 )  # fmt: skip
 def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: tuple[str, ...]) -> None:
     source = text if text.endswith("\n") else text + "\n"
     assert read_signature(text) == Signature(source=f"{source}    pass\n", stubs=stubs, classes=classes)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "tested", "classes"),
-    [
-        pytest.param("class A:\n", ("A",), (), id="nothing but a name"),
-        pytest.param("class A:\n    def f(self):\n        return 1\n    def g(self):\n        pass\n", ("A",), (), id="half of it"),
-        pytest.param("class N:\n    def __init__(self, v):\n        self.v = v\nclass A:\n    def f(self):\n        pass\n", ("A",), ("N",), id="after one that is given"),
-        pytest.param("class A:\n    'Doc.'\ndef solution(a):\n", (), ("A",), id="without methods, before a function"),
-        pytest.param("class A(Exception):\n", (), ("A",), id="an exception"),
-        pytest.param("class A(Generic[T]):\n    def f(self):\n        pass\n", ("A",), (), id="generic"),
-    ],
+    {
+        "nothing but a name": ("class A:\n", ("A",), ()),
+        "half of it": ("class A:\n    def f(self):\n        return 1\n    def g(self):\n        pass\n", ("A",), ()),
+        "after one that is given": ("class N:\n    def __init__(self, v):\n        self.v = v\nclass A:\n    def f(self):\n        pass\n", ("A",), ("N",)),
+        "without methods, before a function": ("class A:\n    'Doc.'\ndef solution(a):\n", (), ("A",)),
+        "an exception": ("class A(Exception):\n", (), ("A",)),
+        "generic": ("class A(Generic[T]):\n    def f(self):\n        pass\n", ("A",), ()),
+    },
 )  # fmt: skip
 def test_which_classes_the_candidate_must_write(text: str, tested: tuple[str, ...], classes: tuple[str, ...]) -> None:
     declared = read_signature(text)
@@ -135,23 +134,23 @@ def test_which_classes_the_candidate_must_write(text: str, tested: tuple[str, ..
 USES_N = "def solution(a):\n    return N * a"
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "recovered", "difference"),
-    [
-        pytest.param(f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "keeps top-level N", id="a constant"),
-        pytest.param(f"N, B = (1, 2)\nfor i in range(3):\n    N += i\n{USES_N}", f"N, B = (1, 2)\nfor i in range(3):\n    N += i\n{USES_N}", "keeps top-level N, B, i", id="a table that is computed"),
-        pytest.param(f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "keeps top-level N", id="demonstrations are not kept"),
-        pytest.param(f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "keeps top-level N", id="a main guard is not kept"),
-        pytest.param("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "keeps top-level statements", id="an async function"),
-        pytest.param("def solution(a):\n    return a", None, "", id="nothing is lost"),
-    ],
+    {
+        "a constant": (f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "keeps top-level N"),
+        "a table that is computed": (f"N, B = (1, 2)\nfor i in range(3):\n    N += i\n{USES_N}", f"N, B = (1, 2)\nfor i in range(3):\n    N += i\n{USES_N}", "keeps top-level N, B, i"),
+        "demonstrations are not kept": (f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "keeps top-level N"),
+        "a main guard is not kept": (f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "keeps top-level N"),
+        "an async function": ("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "keeps top-level statements"),
+        "nothing is lost": ("def solution(a):\n    return a", None, ""),
+    },
 )  # fmt: skip
 def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, difference: str) -> None:
     made = assemble(fenced(code), SIGNATURE, "humaneval-v-v2")
     assert (made.recovered, made.difference) == (recovered, difference)
 
 
-@pytest.mark.parametrize(
+@each(
     "prediction",
     [
         "def solution(a):\n    return a",
@@ -159,7 +158,6 @@ def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: s
         "```\nprose\n```\nand then\n```\ndef solution(a):\n    return a\n```",
         "```\ndef solution(a):\n    return a",
     ],
-    ids=["bare", "tildes", "second block", "never closed"],
 )
 def test_a_solution_that_the_official_extraction_does_not_find_is_found(prediction: str) -> None:
     made = assemble(prediction, SIGNATURE, "humaneval-v-v2")
@@ -167,13 +165,12 @@ def test_a_solution_that_the_official_extraction_does_not_find_is_found(predicti
     assert made.difference == "keeps the code of the answer, which the official extraction does not find"
 
 
-@pytest.mark.parametrize(
+@each(
     "held",
     [
         "if True:\n    def solution(a):\n        return 1",
         "try:\n    import nothing\nexcept ImportError:\n    def solution(a):\n        return 1",
     ],
-    ids=["if", "except"],
 )
 def test_a_later_program_replaces_the_one_that_the_official_assembly_keeps(held: str) -> None:
     text = f"```python\n{held}\n```\nor\n```\ndef solution(a):\n    return 2\n```"
@@ -191,8 +188,8 @@ def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
     assert namespace["solution"](2) == 2
 
 
-@pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
-@pytest.mark.parametrize("prediction", ["", "```", "\x00", "```python\n(((", "\ud800", "# " * 10_000, "``` python"])
+@each("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
+@each("prediction", ["", "```", "\x00", "```python\n(((", "\ud800", "# " * 10_000, "``` python"])
 def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
     made = assemble(prediction, SIGNATURE, rules)  # type: ignore[arg-type]
     assert head(SIGNATURE, made.completion).startswith(STUB)
@@ -201,8 +198,8 @@ def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
 SCRIPT = "print(int(input()) + 1)"
 
 
-@pytest.mark.parametrize("rules", ["plain", "livecodebench"])
-@pytest.mark.parametrize(
+@each("rules", ["plain", "livecodebench"])
+@each(
     "prediction",
     [
         f"```python\n{SCRIPT}\n```",
@@ -212,7 +209,6 @@ SCRIPT = "print(int(input()) + 1)"
         f"<think>so ```python\nx\n```?</think>\n```python\n{SCRIPT}",
         SCRIPT,
     ],
-    ids=["usual", "inside a line", "the second", "in a list", "never closed", "bare"],
 )
 def test_a_script_is_found_wherever_a_reader_finds_it(prediction: str, rules: str) -> None:
     made = assemble(prediction, "", rules)  # type: ignore[arg-type]

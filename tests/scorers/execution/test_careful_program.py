@@ -11,10 +11,9 @@ import textwrap
 from typing import Any
 from unittest import mock
 
-import pytest
-
 from grader.scorers.execution.assembly import assemble
 from grader.scorers.execution.careful_program import WantedProgram, find
+from tests.tables import each
 
 SIGNATURE = 'def total(xs):\n    """Return the sum."""\n'
 WHOLE = "def total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n"
@@ -142,8 +141,8 @@ REPLIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES.keys())
-@pytest.mark.parametrize("rules", ["plain", "humaneval-v-v2"])
+@each("reply", REPLIES)
+@each("rules", ["plain", "humaneval-v-v2"])
 def test_the_function_is_found(reply: str, rules: str) -> None:
     made = assemble(reply, SIGNATURE, rules)  # type: ignore[arg-type]
     namespace: dict[str, Any] = {}
@@ -190,8 +189,8 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("reply", SCRIPTS.values(), ids=SCRIPTS.keys())
-@pytest.mark.parametrize("rules", ["plain", "livecodebench"])
+@each("reply", SCRIPTS)
+@each("rules", ["plain", "livecodebench"])
 def test_the_script_is_found(reply: str, rules: str) -> None:
     made = assemble(reply, "", rules)  # type: ignore[arg-type]
     source = made.completion if made.recovered is None else made.recovered
@@ -201,7 +200,7 @@ def test_the_script_is_found(reply: str, rules: str) -> None:
     assert printed.getvalue() == "10\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "",
@@ -214,15 +213,13 @@ def test_the_script_is_found(reply: str, rules: str) -> None:
         "```text\nno\n```",
     ],
 )
-@pytest.mark.parametrize("rules", ["plain", "livecodebench", "humaneval-v-v2"])
-@pytest.mark.parametrize("signature", ["", SIGNATURE])
+@each("rules", ["plain", "livecodebench", "humaneval-v-v2"])
+@each("signature", ["", SIGNATURE])
 def test_a_reply_without_a_program_is_no_answer(reply: str, rules: str, signature: str) -> None:
     assert assemble(reply, signature, rules).is_missing  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "reply", ["pass", "```python\ndef total(xs:\n```", "```\nprint(\n```", "```cpp\nint main() {}\n```"]
-)
+@each("reply", ["pass", "```python\ndef total(xs:\n```", "```\nprint(\n```", "```cpp\nint main() {}\n```"])
 def test_a_program_that_does_not_run_is_an_answer(reply: str) -> None:
     made = assemble(f"```python\n{reply}\n```" if reply == "pass" else reply, SIGNATURE, "plain")
     assert not made.is_missing
@@ -269,7 +266,7 @@ def test_a_function_is_not_put_into_the_class_of_the_starter_code() -> None:
     assert made.recovered is None
 
 
-@pytest.mark.parametrize(
+@each(
     "code",
     [
         "def total(xs: List[int]) -> int:\n    return add(xs) + floor(0.5)\n",

@@ -12,6 +12,7 @@ from grader.files.packed import unpacked
 from grader.scorers.execution.comparison_names import readings_of
 from grader.scorers.execution.declaration import ExecutionColumns
 from grader.scorers.execution.inputs.cases import BadRowError, cases_of
+from tests.tables import each
 
 
 class _Code:
@@ -54,7 +55,7 @@ def test_a_list_of_lines_is_joined_by_line_ends() -> None:
     assert (cases.inputs, cases.outputs) == (("1\n2 3", "4\n"), ("5", "4"))
 
 
-@pytest.mark.parametrize("as_text", [False, True])
+@each("as_text", [False, True])
 def test_inputs_may_be_fields_of_a_column_with_objects_or_json(as_text: bool) -> None:
     columns = ExecutionColumns(id="id", inputs="io.inputs", outputs="io.outputs", function="io.fn")
     found = {"inputs": [[1], [2]], "outputs": [2, 4], "fn": "twice"}

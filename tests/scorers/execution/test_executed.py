@@ -11,6 +11,7 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.scorers import declarations
 from grader.scorers.execution import executed
 from grader.scorers.execution.declaration import ExecutionProtocol
+from tests.tables import each
 
 
 def of_protocol(protocol: str, timeout: float = 2.0) -> ExecutionProtocol:
@@ -64,7 +65,7 @@ def test_a_record_is_written_in_the_official_layout(protocol: str, tmp_path: Pat
     assert json.dumps(made) == json.dumps(official)
 
 
-@pytest.mark.parametrize("protocol", LAYOUTS)
+@each("protocol", list(LAYOUTS))
 def test_the_officials_own_file_is_read(protocol: str) -> None:
     outcomes = [
         (Outcome.PASSED, 1, ""),

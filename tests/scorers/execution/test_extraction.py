@@ -2,12 +2,12 @@
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.scorers.execution import extraction
 from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_plain, parse
+from tests.tables import each
 
 ONE = "def solution(a):\n    return 1\n"
 TWO = "def solution(a):\n    return 2\n"
@@ -18,27 +18,23 @@ def block(code: str, fence: str = "```python") -> str:
     return f"{fence}\n{code}```\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("prediction", "v1", "v2"),
-    [
-        pytest.param(block(ONE), f"\n{ONE}", f"\n{ONE}", id="one python block"),
-        pytest.param(
-            f"```\nx\n```\n{block(ONE)}", f"\n{ONE}", f"\n{ONE}", id="python wins over an earlier plain block"
-        ),
-        pytest.param(block(ONE, "```python3"), f"3\n{ONE}", f"3\n{ONE}", id="python3 leaves its 3"),
-        pytest.param(block(HELPER) + block(ONE), f"\n{HELPER}\n{ONE}", f"\n{ONE}", id="two blocks"),
-        pytest.param(block(ONE) + block(TWO), f"\n{ONE}\n{TWO}", f"\n{TWO}", id="two solutions"),
-        pytest.param(f"{block(ONE)}```python\n{TWO}", f"\n{ONE}", f"\n{ONE}", id="the second never closed"),
-        pytest.param(f"```python\n{ONE}```python\n{TWO}", "", NOTHING, id="neither closed"),
-        pytest.param(
-            block(ONE) + "```python\nx\n```\n```\ny\n```\n", f"\n{ONE}", f"\n{ONE}", id="a piece with further fences"
-        ),
-        pytest.param(f"``` python\n{ONE}```", f"\n{ONE}", f"\n{ONE}", id="a blank before python"),
-        pytest.param(f"{ONE}```", ONE, ONE, id="only a closing fence"),
-        pytest.param(f"```\n{ONE}", "", "", id="only an opening fence loses the code"),
-        pytest.param(block(ONE, "```py"), f"py\n{ONE}", f"py\n{ONE}", id="another language name stays in the code"),
-        pytest.param(ONE, NOTHING, NOTHING, id="a bare program is thrown away"),
-    ],
+    {
+        "one python block": (block(ONE), f"\n{ONE}", f"\n{ONE}"),
+        "python wins over an earlier plain block": (f"```\nx\n```\n{block(ONE)}", f"\n{ONE}", f"\n{ONE}"),
+        "python3 leaves its 3": (block(ONE, "```python3"), f"3\n{ONE}", f"3\n{ONE}"),
+        "two blocks": (block(HELPER) + block(ONE), f"\n{HELPER}\n{ONE}", f"\n{ONE}"),
+        "two solutions": (block(ONE) + block(TWO), f"\n{ONE}\n{TWO}", f"\n{TWO}"),
+        "the second never closed": (f"{block(ONE)}```python\n{TWO}", f"\n{ONE}", f"\n{ONE}"),
+        "neither closed": (f"```python\n{ONE}```python\n{TWO}", "", NOTHING),
+        "a piece with further fences": (block(ONE) + "```python\nx\n```\n```\ny\n```\n", f"\n{ONE}", f"\n{ONE}"),
+        "a blank before python": (f"``` python\n{ONE}```", f"\n{ONE}", f"\n{ONE}"),
+        "only a closing fence": (f"{ONE}```", ONE, ONE),
+        "only an opening fence loses the code": (f"```\n{ONE}", "", ""),
+        "another language name stays in the code": (block(ONE, "```py"), f"py\n{ONE}", f"py\n{ONE}"),
+        "a bare program is thrown away": (ONE, NOTHING, NOTHING),
+    },
 )
 def test_the_official_rules_in_their_order(prediction: str, v1: str, v2: str) -> None:
     assert extract(prediction, "humaneval-v-v1") == v1
@@ -62,7 +58,7 @@ def test_every_text_has_a_code_block_and_it_is_the_texts_own(prediction: str) ->
 STUBS = ("solution",)
 
 
-@pytest.mark.parametrize("length", [50_000, MAX_SOURCE, 10 * MAX_SOURCE])
+@each("length", [50_000, MAX_SOURCE, 10 * MAX_SOURCE])
 def test_a_code_block_is_found_however_long_it_is(length: int) -> None:
     code = f"{ONE}# {'x' * length}\n"
     for text in (f"```python\n{code}```\n", f"```\nx = 1\n```\nso:\n```python\n{code}```\n"):
@@ -80,10 +76,9 @@ def test_fenced_blocks_are_found_as_without_possessive_repetitions(text: str) ->
     assert [match.span(2) for match in found] == [match.span(2) for match in wanted]
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     ["def f(", "(" * 5000, "\x00", "x = '\ud800'", "-" * 100_000 + "1", "1" * 5000, "a" * (MAX_SOURCE + 1)],
-    ids=["open", "deep brackets", "null", "surrogate", "deep minus", "long number", "too long"],
 )
 def test_source_that_breaks_the_parser_is_no_program(source: str) -> None:
     assert parse(source) is None

@@ -2,14 +2,13 @@
 
 import json
 
-import pytest
-
 from grader.sandbox import values
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.states import Judged
 from tests.scorers.execution.made import make
+from tests.tables import each
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
@@ -31,7 +30,7 @@ def test_a_candidate_gets_nothing_of_the_tests_and_the_judge_nothing_of_a_candid
     assert "return a + 2" not in repr(judge)
 
 
-@pytest.mark.parametrize("solution", ["    return a + 2", "def solution(a):\n    return a + 2"])
+@each("solution", ["    return a + 2", "def solution(a):\n    return a + 2"])
 def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
     made = make("q1", SIGNATURE, "", {}, solution).reference
     assert made.endswith(CODE)

@@ -3,9 +3,8 @@
 import contextlib
 from typing import Any
 
-import pytest
-
 from grader.scorers.execution.inputs.livecodebench import with_function
+from tests.tables import each
 
 METHOD = "class Solution:\n    def solve(self, x):\n        return x + 1\n"
 STATEFUL = """
@@ -29,7 +28,7 @@ def answers(source: str, *, is_official: bool) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "officially", "carefully"),
     [
         (METHOD, [2, 3], [2, 3]),
@@ -40,16 +39,6 @@ def answers(source: str, *, is_official: bool) -> list[Any]:
         ("from __future__ import (\n    annotations,\n)\ndef solve(x: Undefined):\n    return x + 1\n", [], [2, 3]),
         ("from __future__ import annotations; one = 1\ndef solve(x):\n    return x + one\n", [], [2, 3]),
         ('"""\nfrom __future__ import nothing\n"""\ndef solve(x):\n    return x + 1\n', [2, 3], [2, 3]),
-    ],
-    ids=[
-        "method",
-        "state",
-        "comment",
-        "another class",
-        "another method",
-        "future",
-        "beside another statement",
-        "future in a text",
     ],
 )
 def test_the_function_is_found(source: str, officially: list[int], carefully: list[int]) -> None:

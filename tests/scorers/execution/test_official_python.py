@@ -7,6 +7,7 @@ import pytest
 from grader.results import READINGS, Metric, Provenance, Report, SandboxProvenance
 from grader.scorers.execution.scorer import _python_notes
 from tests.reports.shown import as_file, on_terminal
+from tests.tables import each
 
 
 def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +22,7 @@ def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: py
     assert f"grade image build --python {here}" in note.text
 
 
-@pytest.mark.parametrize(
+@each(
     ("inside", "official", "other"),
     [("3.12.1", "3.12", False), ("3.11.2", "3.12", True), ("3.12.1", "", False),
      ("", "3.12", False), ],

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from grader.scorers.aggregates import pass_at_k
+from tests.tables import each
 
 
 def by_enumeration(samples: int, passed: int, k: int) -> Fraction:
@@ -13,14 +14,14 @@ def by_enumeration(samples: int, passed: int, k: int) -> Fraction:
     return Fraction(sum(map(any, draws)), len(draws))
 
 
-@pytest.mark.parametrize("samples", range(1, 9))
+@each("samples", range(1, 9))
 def test_every_small_case_equals_the_enumeration_of_all_draws(samples: int) -> None:
     for passed in range(samples + 1):
         for k in range(1, samples + 1):
             assert pass_at_k(samples, passed, k) == pytest.approx(float(by_enumeration(samples, passed, k)), abs=1e-15)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ((2, 1, 3), "pass@3 needs at least 3 samples, there are 2"),

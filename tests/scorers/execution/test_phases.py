@@ -5,9 +5,10 @@ import pytest
 from grader.errors import UsageError
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.phases import wanted_k
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "counts", "k", "wanted"),
     [
         ((), [1, 1], 3, (1,)),

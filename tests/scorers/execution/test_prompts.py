@@ -13,6 +13,7 @@ from grader.scorers.execution.inputs.cases import Cases
 from grader.scorers.execution.prompts import turns
 from grader.scorers.execution.scorer import Execution
 from tests.scorers.execution.made import make
+from tests.tables import each
 
 SIGNATURE = 'def solution(a: dict) -> int:\n    """Count {braces}."""\n'
 
@@ -25,7 +26,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@pytest.mark.parametrize(
+@each(
     ("mode", "expected"),
     [("v2c", "8232ec33b020b38a"), ("v2c-cot", "a9639790b4a1e7ec"), ("t2c", "d9650a26ae1aa69f")],
 )

@@ -7,7 +7,6 @@ import struct
 from typing import Any
 
 import msgspec
-import pytest
 
 from grader.results import Calls, Outcome, Reading, SampleResult
 from grader.sandbox.answer import Executed, Judgement, Likeness, Lint, ProcessEvidence, ProgramRun, understand
@@ -18,6 +17,7 @@ from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.facts import ExecutionFacts
 from grader.scorers.execution.reading import careful_reading, official_reading, official_result, sample_result
 from tests.scorers.execution.made import make
+from tests.tables import each
 
 V1 = Protocol(
     executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"
@@ -77,7 +77,7 @@ def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
 APART = "passes officially, but not when the tests get only its answers: "
 
 
-@pytest.mark.parametrize(
+@each(
     ("judgement", "detail"),
     [
         (Judgement(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
@@ -98,21 +98,21 @@ def test_a_pass_whose_confirmation_infrastructure_lost_is_unscored() -> None:
     assert result.careful == failed(Outcome.UNSCORED, "the sandbox died", "infrastructure")
 
 
-FAILURES = [
-    pytest.param(ran("", "AssertionError"), Outcome.FAILED, "a test's assertion failed", "", id="assertion"),
-    pytest.param(ran("1 != 2", "AssertionError"), Outcome.FAILED, "1 != 2", "1 != 2", id="assertion with a text"),
-    pytest.param(ran("no x", "NameError"), Outcome.ERROR, "NameError: no x", "no x", id="exception"),
-    pytest.param(ran("out of 2", "timeout", stopped="cpu", cpu=2.04), Outcome.TIMEOUT, "used 2.0 s of CPU time", "out of 2", id="time-out in time"),
-    pytest.param(ran(None, stopped="blocked", wall=2.5, waited=0.4), Outcome.TIMEOUT, "waited for 2.1 s without working", "out of 2", id="asleep"),
-    pytest.param(ran("fine", "X", stopped="cpu", cpu=2.0), Outcome.TIMEOUT, "used 2.0 s of CPU time", "fine", id="time-out with other words"),
-    pytest.param(ran(None, stopped="memory"), Outcome.OUT_OF_MEMORY, "killed: more memory than the limit", "out of 2", id="memory watch"),
-    pytest.param(ran(None, status=-11), Outcome.CRASHED, "the process was ended by SIGSEGV", "out of 2", id="signal"),
-    pytest.param(ran(None, status=0), Outcome.CRASHED, "the process ended itself (status 0) before the tests were done", "out of 2", id="ended itself"),
-    pytest.param(ran(None, stopped="garbage"), Outcome.CRASHED, "the process wrote something other than a result", "out of 2", id="garbage"),
-]  # fmt: skip
+FAILURES = {
+    "assertion": (ran("", "AssertionError"), Outcome.FAILED, "a test's assertion failed", ""),
+    "assertion with a text": (ran("1 != 2", "AssertionError"), Outcome.FAILED, "1 != 2", "1 != 2"),
+    "exception": (ran("no x", "NameError"), Outcome.ERROR, "NameError: no x", "no x"),
+    "time-out in time": (ran("out of 2", "timeout", stopped="cpu", cpu=2.04), Outcome.TIMEOUT, "used 2.0 s of CPU time", "out of 2"),
+    "asleep": (ran(None, stopped="blocked", wall=2.5, waited=0.4), Outcome.TIMEOUT, "waited for 2.1 s without working", "out of 2"),
+    "time-out with other words": (ran("fine", "X", stopped="cpu", cpu=2.0), Outcome.TIMEOUT, "used 2.0 s of CPU time", "fine"),
+    "memory watch": (ran(None, stopped="memory"), Outcome.OUT_OF_MEMORY, "killed: more memory than the limit", "out of 2"),
+    "signal": (ran(None, status=-11), Outcome.CRASHED, "the process was ended by SIGSEGV", "out of 2"),
+    "ended itself": (ran(None, status=0), Outcome.CRASHED, "the process ended itself (status 0) before the tests were done", "out of 2"),
+    "garbage": (ran(None, stopped="garbage"), Outcome.CRASHED, "the process wrote something other than a result", "out of 2"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("executed", "outcome", "detail", "text"), FAILURES)
+@each(("executed", "outcome", "detail", "text"), FAILURES)
 def test_what_did_not_pass_is_read_from_the_evidence_the_same_in_both_readings(
     executed: Executed, outcome: Outcome, detail: str, text: str
 ) -> None:
@@ -122,7 +122,7 @@ def test_what_did_not_pass_is_read_from_the_evidence_the_same_in_both_readings(
     assert official_result(executed, V2) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("lint", "detail"),
     [
         (
@@ -140,9 +140,7 @@ def test_a_program_stopped_by_the_gate_did_not_run(lint: Lint, detail: str) -> N
     assert official_result(Executed(lint=lint), V1) == f"pylint fail:\n{detail}"
 
 
-@pytest.mark.parametrize(
-    "executed", [ran("no N", "NameError"), Executed(lint=Lint(messages=["Undefined variable 'N'"]))]
-)
+@each("executed", [ran("no N", "NameError"), Executed(lint=Lint(messages=["Undefined variable 'N'"]))])
 def test_a_program_that_passes_with_its_dropped_code_is_credited_carefully(executed: Executed) -> None:
     result = read(executed, CONFIRMED, "N = 3\ndef solution(a):\n    return N * a")
     assert result.official.credit == 0
@@ -155,7 +153,7 @@ DROPS = "def solution(a):\n    return N\nN = 3"
 WRONG = Judgement(evidence=evidence(), reason="a test fails", kind="assertion")
 
 
-@pytest.mark.parametrize(
+@each(
     ("official", "written", "completion", "outcome"),
     [
         ("passed", CONFIRMED, WRONG, Outcome.PASSED),
@@ -182,7 +180,7 @@ def _judged(same: int, *, confirmed: bool) -> Verdict:
     return Verdict(judgement=Judgement(evidence=evidence(), confirmed=confirmed, kind="unlike", likeness=likeness))
 
 
-@pytest.mark.parametrize(
+@each(
     ("completion", "whole", "same"),
     [
         (_judged(1, confirmed=False), _judged(4, confirmed=True), 4),
@@ -198,7 +196,7 @@ def test_the_calls_of_a_sample_are_those_of_the_program_that_is_believed(
     assert sample_result(attempt(DROPS), ran("no N", "NameError"), verdicts, None, V2).calls == Calls(n=4, same=same)
 
 
-@pytest.mark.parametrize(
+@each(
     "executed",
     [
         ran("'int' object is not callable", "TypeError"),
@@ -281,6 +279,6 @@ def test_a_program_that_passes_officially_has_no_test_that_failed() -> None:
     assert (sample.official.outcome, sample.facts) == (Outcome.PASSED, msgspec.UNSET)
 
 
-@pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
+@each("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
 def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
     assert _failing(lines) is msgspec.UNSET

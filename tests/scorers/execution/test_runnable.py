@@ -8,6 +8,7 @@ import pytest
 
 from grader.scorers.execution.inputs.cases import BadRowError
 from grader.scorers.execution.runnable import runnable
+from tests.tables import each
 
 UNITTEST = """import unittest
 
@@ -41,8 +42,8 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("signature", ["def twice(x):\n", "def twice(x):\n    return 2 * x\n"])
+@each("form", list(FORMS))
+@each("signature", ["def twice(x):\n", "def twice(x):\n    return 2 * x\n"])
 def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str) -> None:
     tests = compile(runnable(FORMS[form], "", signature), "<tests>", "exec")
     # In a thread, which has no event loop yet.
@@ -52,7 +53,7 @@ def test_a_right_program_passes_and_a_wrong_one_fails(form: str, signature: str)
             thread.submit(exec, tests, {"twice": lambda x: 2 * x + 1, "__name__": "tests"}).result()
 
 
-@pytest.mark.parametrize(
+@each(
     "tests",
     [
         "# comment\nassert  twice(2) == 4",
@@ -79,7 +80,7 @@ def test_check_is_called_with_the_entry_point_as_humaneval_does_it() -> None:
     assert runnable("assert twice(2) == 4\n", "twice", "") == "assert twice(2) == 4\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("tests", "why"),
     [
         ("def test_it(tmp_path): pass", "test test_it needs pytest"),

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pytest
-
 from grader.observer import Silent
 from grader.scorers.execution import jobs
 from grader.scorers.execution.phases import Phases
@@ -12,6 +10,7 @@ from grader.scorers.execution.pipeline import Pipeline
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from tests.scorers.execution.test_pipeline import LIMITS, PROTOCOL, TASKS, Scripted, program, settler
+from tests.tables import each
 
 Batch = Iterable[tuple[str, dict[str, Any]]]
 
@@ -94,7 +93,7 @@ ANSWERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kinds", [{"lint"}, {"answer"}, {"record", "answer"}, {"lint", "answer", "judge"}, {"half"}])
+@each("kinds", [{"lint"}, {"answer"}, {"record", "answer"}, {"lint", "answer", "judge"}, {"half"}])
 def test_results_of_earlier_runs_are_used_beside_new_ones(kinds: set[str]) -> None:
     first = Linting()
     _, expected = graded(first, ANSWERS)

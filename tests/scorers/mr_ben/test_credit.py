@@ -1,7 +1,5 @@
 """Rows of Mr-Ben: when the judge is asked, the credit, the kinds of difference."""
 
-import pytest
-
 from grader.scorers.mr_ben.careful import decision_careful, read_careful
 from grader.scorers.mr_ben.official import read_official
 from grader.scorers.mr_ben.reading import (
@@ -15,6 +13,7 @@ from grader.scorers.mr_ben.reading import (
     steps_match,
 )
 from tests.scorers.mr_ben.made import PROGRAM, full_response
+from tests.tables import each
 
 
 def test_steps_match_forgives_whitespace_and_a_missing_comment_in_code() -> None:
@@ -28,7 +27,7 @@ def test_steps_match_forgives_whitespace_and_a_missing_comment_in_code() -> None
     assert not steps_match("N/A", GoldRow(correct=False, step="3"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("gold", "text", "official", "careful"),
     [
         (GoldRow(correct=False, step="3"), full_response("incorrect", "Step 3"), True, True),
@@ -50,7 +49,7 @@ STEP, CODE, EMPTY = (GoldRow(correct=False, step=step, coding=step != "3") for s
 JUDGED = "Step-by-Step Reasoning: x\nStudent Error Reason Analysis: y\nFinal Decision: {}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("gold", "text", "reply", "official", "careful", "kind"),
     [
         (STEP, ("incorrect", "Step 3"), "Correct", (True, True), (True, True), ""),

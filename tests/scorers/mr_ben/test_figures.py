@@ -18,6 +18,7 @@ from grader.scorers.mr_ben.figures import (
     intervals,
     mean_figures,
 )
+from tests.tables import each
 
 FACTS = st.builds(
     RowFacts,
@@ -36,7 +37,7 @@ def figures(rows: list[RowFacts]) -> SubjectFigures:
     return figures_of_counts(count(rows))
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "score"),
     [
         ([], 0.0),
@@ -45,7 +46,6 @@ def figures(rows: list[RowFacts]) -> SubjectFigures:
         ([row(True, True)] * 3, 0.0),
         ([row(False, False, True, False)] * 3, 30.0),
     ],
-    ids=["no rows", "always incorrect", "never read", "no incorrect solutions", "no correct solutions"],
 )
 def test_a_one_sided_subject_gets_a_score(rows: list[RowFacts], score: float) -> None:
     assert figures(rows).mr_score == pytest.approx(score)

@@ -2,13 +2,13 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.scorers.mr_ben.careful import decision_careful
 from grader.scorers.mr_ben.official import PARSING_ERROR, credited_official, decision_official
 from grader.scorers.mr_ben.stance import stance
+from tests.tables import each
 
 REASONING, ANALYSIS, DECISION = "Step-by-Step Reasoning:", "Student Error Reason Analysis:", "Final Decision:"
 
@@ -27,7 +27,7 @@ def official_by_expressions(text: str) -> str:
         return PARSING_ERROR
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "official", "credited", "careful"),
     [
         (reply("Correct"), "Correct", True, "correct"),
@@ -59,7 +59,7 @@ def test_official_decision_equals_the_official_expressions(parts: list[str]) -> 
     assert decision_official(text) == official_by_expressions(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "value"),
     [
         ("not incorrect", "right"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from grader.scorers.mr_ben.figures import FIGURES, RowFacts, Weights, count, figures_of_counts, mean_figures
 from grader.scorers.mr_ben.paired import difference
 from grader.statistics.paired import interval
+from tests.tables import each
 
 Rows = dict[str, list[tuple[str, RowFacts]]]
 MARKS = st.sampled_from((True, False, None))
@@ -110,7 +111,7 @@ def test_questions_that_only_one_run_has_are_left_out() -> None:
     assert (found.value, found.n) == (0, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "subject"),
     [({}, {}, None), ({"s": [("q", FOUND)]}, {"s": [("p", FOUND)]}, None), ({"s": [("q", FOUND)]}, {"t": []}, "t")],
 )

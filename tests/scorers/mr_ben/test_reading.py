@@ -3,7 +3,6 @@
 import json
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from grader.scorers.mr_ben.official import (
 from grader.scorers.mr_ben.reading import GoldRow, steps_match
 from tests.conftest import cases
 from tests.scorers.mr_ben.made import NAMES, PROGRAM, full_response
+from tests.tables import each
 
 
 def parse_by_expressions(text: str) -> tuple[str, str, str]:
@@ -72,7 +72,7 @@ def test_mr_gsm8k_reads_its_own_headings_and_mr_ben_does_not() -> None:
     assert read_official(text).correctness is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "gate", "score"),
     [
         (" Step 3\n", "3", "3"),
@@ -112,7 +112,7 @@ def test_careful_reading_is_whole() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         full_response("incorrect", "Step 3"),
@@ -143,7 +143,7 @@ def test_any_style_of_headings_is_read(text: str) -> None:
     assert (reading.correctness, reading.step) == ("incorrect", "3")
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "correctness"),
     [
         ("correct", "correct"),
@@ -165,7 +165,7 @@ def test_a_verdict_is_read_as_a_person_reads_it(field: str, correctness: str | N
     assert read_careful(full_response(field, "N/A", "N/A"), coding=False).correctness == correctness
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "correctness"),
     [
         ("Incorrect.", "incorrect"),
@@ -192,7 +192,7 @@ def test_a_verdict_that_says_both_is_settled_by_a_named_step() -> None:
     assert (reading.correctness, reading.rule) == ("incorrect", "hedged, a step is named")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "rule"),
     [
         ("I am unable to judge this solution.", "no verdict"),
@@ -209,7 +209,7 @@ def test_where_a_person_could_not_tell_nothing_is_read(text: str, rule: str) -> 
     assert (reading.correctness, reading.rule, bool(reading.detail)) == (None, rule, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "step"),
     [
         ("Step 3: the formula of step 2 is misapplied", "3"),
@@ -249,7 +249,7 @@ def test_a_quoted_step_is_found_in_the_solution() -> None:
     assert read_careful(text, coding=False, solution=[*solution, solution[2]]).step is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "line"),
     [
         ("    y = x + 1", "y = x + 1"),
@@ -269,8 +269,8 @@ def test_a_code_line_is_read_without_its_wrapping(field: str, line: str | None) 
     assert read_careful(full_response("incorrect", field), coding=True, solution=PROGRAM).step == line
 
 
-@pytest.mark.parametrize("line", ['"""', '"""Add one."""', "Explanation: one is added.", "14"])
-@pytest.mark.parametrize("style", ["    {}", "`{}`", "7. {}", "\n```python\n    {}\n```"])
+@each("line", ['"""', '"""Add one."""', "Explanation: one is added.", "14"])
+@each("style", ["    {}", "`{}`", "7. {}", "\n```python\n    {}\n```"])
 def test_lines_of_a_docstring_are_code_lines(line: str, style: str) -> None:
     program = f'def f(x):\n    """Add one."""\n    """\n    {line}\n    14\n    """\n    return x\n'
     reading = read_careful(full_response("incorrect", style.format(line)), coding=True, solution=program)
@@ -307,7 +307,7 @@ def test_style_order_and_case_of_headings_do_not_matter(
     assert (reading.correctness, reading.step, reading.error_reason) == (correctness, str(step), values[2])
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "With this change the Solution Correctness: correct.",

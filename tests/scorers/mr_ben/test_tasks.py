@@ -18,6 +18,7 @@ from tests.scorers.mr_ben.made import (
     run,
     sample_rows,
 )
+from tests.tables import each
 
 
 def test_a_row_that_the_benchmark_has_not_is_named(tmp_path: Path) -> None:
@@ -123,10 +124,9 @@ def test_an_official_scored_file_is_taken_apart() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [None, [], {}, {"u": []}, {"u": [1]}, {"a": {"b": 1}}, [{"qid": "q", "predictions": ["x"]}], sample_rows()],
-    ids=["null", "array", "empty", "no rows", "no records", "objects", "prediction file", "benchmark data"],
 )
 def test_anything_else_is_not_a_scored_file(data: object) -> None:
     assert mr_ben(data) is None

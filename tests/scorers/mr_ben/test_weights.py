@@ -30,6 +30,7 @@ from tests.scorers.mr_ben.made import (
     replies,
     run,
 )
+from tests.tables import each
 
 
 def weighted(folder: Path, weights: str) -> str:
@@ -102,7 +103,7 @@ PHYSICS = {
 CODING = {"Subject": "coding", "Question": "Sort it.", "Model_Solution_Steps": "def f(x):\n    return {x}"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "shots", "expected"),
     [
         (PHYSICS, 0, "333a7b5503b57a6a"),
