@@ -29,8 +29,6 @@ MOST_PARTS, PART = 16, 64 << 10
 KERNEL_TIMES = 3
 """How many times its limit of CPU time a program may spend in the kernel. That depends more on the machine than on the
 program: a virtual machine's first access to memory takes ten times as long as the second."""
-MOSTLY = 0.8
-"""A program that has worked for this share of its own time was stopped at work, and not asleep."""
 ALARM_SECONDS = 1.0
 """How long a program may go on after it was told that its time is up."""
 SLOW_SECONDS = 0.5
@@ -382,11 +380,10 @@ class Watch:
         cpu, wall = (limit * self.dialogue.times for limit in (self.limits.cpu, self.limits.wall))
         if turn.user >= cpu or turn.system >= KERNEL_TIMES * cpu:
             return "cpu"
-        if self._is_ready:
+        if self._is_ready:  # The time for which it waits now is not counted yet.
             return None
-        own = turn.awake - turn.system
-        if own >= cpu + self.grace:
-            return "cpu" if turn.user >= MOSTLY * own else "blocked"
+        if turn.awake - turn.system >= cpu + self.grace:
+            return "blocked"
         return "wall" if turn.awake >= wall else None
 
     def _end_time(self, pids: Iterable[int], over: str) -> None:
