@@ -174,7 +174,8 @@ class Docker:
             built = image.ensure(self._client, observer, python, requirements)
             found = _Found(id=built.id, python=image.python_of(built.labels), engine=_version(self._client.version()))
         self._image = found
-        self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
+        self._first_uid = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
+        """Programs of each container have user ids that no other container or user has."""
         # It includes the image's id, because the same code can have another Python version if the base differs.
         self.identity = f"docker:{self._tag}:{runtime or 'default'}:{found.id}"
 
@@ -200,7 +201,7 @@ class Docker:
         memory = self._limits.sandbox_bytes + SUPERVISOR_BYTES
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},
-            "environment": environment(self._limits, self._base + 16 * index, cgroup=True, lint=lint),
+            "environment": environment(self._limits, self._first_uid + 16 * index, cgroup=True, lint=lint),
             "stdin_open": True,
             "auto_remove": True,
             "network_mode": "none",

@@ -234,10 +234,11 @@ def _script(pieces: Sequence[_Piece], wanted: WantedProgram) -> str | None:
     for number, piece in enumerate(pieces):
         if returns(ast.Module([one.node for one in piece.body], [])):
             continue
-        lacks = names_lacking(piece.body) & every - wanted.given
-        done = done_by(_with_others(pieces, number, wanted) if lacks else piece.body)
+        of_others = names_lacking(piece.body) & every - wanted.given
+        done = done_by(_with_others(pieces, number, wanted) if of_others else piece.body)
         if done:
-            ranked.append((not lacks and done == FULL, done, piece.is_whole, piece.place, number))
+            is_complete = not of_others and done == FULL
+            ranked.append((is_complete, done, piece.is_whole, piece.place, number))
     return _joined(pieces, max(ranked)[-1], wanted) if ranked else None
 
 

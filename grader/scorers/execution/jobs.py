@@ -48,12 +48,12 @@ def attempts(
         programs: dict[str, Program] = {}
         for number, text in enumerate(texts_):
             if text not in programs:
-                programs[text] = assemble(text, *asked_of(tasks[qid], protocol))
+                programs[text] = assemble(text, *assembly_arguments(tasks[qid], protocol))
             yield Attempt(task=tasks[qid], sample=number, program=programs[text])
 
 
-def asked_of(task: CodeTask, protocol: ExecutionProtocol) -> tuple[str, Rules, tuple[str, ...], str | None]:
-    """Return what `assemble` needs to know of a task besides the prediction."""
+def assembly_arguments(task: CodeTask, protocol: ExecutionProtocol) -> tuple[str, Rules, tuple[str, ...], str | None]:
+    """Return the arguments of `assemble` behind the prediction."""
     prelude = None if task.cases is None else protocol.prelude
     return task.signature_text, protocol.assembly, task.tested, prelude
 

@@ -165,7 +165,7 @@ class ProgramScorer:
             if request.verbatim:
                 program = Program(completion=request.text)
             else:
-                program = assemble(request.text, *jobs.asked_of(task, self._protocol))
+                program = assemble(request.text, *jobs.assembly_arguments(task, self._protocol))
             yield jobs.Attempt(task=task, sample=number, program=program)
 
     def _result(self, sample: Sample, request: Asked) -> SampleResult:

@@ -198,12 +198,14 @@ def _call(name: str, *given: ast.expr) -> ast.expr:
 
 def _bind(space: dict[str, Any]) -> None:
     def is_true(value: Any, wanted: bool) -> bool:
+        """Whether the truth of a value is `wanted`; of an answer, note that this is expected."""
         if isinstance(value, Expect):
             value.__dict__["note"](wanted)
             return True
         return bool(value) is wanted
 
     def is_same(one: Any, two: Any) -> bool:
+        """Whether two values are one object. An answer arrives as another one, so equality is what it must have."""
         return bool(one == two) if isinstance(one, Expect) or isinstance(two, Expect) else one is two
 
     def of_several(*given: Any) -> bool:

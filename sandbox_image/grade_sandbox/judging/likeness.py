@@ -32,7 +32,7 @@ from grade_sandbox.judging.seen import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from grade_sandbox.judging.asking import Reply
@@ -68,11 +68,15 @@ class Likeness:
         self._tests = tests
         self.context = _context(tests)
         self._texts, self._expected_texts = replies, expected[0]
+        """The replies of the program, and those of the reference's first run."""
         self._calls = [calls_shown.read(call, self.context) for call in tests.calls]
         self._expected = [self.context.reply(text) for text in expected[0]]
         self._runs = [[self.context.reply(text) for text in run] for run in expected[1:]]
+        """The reference's other runs, which show what varies in its answers."""
         self._procedures = calls_shown.procedures(self._calls, self._expected)
+        """The numbers of the calls that return nothing: changed arguments and output are their answer."""
         self.same = 0
+        """The number of answers that are the reference's."""
         self.problem = ""
         """Why the answers are not of the reference's kind."""
         self.first: dict[str, str] = {}
@@ -187,13 +191,10 @@ class Likeness:
             return self.problem
         if self._left and not self._tests.accepts(self._as_left(), seconds):
             return "the tests fail if its arguments are left as the reference solution leaves them"
-        for side in range(2):
-            texts = (self._expected_texts, self._texts)[side]
-            tried = [(place, _controls(place, side)) for place in self.places]
-            for at in range(max((len(controls) for _, controls in tried), default=0)):
-                round_ = [(place, controls[min(at, len(controls) - 1)]) for place, controls in tried if controls]
-                changes = [(place, new) for place, new in round_ if new is not _AS_IT_IS]
-                if changes and self._tests.accepts(self._with(texts, changes), seconds):
+        # Controls replace parts of the reference's answers, and then of the program's own.
+        for side, texts in enumerate((self._expected_texts, self._texts)):
+            for changes in _replacements(self.places, side):
+                if self._tests.accepts(self._with(texts, changes), seconds):
                     return f"the tests also pass with {_named(changes)}, so they do not decide this value"
         return ""
 
@@ -316,7 +317,10 @@ _ANOTHER_ERROR = type("AnotherError", (Exception,), {})
 
 
 def _controls(place: Place, side: int) -> list[Any]:
-    """Return what says nothing in a place. All places of one kind have theirs in the same order."""
+    """Return what says nothing in a place. All places of one kind have theirs in the same order.
+
+    `side`: 0 for what the reference answered there, 1 for what the program answered.
+    """
     both = place.expected, place.returned
     own, other = view(both[side]), view(both[1 - side])
     if TRUTH in {own.family, other.family}:
@@ -334,6 +338,16 @@ def _controls(place: Place, side: int) -> list[Any]:
     else:
         made = [True] if own.family == NONE else [False, [], None]
     return [_AS_IT_IS if same(one, both[0]) or same(one, both[1]) else one for one in made]
+
+
+def _replacements(places: Sequence[Place], side: int) -> Iterator[list[tuple[Place, Any]]]:
+    """Yield controls for all places at once: the first one of each place, then the second one, and so on."""
+    tried = [(place, controls) for place in places if (controls := _controls(place, side))]
+    for number in range(max((len(controls) for _, controls in tried), default=0)):
+        # A place that has fewer controls keeps its last one.
+        chosen = [(place, controls[min(number, len(controls) - 1)]) for place, controls in tried]
+        if changes := [(place, new) for place, new in chosen if new is not _AS_IT_IS]:
+            yield changes
 
 
 def _empty(value: Any) -> Any:

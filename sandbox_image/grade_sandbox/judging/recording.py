@@ -202,7 +202,7 @@ class _Record:
                 self._asker.ask(("op", name), one, two)
             else:
                 self._asker.ask(("op", "getattr"), one, name)(two)
-        except Exception:  # of the program's: it is an answer like another
+        except Exception:  # What the reference raises is an answer, too, and was recorded as one.
             pass
 
 
