@@ -91,12 +91,12 @@ class Submit(msgspec.Struct, frozen=True, kw_only=True):
             return f"dataset_type {self.config.dataset_type!r:.40} is not supported; it must be CommonOJDataset"
         try:
             return "" if self.tests else "config.provided_data has no test"
-        except (KeyError, TypeError, msgspec.DecodeError) as error:
+        except (KeyError, TypeError, msgspec.DecodeError, RecursionError) as error:
             return f"config.provided_data.test: {error}"
 
     @property
     def tests(self) -> list[_Test]:
-        """The tests; raises KeyError, TypeError, msgspec.DecodeError."""
+        """The tests; raises KeyError, TypeError, msgspec.DecodeError, RecursionError."""
         data = self.config.provided_data
         if isinstance(data, list):
             data = next((entry for entry in data if isinstance(entry, dict) and entry.get("id") == self.id), None)

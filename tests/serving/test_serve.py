@@ -135,6 +135,13 @@ GOOD = {"qid": "0", "text": "A"}
         ("/grade", b'{"qid": "0", "text": "A", "wait": NaN}', 400, "not JSON"),
         ("/run_code", {"code": "1"}, 422, "language"),
         ("/submit", {"id": 1, "completion": "", "config": {"provided_data": {"test": [1]}}}, 422, "test"),
+        pytest.param(
+            "/submit",
+            {"id": 1, "completion": "", "config": {"provided_data": {"test": "[" * 60_000}}},
+            422,
+            "recursion",
+            id="deep-text",
+        ),
         ("/submit", {"id": 1, "completion": "", "config": {"language": "cpp"}}, 422, "not supported"),
         ("/grade/batch", {"samples": [GOOD] * 21}, 413, "21 samples; a request may have at most 20"),
         ("/leave", {}, 404, "Not Found"),
