@@ -52,10 +52,10 @@ def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleRe
     official reading stays: its scorer reads whatever is there. Without a gold answer it finds nothing right. A task
     that careful does not judge stays outside of it.
     """
-    return [_marked(sample, oddities) for sample in samples]
+    return [_with_oddities(sample, oddities) for sample in samples]
 
 
-def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
+def _with_oddities(sample: SampleResult, oddities: Oddities) -> SampleResult:
     place = sample.qid, sample.sample
     if sample.careful.outcome is Outcome.NOT_JUDGED:
         return sample

@@ -45,10 +45,10 @@ def value(reply: OwnWords, claim: Claim) -> str | None:
     if claim.is_cut or claim.form in ("body", "conclusion"):
         return None
     if claim.form == "sentence":
-        return _of_sentence(_once(simplified(content)), reply.question)
+        return _number_of_sentence(_without_repeats(simplified(content)), reply.question)
     if claim.form == "line":
         content = _LABEL.sub("", content)
-        whole = _once(simplified(content))
+        whole = _without_repeats(simplified(content))
         return whole if number(whole) else None
     if claim.form == "choice":
         whole_number = number(content)
@@ -57,12 +57,12 @@ def value(reply: OwnWords, claim: Claim) -> str | None:
         contents = [simplified(reply.text[slice(*part)]) for part in claim.parts]
         return contents[-1] if all(is_same(one, contents[-1]) for one in contents) else None
     is_near = "\n" not in reply.text[claim.whole[0] : claim.start] or not reply.text[claim.end :].strip(" $*.\n")
-    return _of_form(content.replace("\\n", "\n"), reply.question, is_near=is_near, is_before=claim.is_before)
+    return _number_of_form(content.replace("\\n", "\n"), reply.question, is_near=is_near, is_before=claim.is_before)
 
 
-def _of_form(content: str, question: str, *, is_near: bool, is_before: bool) -> str | None:
+def _number_of_form(content: str, question: str, *, is_near: bool, is_before: bool) -> str | None:
     """Return the number of a form's content: all of it, its result, its first or only number."""
-    content = _once(simplified(content))
+    content = _without_repeats(simplified(content))
     if number(content):
         return content
     if not is_near and not is_before:
@@ -72,7 +72,9 @@ def _of_form(content: str, question: str, *, is_near: bool, is_before: bool) -> 
     found = [*numbers_in(content)]
     if found and not is_before and _LEAD.fullmatch(content[: found[0].start]) and "=" not in content:
         return _with_percent(found[0])
-    return _the_one(content, found, _stated(question)) or (_the_one(content, found, ()) if is_near else None)
+    return _result_or_only_number(content, found, _numbers_of_question(question)) or (
+        _result_or_only_number(content, found, ()) if is_near else None
+    )
 
 
 _LEAD = Pattern(r"(?:[\W_]|\b(?:that|it|about|approximately|around|roughly|minus|negative|usd|eur|is|equal|to)\b)*", 2)
@@ -88,7 +90,7 @@ def _with_percent(one: Number) -> str:
     return f"{one.text}%" if one.unit == "%" else one.text
 
 
-def _once(content: str) -> str:
+def _without_repeats(content: str) -> str:
     """Return a text with every number that is stated twice in a row, in two forms, stated once."""
 
     def merged(m: re.Match[str]) -> str:
@@ -103,22 +105,22 @@ def _once(content: str) -> str:
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 
-def _of_sentence(content: str, question: str) -> str | None:
+def _number_of_sentence(content: str, question: str) -> str | None:
     """Return the number with which a sentence answers the question."""
-    counted = _counted(content, question)
+    counted = _count_of_what_is_asked(content, question)
     if counted is not None:
         return counted
     found = _of_years(content, question)
     if not _RATES.search(question):
         found = [one for one in found if not _RATE.match(content, one.end)]
-    answer = _the_one(content, found, _stated(question))
+    answer = _result_or_only_number(content, found, _numbers_of_question(question))
     if answer is None and _HOW_MANY.search(question) and (none := _NONE.search(content)):
         return "0" if _stem(none[1]) in {_stem(word) for word in question.lower().split()} else None
     return answer
 
 
 @rule("g5-number-with-its-parts")
-def _counted(content: str, question: str) -> str | None:
+def _count_of_what_is_asked(content: str, question: str) -> str | None:
     """Return the only number of several that counts what the question asks for: "12 apples and 5 pears"."""
     asked = _ASKED.search(question)
     if asked is None or _SO.search(content):
@@ -160,11 +162,11 @@ _ASKS_YEAR = Pattern(r"\b(?:when (?:is|was|were|do|does|did)|(?:which|what)(?: \
 _WHEN = Pattern(r"\b(?:in|by|since|until|during|before|after|year) $", 2)
 
 
-def _stated(question: str) -> list[Number]:
+def _numbers_of_question(question: str) -> list[Number]:
     return [*numbers_in(simplified(plain(question)))]
 
 
-def _the_one(content: str, found: list[Number], stated: Sequence[Number]) -> str | None:
+def _result_or_only_number(content: str, found: list[Number], stated: Sequence[Number]) -> str | None:
     """Return the last result of a content, else its only number beside those stated and the bare word "one"."""
     found = [one for one in found if not _CONDITION.search(content, max(0, one.start - 30), one.start)]
     results = [one for one in found if _RESULT.search(content, max(0, one.start - 3), one.start)]

@@ -45,7 +45,7 @@ class Comparer:
         """Return whether both are the same expression; None if that is not known in time."""
         if max(len(said), len(gold)) > _LONGEST:
             return None
-        process = self._process or self._started()
+        process = self._process or self._start()
         assert process.stdin is not None
         process.stdin.write(json.dumps([said, gold]) + "\n")
         process.stdin.flush()
@@ -55,7 +55,7 @@ class Comparer:
             return None
         return line == "true\n"
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[str]:
         if find_spec("math_verify") is None:
             raise UsageError('kind = "expression" needs math-verify: pip install "grade-predictions[math]"')
         command = [sys.executable, "-m", "grader.scorers.answer.expressions"]

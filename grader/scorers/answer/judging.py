@@ -40,7 +40,7 @@ def with_judge(
 ) -> tuple[list[SampleResult], list[Note]]:
     """Return the samples with the judge's grades, and a note."""
     texts = {(task.id, number): text for task, number, text in run.replies() if text is not None}
-    asked = {key: names for sample in samples if (names := _needed(sample, run)) and (key := _key(sample))}
+    asked = {key: names for sample in samples if (names := _readings_that_ask(sample, run)) and (key := _key(sample))}
     if session.judge is None:
         number = sum("official" in names for names in asked.values())
         said = f"No judge: {counted(number, 'sample')} are unscored officially, because this protocol's scorer is one."
@@ -66,7 +66,7 @@ def with_judge(
         ]
     )
     judged = [
-        _graded(sample, asked[key], replies[key], grades) if (key := _key(sample)) in asked else sample
+        _with_grade(sample, asked[key], replies[key], grades) if (key := _key(sample)) in asked else sample
         for sample in samples
     ]
     return judged, [Note(f"A judge was asked about {len(asked):,} of {counted(len(samples), 'sample')}.")]
@@ -76,7 +76,7 @@ def _key(sample: SampleResult) -> str:
     return sample.qid if not sample.sample else f"{sample.qid}@{sample.sample}"
 
 
-def _needed(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[str]:
+def _readings_that_ask(sample: SampleResult, run: Run[AnswerBenchmark, AnswerTask]) -> frozenset[str]:
     """Return the readings that need the judge."""
     task, careful = run.tasks[sample.qid], sample.careful
     is_open = careful.rule_name in _OPEN or (task.kind == "text" and careful.outcome is Outcome.WRONG)
@@ -103,7 +103,7 @@ def _is_readable(grades: Mapping[Grade, str], names: frozenset[str], reply: str)
     return _grade(reply, grades, whole="careful" in names) is not None
 
 
-def _graded(
+def _with_grade(
     sample: SampleResult, names: frozenset[str], reply: JudgeReply, grades: Mapping[Grade, str]
 ) -> SampleResult:
     text = reply.text if reply.text is not None else reply.unreadable
@@ -120,13 +120,14 @@ def _graded(
     return msgspec.structs.replace(sample, **readings)
 
 
-def _reading(answer: str | None, grade: Grade | None, without: Outcome, error: str) -> Reading:
-    outcome = without if grade is None else _OUTCOMES[grade]
-    lost = outcome is Outcome.UNSCORED
+def _reading(answer: str | None, grade: Grade | None, without_grade: Outcome, error: str) -> Reading:
+    """Return a reading with the judge's grade; `without_grade` is the outcome if the judge gave none."""
+    outcome = without_grade if grade is None else _OUTCOMES[grade]
+    is_unscored = outcome is Outcome.UNSCORED
     return Reading(
         outcome=outcome,
-        credit=None if lost else int(outcome is Outcome.CORRECT),
+        credit=None if is_unscored else int(outcome is Outcome.CORRECT),
         answer=answer,
-        detail=f"the judge gave no grade ({error})" if lost else "the judge's word",
+        detail=f"the judge gave no grade ({error})" if is_unscored else "decided by the judge",
         rule=JUDGE,
     )

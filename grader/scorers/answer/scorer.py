@@ -363,7 +363,7 @@ def _official(task: AnswerTask, text: str, name: str) -> Reading:
     text_of_gold = task.options.get(task.gold or "")  # none in a row without options, or with a gold answer not in them
     accepted = task.accepted if text_of_gold is None else (*task.accepted, text_of_gold)
     right = any(rule.same(answer, gold) for gold in accepted)
-    return _judged(as_text(answer), name, right=right)
+    return _right_or_wrong(as_text(answer), name, right=right)
 
 
 def _careful(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, str] | None) -> Reading:
@@ -375,7 +375,7 @@ def _careful(task: AnswerTask, text: str, comparer: Comparer, marks: tuple[str, 
     if right is None:
         rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
         return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail, span=span)
-    return _judged(reading.answer, reading.rule, right=right, span=span)
+    return _right_or_wrong(reading.answer, reading.rule, right=right, span=span)
 
 
 def _read_between(task: AnswerTask, text: str, marks: tuple[str, str] | None) -> Said | None:
@@ -387,7 +387,7 @@ def _read_between(task: AnswerTask, text: str, marks: tuple[str, str] | None) ->
     return None if said.answer is None else said._replace(rule="mark", span=place)
 
 
-def _judged(
+def _right_or_wrong(
     answer: str, rule: str, *, right: bool, span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
 ) -> Reading:
     outcome = Outcome.CORRECT if right else Outcome.WRONG

@@ -73,10 +73,10 @@ _MARKUP = Pattern(
 
 def is_same(answer: str, gold: str) -> bool:
     """Whether two texts are the same but for case, blanks, markup, kinds of quotes, one article and a full stop."""
-    return _spelled(answer) == _spelled(gold)
+    return _normalized(answer) == _normalized(gold)
 
 
-def _spelled(text: str) -> str:
+def _normalized(text: str) -> str:
     body = " ".join(folded(text).replace("'", '"').split()).strip(" .")
     quoted = _QUOTED.fullmatch(body)
     body = _LOOSE.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")
@@ -183,7 +183,7 @@ def literal_value(reply: OwnWords, claim: Claim) -> str | None:
 _NOTHING = object()
 
 
-def _parsed(text: str) -> object:
+def _literal(text: str) -> object:
     """Return the value of a Python or JSON literal; `_NOTHING` if a text is none."""
     body = text.strip()
     for form in (body, body.rstrip(".")):
@@ -196,12 +196,12 @@ def _parsed(text: str) -> object:
 
 
 def _is_literal(text: str) -> bool:
-    return len(text) < 20_000 and _parsed(text) is not _NOTHING
+    return len(text) < 20_000 and _literal(text) is not _NOTHING
 
 
 def is_same_literal(answer: str, gold: str) -> bool:
     """Whether two source texts are the same value; a text without quotes is the same text as in quotes."""
-    wanted, stated = _parsed(gold), _parsed(answer)
+    wanted, stated = _literal(gold), _literal(answer)
     if wanted is not _NOTHING and stated is not _NOTHING and _equal(stated, wanted):
         return True
     return answer == gold or (isinstance(wanted, str) and stated is _NOTHING and answer == wanted)

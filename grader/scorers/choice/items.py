@@ -175,7 +175,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if qid is None:
         raise ValueError(f"no {columns.id}")
     question = cell(row.get(columns.question or "")) or ""
-    answer = _stated(row, benchmark)
+    answer = _gold_letter(row, benchmark)
     options: dict[str, str] = {}
     try:
         options = _options(row, question, benchmark)
@@ -185,14 +185,14 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         broken = "" if options else f"no options{_IN_TEXT if benchmark.options_in_text else ''}"
     except ValueError as error:
         broken = str(error)
-    answer = _several(answer, options)
+    answer = _gold_letters(answer, options)
     if withheld and answer is not None and answer not in options and answer.strip().lower() in WITHHELD:
         answer = None
     if answer is not None and not broken:
         broken = gold_problem(answer, options, benchmark.answer_from)
     unit = ""
     if benchmark.is_circular:
-        unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
+        unit = cell(row.get(columns.group_index or "")) or _first_pass(qid, benchmark.pass_stride)
     groups = groups_of(row, columns.groups)
     if benchmark.options_in_text:
         groups["options"] = str(len(options))
@@ -215,12 +215,12 @@ def gold_problem(answer: str, options: Mapping[str, str], first: int | None = No
     if len(answer) > 1 and set(answer) <= options.keys():
         return ""
     if answer not in options:
-        return f"the answer {answer!r} is not one of its options {', '.join(options)}{_meant(answer, options, first)}"
+        return f"the answer {answer!r} is not one of its options {', '.join(options)}{_advice(answer, options, first)}"
     same = [letter for letter, text in options.items() if text == options[answer]]
     return f"the options {' and '.join(same)} have the same text, and one of them is the answer" if same[1:] else ""
 
 
-def _stated(row: Row, benchmark: ChoiceBenchmark) -> str | None:
+def _gold_letter(row: Row, benchmark: ChoiceBenchmark) -> str | None:
     """Return the gold answer as a letter, if the data has the label or the number of the option."""
     answer, letters = cell(row.get(benchmark.columns.answer or "")), benchmark.letters
     if answer is not None and (bracketed := _BRACKETED.fullmatch(answer.strip())) and bracketed[1] in letters:
@@ -231,7 +231,7 @@ def _stated(row: Row, benchmark: ChoiceBenchmark) -> str | None:
     return letters[labels.index(answer)] if answer in labels[: len(letters)] else answer
 
 
-def _several(answer: str | None, options: Mapping[str, str]) -> str | None:
+def _gold_letters(answer: str | None, options: Mapping[str, str]) -> str | None:
     """Return several gold letters in their order, as one word; another answer as it is."""
     if answer is None or answer in options or not _SEVERAL.fullmatch(answer):
         return answer
@@ -246,7 +246,7 @@ def _labels(together: object) -> list[str]:
     return []
 
 
-def _meant(answer: str, options: Mapping[str, str], first: int | None) -> str:
+def _advice(answer: str, options: Mapping[str, str], first: int | None) -> str:
     """Return what to write instead of an answer that is not an option's letter."""
     letters, said = list(options), answer.strip().strip("().").casefold()
     meant = [letter for letter, text in options.items() if said in (letter.casefold(), text.strip().casefold())]
@@ -261,7 +261,7 @@ def _meant(answer: str, options: Mapping[str, str], first: int | None) -> str:
     return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
 
 
-def _base(qid: str, stride: int) -> str:
+def _first_pass(qid: str, stride: int) -> str:
     if not qid.isdigit():
         raise ValueError(f"{qid!r} is not an index: the passes of a question are found by their index")
     return str(int(qid) % stride)
@@ -345,7 +345,7 @@ class ChoiceReply(msgspec.Struct, kw_only=True):
     official_judged: ChoiceReading | None = None
     """The judge's reply, read by the official rules (letter `Z`: none of the options)."""
     careful_judged: ChoiceReading | None = None
-    lost: str = ""
+    judge_problem: str = ""
     """Why the judge gave no decision although it was asked; readings that depend on it are then unscored."""
     is_failure: bool = False
     """Whether the text is a server failure and not a reply: it gets no careful reading and no judge."""
@@ -434,7 +434,7 @@ class _Progress:
 
 def sample_of(reply: ChoiceReply) -> SampleResult:
     """Return a reply's sample result."""
-    official = _settled(reply, "official", reply.official, reply.official_judged)
+    official = _with_judge(reply, "official", reply.official, reply.official_judged)
     return sample(reply.item, reply.sample, official, _careful(reply))
 
 
@@ -460,14 +460,14 @@ def sample(item: Item, number: int, official: Reading, careful: Reading) -> Samp
 def _careful(reply: ChoiceReply) -> Reading:
     if reply.careful.outcome == "ambiguous":
         return verdict(reply.item, reply.careful)
-    return _settled(reply, "careful", reply.careful, reply.careful_judged)
+    return _with_judge(reply, "careful", reply.careful, reply.careful_judged)
 
 
-def _settled(reply: ChoiceReply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
+def _with_judge(reply: ChoiceReply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
     if read.letter is None and name in reply.asked:
         if judged is None:
-            return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.lost, rule="judge")
-        read = msgspec.structs.replace(judged, rule="judge", span=None, detail="the judge's word")
+            return Reading(outcome=Outcome.UNSCORED, credit=None, detail=reply.judge_problem, rule="judge")
+        read = msgspec.structs.replace(judged, rule="judge", span=None, detail="decided by the judge")
     return verdict(reply.item, read)
 
 

@@ -113,19 +113,19 @@ def _round(reply: ChoiceReply) -> tuple[str, int]:
 
 
 def _is_readable(reply: ChoiceReply, version: str, text: str) -> bool:
-    return all(_judged(name, reply, version, text) is not None for name in reply.asked)
+    return all(_judge_reading(name, reply, version, text) is not None for name in reply.asked)
 
 
 def _apply(reply: ChoiceReply, answer: JudgeReply, version: str) -> None:
     """Store the judge's answer. If only one reading can read it, only that reading uses it."""
     text = answer.text if answer.text is not None else answer.unreadable or ""
-    reply.lost = f"the rules read no letter, and the judge gave none ({answer.error})"
+    reply.judge_problem = f"the rules read no letter, and the judge gave none ({answer.error})"
     reply.official_judged, reply.careful_judged = (
-        _judged(name, reply, version, text) if name in reply.asked else None for name in READINGS
+        _judge_reading(name, reply, version, text) if name in reply.asked else None for name in READINGS
     )
 
 
-def _judged(name: str, reply: ChoiceReply, version: str, text: str) -> ChoiceReading | None:
+def _judge_reading(name: str, reply: ChoiceReply, version: str, text: str) -> ChoiceReading | None:
     """Read the judge's answer: a letter, or `Z` for none of the options; None if it cannot be read."""
     from grader.scorers.choice.careful import read_choice
 

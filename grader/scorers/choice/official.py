@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.scorers.choice.reading import ChoiceReading
+from grader.scorers.choice.reading import ChoiceReading, read_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,17 +62,13 @@ def read_lmms_eval(text: str, version: str = "lmms-eval-0.7.1") -> ChoiceReading
     response = read.strip().upper()
     for rule, pattern in _LMMS_RULES:
         if match := pattern.search(response):
-            return _found(match[1].upper(), rule, _span_in_raw(text, response, match.span()))
+            return read_as(match[1].upper(), rule, _span_in_raw(text, response, match.span()))
     letters = _LETTER_A_TO_D.findall(response)
     if len(letters) == 1:
         at = response.index(letters[0])
-        return _found(letters[0], "only_letter", _span_in_raw(text, response, (at, at + 1)))
+        return read_as(letters[0], "only_letter", _span_in_raw(text, response, (at, at + 1)))
     # The cascade's last rule (first character in A-D) cannot match: its first rule already covers that case.
     return _NONE_READ
-
-
-def _found(letter: str, rule: str, span: tuple[int, int] | None) -> ChoiceReading:
-    return ChoiceReading(outcome="letter", letter=letter, rule=rule, span=span)
 
 
 def _span_in_raw(raw: str, response: str, span: tuple[int, int]) -> tuple[int, int] | None:
@@ -156,19 +152,19 @@ def _vlmevalkit_letter(text: str, options: Mapping[str, str], version: str) -> C
     for refusal in _REFUSALS:
         if refusal in text:
             start = text.index(refusal)
-            return _found("Z", "refusal", (start, start + len(refusal)))
+            return read_as("Z", "refusal", (start, start + len(refusal)))
     tokens = text.translate(_SEPARATORS_TO_BLANKS).split()
     present = [letter for letter in options if letter in tokens]
     if len(present) == 1:
         letter = present[0]
         if version == "vlmevalkit-2025-07" or tokens.index(letter) > len(tokens) - 5:
-            return _found(letter, "token", _token_span(text, letter))
+            return read_as(letter, "token", _token_span(text, letter))
     elif not present and "Z" in tokens:
-        return _found("Z", "token", _token_span(text, "Z"))
+        return read_as("Z", "token", _token_span(text, "Z"))
     if version == "vlmevalkit-2026-06":
         match = _ANSWER_IS.search(text)
         if match and match[1].upper() in options:
-            return _found(match[1].upper(), "answer_is", match.span())
+            return read_as(match[1].upper(), "answer_is", match.span())
     return None
 
 
@@ -188,4 +184,4 @@ def _vlmevalkit_text(text: str, options: Mapping[str, str], version: str) -> Cho
     start = lowered.index(options[inside[0]].lower())
     # Lower-casing can make a text longer; then its positions are not valid in the raw text.
     same_length = len(lowered) == len(text)
-    return _found(inside[0], "option_text", (start, start + len(options[inside[0]].lower())) if same_length else None)
+    return read_as(inside[0], "option_text", (start, start + len(options[inside[0]].lower())) if same_length else None)

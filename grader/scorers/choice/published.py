@@ -238,7 +238,7 @@ def read_simple_evals_multilingual(text: str, _: Mapping[str, str]) -> ChoiceRea
     """Return the letter after "Answer:" in the first language whose word the reply has, without LaTeX marks."""
     for mark in _REMOVED:
         text = text.replace(mark, "")
-    for pattern in _multilingual():
+    for pattern in _multilingual_patterns():
         match = pattern.search(text)
         if match is not None:
             return read_as(_LETTERS.get(match[1], match[1]), "answer_colon", None)
@@ -246,7 +246,8 @@ def read_simple_evals_multilingual(text: str, _: Mapping[str, str]) -> ChoiceRea
 
 
 @cache
-def _multilingual() -> list[re.Pattern[str]]:
+def _multilingual_patterns() -> list[re.Pattern[str]]:
+    """Return, for each language in the order of the source, its word for "Answer" and a letter."""
     patterns = []
     for word in _WORDS.split("|"):
         label = word[1:] if word.startswith("=") else re.sub("([:：])", r"\\s*\1", word)

@@ -83,9 +83,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         self, declared: ChoiceBenchmark, rows: Rows, tasks: dict[str, Item], predicted: Iterable[str] | None
     ) -> tuple[dict[str, Item], list[str]]:
         """Note restored options, and declared letters without an option column."""
-        return tasks, [*self._restored(declared, rows), *self._without_column(declared, rows)]
+        return tasks, [*self._restored_notes(declared, rows), *self._missing_column_notes(declared, rows)]
 
-    def _restored(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+    def _restored_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
         lost = choice_items.lost_options(rows, declared)
         if not lost:
             return []
@@ -96,7 +96,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             f'text "{choice_items.LOST}" as an empty cell. The option was restored with this text.'
         ]
 
-    def _without_column(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+    def _missing_column_notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
         if declared.options_in_text or declared.columns.options is not None:
             return []
         there = {name for row in rows.rows for name in row}
@@ -154,7 +154,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
         if session.judge is None:
             notes += without_judge(replies, version)
-        samples = self._finished(
+        samples = self._with_outcomes_of_groups(
             with_families(marked(_samples(replies, absent, run.predictions), run.oddities), run.tasks, declared.columns)
         )
         notes += judged_note(samples) if session.judge is not None else []
@@ -182,7 +182,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             return notes
         return [*notes, f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
 
-    def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
+    def _with_outcomes_of_groups(self, samples: list[SampleResult]) -> list[SampleResult]:
         """Return the samples with data that is known only for all of them together."""
         return samples
 
@@ -239,7 +239,7 @@ class Circular(MultipleChoice):
         passes.check_rounds(run.tasks.values(), run.predictions, run.file, notes)
         return notes
 
-    def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
+    def _with_outcomes_of_groups(self, samples: list[SampleResult]) -> list[SampleResult]:
         return choice_metrics.with_unit_outcomes(samples)
 
     def metrics(self, report: Report) -> list[Metric]:

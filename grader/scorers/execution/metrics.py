@@ -155,6 +155,7 @@ def _passes(members: Sequence[SampleResult], reading: ReadingName, *, k: int, ha
 
 
 def _calls(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+    """Return the mean share of right calls of a task, for comparisons of runs; the careful reading alone has it."""
     task = _calls_observation(members) if reading == "careful" else None
     return None if task is None else task.value
 

@@ -131,7 +131,7 @@ def outside_careful(
         executor.finish()
         without = lacking(pipeline.states)
         outside = _without(pipeline.states.why(NotJudged), without)
-        return _notes([(LACKING, _with_reasons(without)), (NOT_JUDGED, _with_reasons(outside))])
+        return _notes([(LACKING, _reason_lines(without)), (NOT_JUDGED, _reason_lines(outside))])
 
 
 def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
@@ -308,12 +308,12 @@ def notes_of(pipeline: Pipeline) -> list[str]:
     without, failed = lacking(states), states.why(Broken)
     return _notes(
         [
-            (LACKING, _with_reasons(without)),
-            (NOT_JUDGED, _with_reasons(_without(states.why(NotJudged), without))),
-            (BROKEN, _with_reasons(_without(_without(states.broken, without), failed))),
+            (LACKING, _reason_lines(without)),
+            (NOT_JUDGED, _reason_lines(_without(states.why(NotJudged), without))),
+            (BROKEN, _reason_lines(_without(_without(states.broken, without), failed))),
             (WITHOUT, pipeline.without_reference),
-            (f"The checker of {FAILED}", _with_faults(inputs.failed_checkers)),
-            (f"The reference solution of {FAILED}", _with_faults(failed)),
+            (f"The checker of {FAILED}", _fault_lines(inputs.failed_checkers)),
+            (f"The reference solution of {FAILED}", _fault_lines(failed)),
         ]
     )
 
@@ -346,11 +346,11 @@ def _notes(found: Iterable[tuple[str, list[str]]]) -> list[str]:
     return [text.format(tasks=counted(len(named), "task"), named=_named(named)) for text, named in found if named]
 
 
-def _with_reasons(tasks: Mapping[str, str]) -> list[str]:
+def _reason_lines(tasks: Mapping[str, str]) -> list[str]:
     return [f"{qid} ({why})" for qid, why in tasks.items()]
 
 
-def _with_faults(tasks: Mapping[str, str]) -> list[str]:
+def _fault_lines(tasks: Mapping[str, str]) -> list[str]:
     return [f"{quoted(qid)}: {why}" for qid, why in tasks.items()]
 
 

@@ -77,8 +77,8 @@ def on_own_lines(text: str) -> str:
     return _MARKUP.sub("\n```\n", text)
 
 
-def _with_spans(text: str) -> str:
-    """Return a text with the code in its lines (`def f(x): return x`) on lines of its own."""
+def _inline_code_in_blocks(text: str) -> str:
+    """Return a text in which inline code (`def f(x): return x`) stands in blocks of its own."""
     return _SPAN.sub(r"\n```\n\1\n```\n", text)
 
 
@@ -112,7 +112,15 @@ def _plain(text: str) -> str:
     return "".join(kinds.get(unicodedata.category(char), char) for char in html.unescape(text))
 
 
-_CHANGES = (str, on_own_lines, _in_blocks, _with_values, _unescaped, lambda t: _plain(on_own_lines(t)), _with_spans)
+_CHANGES = (
+    str,
+    on_own_lines,
+    _in_blocks,
+    _with_values,
+    _unescaped,
+    lambda t: _plain(on_own_lines(t)),
+    _inline_code_in_blocks,
+)
 
 
 def unmarked(text: str) -> str:

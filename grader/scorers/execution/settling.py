@@ -93,14 +93,14 @@ class Settler:
         """Yield the results of earlier runs."""
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self.executor.cache.get(keys[start : start + KEYS_AT_A_TIME]).items():
-                if (executed := _understood(answer)) is not None:
+                if (executed := _valid_result(answer)) is not None:
                     yield key, executed
 
     def _result(self, key: str, answer: Answer | str) -> Executed | str:
         """Return a new result, and put it into the cache; or the reason why there is none."""
         if isinstance(answer, str):
             return answer
-        executed = _understood(answer)
+        executed = _valid_result(answer)
         if executed is None:
             return "the supervisor's answer could not be understood"
         self.executor.cache.put(key, answer)
@@ -111,8 +111,8 @@ class Settler:
         self._observer.advance(steps, passed=steps * is_success)
 
 
-def _understood(answer: Answer) -> Executed | None:
-    """Return an answer with its types; None if it is invalid."""
+def _valid_result(answer: Answer) -> Executed | None:
+    """Return the result that an answer of the sandbox describes; None if the answer is invalid."""
     try:
         return understand(answer)
     except msgspec.ValidationError:

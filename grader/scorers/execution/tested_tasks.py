@@ -289,7 +289,7 @@ def _with_evidence(judged: Judgement, answers: StoredAnswers) -> Judgement:
 
 
 def _is_late(judged: Judgement, answers: StoredAnswers) -> bool:
-    """Whether the tests arrive at the very call in which a program used up its time and did not go on afterwards."""
+    """Whether a program ran out of time in the very call that its tests have reached."""
     is_late = answers.evidence.stopped in {"cpu", "blocked"} and not answers.evidence.oom and not answers.unsure
     return is_late and judged.kind == "waiting" and answers.replies <= FEW_ANSWERS
 

@@ -45,7 +45,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
     named = partial(_step, reply, text, coding, solution, prose=not found["step"])
     step = settle_fields(reply, found["step"], named)
     verdict = settle_fields(reply, found["verdict"], partial(_verdict, reply), _is_same)
-    correctness, rule, detail = _settled(verdict, step.value if step else None)
+    correctness, rule, detail = _verdict_with_step(verdict, step.value if step else None)
     reason = settle_fields(reply, found["reason"], partial(_reason, reply, text))
     return MrBenReading(
         correctness=correctness,
@@ -132,7 +132,7 @@ def _in_prose(reply: OwnWords, claim: Claim) -> Stance | None:
     return found[-1] if found else None
 
 
-def _faulting(reply: OwnWords, claim: Claim) -> str:
+def _sentences_that_find_fault(reply: OwnWords, claim: Claim) -> str:
     """Return the sentences of a claim that do not only call something right."""
     spans = (reply.shown_low[max(start, claim.start) : end] for start, end in reply.sentences if end > claim.start)
     return "\n".join(said for said in spans if (read := stance(said)) is None or read.says != "right")
@@ -141,7 +141,11 @@ def _faulting(reply: OwnWords, claim: Claim) -> str:
 def _step(reply: OwnWords, text: str, coding: bool, solution: Solution, claim: Claim, *, prose: bool) -> str | None:
     """Return the step that a field names, or the prose without one; the line of a program."""
     if claim.form != "declaration":
-        return steps.in_prose(_faulting(reply, claim)) if prose and claim.form == "body" and not coding else None
+        return (
+            steps.in_prose(_sentences_that_find_fault(reply, claim))
+            if prose and claim.form == "body" and not coding
+            else None
+        )
     if coding:
         return steps.code_line(_content(reply, text, claim), solution)
     named = next((step for _, line in _lines(reply, claim) if (step := steps.numbered(line))), None)
@@ -168,7 +172,7 @@ def _content(reply: OwnWords, text: str, claim: Claim) -> str:
 # --- the verdict and the step together -------------------------------------------------------------------------------
 
 
-def _settled(found: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
+def _verdict_with_step(found: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
     """Return the verdict, its rule, and why there is none: a step decides one that is hedged or missing."""
     names_step = step is not None and step != steps.NOT_APPLICABLE
     if found is None or found.value is None:

@@ -36,12 +36,12 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     """
     pairs = _subjects(before, after, subject)
     reach = 200 if name == "mcc" else 100  # the largest possible change of the metric
-    value = math.fsum(_moved(found, name, weights) for found in pairs) / len(pairs)
-    total = sum(found.total() for found in pairs)
+    value = math.fsum(_change(kinds, name, weights) for kinds in pairs) / len(pairs)
+    total = sum(kinds.total() for kinds in pairs)
     effects = [
         (total / len(pairs) * effect, number)  # all subjects have the same weight
-        for found in pairs
-        for effect, number in _effects(found, name, weights)
+        for kinds in pairs
+        for effect, number in _effects(kinds, name, weights)
     ]
     # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
     scale = max(reach, *(abs(effect) for effect, _ in effects))
@@ -59,14 +59,14 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
 def levels(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> tuple[float, float]:
     """Return the metric before and after, on the questions that both runs have; raises ValueError if there is none."""
     pairs = _subjects(before, after, subject)
-    sides = [[float(_figure(sums, name, weights)[0]) for sums in _totals(found)[1:]] for found in pairs]
+    sides = [[float(_metric_values(sums, name, weights)[0]) for sums in _totals(kinds)[1:]] for kinds in pairs]
     first, second = (math.fsum(side) / len(pairs) for side in zip(*sides, strict=True))
     return first, second
 
 
 def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
     pairs = [_pairs(before.get(key, ()), after.get(key, ())) for key in ([subject] if subject else before)]
-    pairs = [found for found in pairs if found]
+    pairs = [kinds for kinds in pairs if kinds]
     if not pairs:
         raise ValueError("nothing to compare")
     return pairs
@@ -82,10 +82,10 @@ def _pairs(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, Ro
     return Counter((first[question], second[question]) for question in scored)
 
 
-def _moved(kinds: _Kinds, name: str, weights: Weights) -> float:
+def _change(kinds: _Kinds, name: str, weights: Weights) -> float:
     """Return the change of a subject's metric."""
     _, before, after = _totals(kinds)
-    return float(_figure(after, name, weights)[0] - _figure(before, name, weights)[0])
+    return float(_metric_values(after, name, weights)[0] - _metric_values(before, name, weights)[0])
 
 
 def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, int]]:
@@ -93,7 +93,7 @@ def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, in
     ordered, before, after = _totals(kinds)
     middle = (before + after) / 2
     half = (_matrix([b for _, b in ordered]) - _matrix([a for a, _ in ordered])) / 2
-    effects = _figure(middle + half, name, weights) - _figure(middle - half, name, weights)
+    effects = _metric_values(middle + half, name, weights) - _metric_values(middle - half, name, weights)
     return [(float(effect), kinds[kind]) for effect, kind in zip(effects, ordered, strict=True)]
 
 
@@ -110,5 +110,5 @@ def _matrix(rows: Sequence[object]) -> Matrix:
     return np.array(rows, dtype=np.float64)
 
 
-def _figure(sums: Matrix, name: str, weights: Weights) -> Matrix:
+def _metric_values(sums: Matrix, name: str, weights: Weights) -> Matrix:
     return vector_figures(sums, weights)[name]

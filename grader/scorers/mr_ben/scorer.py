@@ -183,8 +183,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             kind=facts.difference or "",
             gold=facts.gold,
             facts=[(name, value) for name, value in shown if value],
-            official=_found(facts.official, facts.gold),
-            careful=_found(facts.careful, facts.gold),
+            official=_fields_of(facts.official, facts.gold),
+            careful=_fields_of(facts.careful, facts.gold),
         )
 
 
@@ -200,7 +200,7 @@ def _weights_of(report: Report) -> Weights:
     return Weights(**given)
 
 
-def _found(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
+def _fields_of(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
     """Return the result of a reading; step and reason do not apply to a correct solution."""
     applies = gold != "correct"
     step, reason = (facts.step, facts.reason) if applies else ("n/a", "n/a")

@@ -91,12 +91,12 @@ def stance(line: str) -> Stance | None:
         for match in _MENTION.finditer(line)
     ]
     if mentions:
-        return _weighed(mentions, line)
+        return _deciding_mention(mentions, line)
     short = _SHORT.match(line)
     return Stance(cast("Says", short.lastgroup), *short.span(short.lastgroup or 0), leading=True) if short else None
 
 
-def _weighed(mentions: list[Stance], line: str) -> Stance:
+def _deciding_mention(mentions: list[Stance], line: str) -> Stance:
     """Let the leading statement decide unless it is withdrawn; without one, all must agree."""
     first, last = mentions[0], mentions[-1]
     said = {mention.says for mention in mentions}

@@ -86,19 +86,19 @@ def numbered(line: str) -> str | None:
     if _LEAD_IN.issuperset(WORD.findall(line, 0, named[0].start())):
         return _with_more(named[0], line)
     pointed = [match for match in named if _FIRST_ERROR.search(line, 0, match.start())]
-    return _agreed(pointed) or _agreed(named)
+    return _only_number(pointed) or _only_number(named)
 
 
 def in_prose(low: str) -> str | None:
     """Return the step in which a text without headings finds the first error; else the first that it calls wrong."""
-    return _agreed([*_SAID_FIRST.finditer(low)]) or next(map(_number, _SAID_WRONG.finditer(low)), None)
+    return _only_number([*_SAID_FIRST.finditer(low)]) or next(map(_number, _SAID_WRONG.finditer(low)), None)
 
 
 def _number(match: re.Match[str]) -> str:
     return step_number(next(filter(None, match.groups())))
 
 
-def _agreed(matches: Sequence[re.Match[str]]) -> str | None:
+def _only_number(matches: Sequence[re.Match[str]]) -> str | None:
     numbers = set(map(_number, matches))
     return numbers.pop() if len(numbers) == 1 else None
 

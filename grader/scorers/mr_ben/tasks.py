@@ -187,9 +187,10 @@ def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
 
 
 def _checked(row: Row, where: str, problems: list[str]) -> Row:
-    lacking = [name for name in _NEEDED if row.get(name) is None]
-    if lacking:
-        problems.append(f"{where}: missing {', '.join(lacking)}")
+    """Return the row, and add what is wrong with it to `problems`."""
+    missing = [name for name in _NEEDED if row.get(name) is None]
+    if missing:
+        problems.append(f"{where}: missing {', '.join(missing)}")
         return row
     if row["Model_Solution_Correctness"] not in ("correct", "incorrect"):
         problems.append(f"{where}: Model_Solution_Correctness is {row['Model_Solution_Correctness']!r}")

@@ -95,8 +95,8 @@ class InputTasks:
         every = list(qids)
         open_ = [qid for qid in every if self._cases(qid).outputs is None]
         self._states.update({qid: self._from_data(qid) for qid in every if qid not in open_})
-        silent = self._answered(open_, tells=False)
-        self._answered(silent, tells=True)
+        silent = self._answered_by_references(open_, tells=False)
+        self._answered_by_references(silent, tells=True)
         broken = self._states.why(Broken)
         if refuse_all and every and all(qid in broken for qid in every):
             raise InputError(
@@ -111,10 +111,10 @@ class InputTasks:
         is_silent = bool(cases.function) and all(output is None for output in cases.outputs)
         return NotJudged(NO_OUTPUTS, official=state) if is_silent else state
 
-    def _answered(self, qids: Sequence[str], *, tells: bool) -> list[str]:
+    def _answered_by_references(self, qids: Sequence[str], *, tells: bool) -> list[str]:
         """Let reference solutions answer, and compare their answers; return the tasks in which they return nothing.
 
-        `tells`: these are such tasks, so changed arguments and what is printed are the answer.
+        `tells`: what these functions print or change in their arguments is their answer.
         """
         runs = {qid: self._runs(qid, tells=tells) for qid in qids}
         asked = [self._request(run, REFERENCE_SECONDS, values.MOST) for each in runs.values() for run in each]
