@@ -154,10 +154,16 @@ class SampleResult(msgspec.Struct, Generic[OfSample], frozen=True, kw_only=True)
     def other_call(self, reading: Reading) -> FirstDifference | None:
         """Return the first call that explains why a reading gives no credit, if its detail does not name it already.
 
-        Answers that are shown alike differ in what the call prints or changes.
+        Answers that are shown alike differ in what the call prints or changes. A reply without a program answers none.
         """
         first = self.calls.first if isinstance(self.calls, Calls) else None
-        if first is None or reading.points >= 1 or first.expected == first.returned or first.call in reading.detail:
+        if (
+            first is None
+            or reading.points >= 1
+            or reading.outcome is Outcome.NO_ANSWER
+            or first.expected == first.returned
+            or first.call in reading.detail
+        ):
             return None
         return first
 
