@@ -14,7 +14,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.results import READINGS, Aggregation, by_group, by_observation, by_round, grouped, in_group
-from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_group, of_judged
+from grader.scorers.means import Observation, combine, mean_of, metric, metric_rows, of_judged
 from grader.scorers.oddities import FILTER
 from grader.scorers.pairing import Compared, NothingPairedError, paired
 
@@ -319,15 +319,8 @@ def of_several(members: Sequence[SampleResult], reading: ReadingName, name: str)
 
 def several_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
     """Return pass@k and pass^k of tasks with several samples, for each of the given k, else for all samples."""
-    rows: list[Metric] = []
-    for name in several_names(_most(samples), ks):
-        for group, members in by_group(samples).items():
-            rows += [
-                row
-                for reading in READINGS
-                if (row := of_group(name, reading, group, members, partial(_each, name=name)))
-            ]
-    return rows
+    names_ = several_names(_most(samples), ks)
+    return [row for name in names_ for row in metric_rows(samples, name, partial(_each, name=name))]
 
 
 def _each(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:

@@ -252,7 +252,7 @@ def confident(rng: Random, runs: int, *, state: str, n: int = 191) -> int:
     for _ in range(runs):
         answers = [sample(f"q{at}", "correct" if good else "wrong") for at, good in enumerate(rng.random(n) < 0.75)]
         made = report(answers, metric_rows(answers, "accuracy", each_task), scorer="multiple_choice")
-        (result,) = judge(made, lines=[FailUnder(name="accuracy", group=None, value=75)], confident=True)
+        (result,) = judge(made, thresholds=[FailUnder(name="accuracy", group=None, value=75)], confident=True)
         found += result.state == state
     return found
 

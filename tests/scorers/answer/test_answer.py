@@ -85,7 +85,7 @@ def test_yes_or_no_has_bounds_if_answers_are_unscored_and_they_leave_a_gate_unde
     assert found["recall"] == (0, (0, 50))
     assert found["f1"] == (0, (0, 50))
     assert found["yes_ratio"] == (50, (25, 75))
-    (gate,) = judge(report, lines=[parse_fail_under("f1=50")])
+    (gate,) = judge(report, thresholds=[parse_fail_under("f1=50")])
     assert gate.state == "blocked"
 
 
