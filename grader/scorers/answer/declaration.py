@@ -45,7 +45,7 @@ class AnswerProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A benchmark without options."""
+    """A benchmark of short answers, whose rows can have options, too."""
 
     columns: AnswerColumns
     protocols: Mapping[str, AnswerProtocol]
@@ -68,22 +68,39 @@ class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """The gold answer follows this mark ("####"); empty: it is the whole cell."""
 
     def problem(self) -> str:
-        """Return what is wrong with the rules, readers and letters; empty if nothing is."""
-        for name, protocol in self.protocols.items():
-            if protocol.rule == JUDGE and self.judge_prompt:
-                continue
-            if protocol.rule not in RULES:
-                return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
-            if protocol.reader and (problem := reader_problem(protocol.reader)):
-                return f"protocols.{name}: {problem}"
-            if self.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
-                return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
+        """Return what is wrong with the rules, readers, letters and numbers; empty if nothing is."""
+        protocols = (self._protocol_problem(name, protocol) for name, protocol in self.protocols.items())
+        return next(
+            filter(None, (*protocols, self._judge_problem(), self._number_problem())), letters_problem(self.letters)
+        )
+
+    def _protocol_problem(self, name: str, protocol: AnswerProtocol) -> str:
+        if protocol.rule == JUDGE:
+            return (
+                "" if self.judge_prompt else f"protocols.{name}: rule = 'judge' needs a judge_prompt and judge_grades"
+            )
+        if protocol.rule not in RULES:
+            return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
+        if protocol.reader and (problem := reader_problem(protocol.reader)):
+            return f"protocols.{name}: {problem}"
+        if self.columns.options and not protocol.reader and not RULES[protocol.rule].reads_options:
+            return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
+        return ""
+
+    def _judge_problem(self) -> str:
         if (self.judge_prompt is None) != (self.judge_grades == {}):
             return "judge_prompt and judge_grades belong together: give both, or none"
         names = self.judge_grades.values()
         if names and not ({"correct", "wrong"} <= self.judge_grades.keys() and len({*names, ""}) == len(names) + 1):
             return "judge_grades needs a name for `correct`, another one for `wrong`, and perhaps one for `no_answer`"
-        return letters_problem(self.letters)
+        return ""
+
+    def _number_problem(self) -> str:
+        if not 0 <= self.tolerance < 1:
+            return f"tolerance = {self.tolerance}: expected a number from 0 to below 1, such as 0.04 for 4 %"
+        if self.counted_in and self.counted_in not in self.columns.groups:
+            return f"counted_in = {self.counted_in!r}: there is no such column in `groups`"
+        return ""
 
     def scored_columns(self, split: str) -> list[str] | None:
         """Return the columns that scoring reads."""

@@ -84,7 +84,10 @@ def test_without_a_judge_nothing_is_scored_officially_and_a_note_says_so(tmp_pat
         ('wrong = "B"', 'wrong = "A"', "judge_grades needs a name for `correct`, another one for `wrong`"),
         ('correct = "A"', 'correct = ""', "judge_grades needs a name for `correct`"),
         ('correct = "A", ', "", "judge_grades needs a name for `correct`"),
-        ("judge_prompt", "#", "rule = 'judge' is unknown"),
+        ("judge_prompt", "#", "rule = 'judge' needs a judge_prompt and judge_grades"),
+        ('kind = "text"', 'kind = "text"\ntolerance = nan', "tolerance = nan: expected a number from 0 to below 1"),
+        ('kind = "text"', 'kind = "text"\ntolerance = 4', "tolerance = 4.0: expected a number from 0 to below 1"),
+        ('kind = "text"', 'kind = "text"\ncounted_in = "a"', "counted_in = 'a': there is no such column in `groups`"),
     ],
 )
 def test_a_bad_declaration_is_an_error(old: str, new: str, message: str, tmp_path: Path) -> None:
