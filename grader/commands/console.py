@@ -101,12 +101,12 @@ def cause_of(error: OSError) -> str:
 
 
 NO_MEMORY = "There was not enough memory. Use fewer workers (--workers), or a smaller file"
-FAULT = "This is an error of {} ({})"
+OWN_FAULT = "This is an error of grade itself"
 
 
 def end_of(error: Exception) -> int:
     """Say what happened, and return the exit code: nothing was decided, so it is never that of a gate."""
-    cause = NO_MEMORY if isinstance(error, MemoryError) else FAULT.format(_at_fault(error), type(error).__name__)
+    cause = NO_MEMORY if isinstance(error, MemoryError) else f"{_fault(error)} ({type(error).__name__})"
     said = "".join(traceback.format_exception(error))
     try:
         kept = f"{_written(said)} has the details for a report; look through it before you send it."
@@ -116,14 +116,14 @@ def end_of(error: Exception) -> int:
     return InfrastructureError.exit_code
 
 
-def _at_fault(error: Exception) -> str:
-    """Return the scorer of another package in which an error was raised, or grade itself."""
+def _fault(error: Exception) -> str:
+    """Return whose error it is: that of a scorer of another package, in whose code it was raised, or grade's own."""
     from grader.scorers.registry import GROUP
 
     scorers = {point.module.partition(".")[0]: name for name, point in resources.plugins(GROUP).items()}
     frames = (str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__))
     named = [scorers[package] for name in frames if (package := name.partition(".")[0]) in scorers]
-    return f"the scorer {named[0]!r}, which is a package of its own" if named else "grade itself"
+    return f"This is an error of the scorer {named[0]!r}, which is a package of its own" if named else OWN_FAULT
 
 
 def _written(said: str) -> str:

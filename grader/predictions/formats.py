@@ -1,7 +1,7 @@
 """The table of formats: a row for each way in which a tool writes predictions. Everything that reads a file asks it.
 
 A path such as `response.body.choices` leads through objects; a number in it is a place in a list, `*` is each part.
-To add a format: a row here, and a file of the tool in `tests/predictions/formats/`.
+To add a format: a row here, and a file of the tool in `tests/predictions/test_every_format.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     number: str = ""
     """The place of the row number in the tool's data, which is the id of a record without another."""
     texts: tuple[str, ...] = ()
-    """The places of the model's outputs; the first that a record has counts."""
+    """The places of the model's outputs, in any shape that `texts_of` reads; the first that a record has counts."""
     code: tuple[str, ...] = ()
     """Those of them that have programs, not replies about them."""
     continues: tuple[str, ...] = ()

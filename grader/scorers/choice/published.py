@@ -40,6 +40,7 @@ class PublishedReader(NamedTuple):
     """A reader, and what its source does with a reply that it cannot read."""
 
     read: Callable[[str, Mapping[str, str]], ChoiceReading]
+    """(Reply, letter -> text of its option) -> reading. The rule has a sentence in `GLOSSARY` of `metrics.py`."""
     guess: Callable[[Mapping[str, str]], float] | None = None
     """Probability that the source's random letter is the gold one; None if it draws none."""
 
