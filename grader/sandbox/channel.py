@@ -43,7 +43,7 @@ MAX_FRAME = 64 << 20
 def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
     """Return when one of two files of a stream can be read or written; raises TimeoutError, ValueError or OSError."""
     if not ready(timeout, readable=[reading], writable=[] if writing is None else [writing]):
-        raise TimeoutError(f"nothing moved for {timeout:.0f} s")
+        raise TimeoutError(f"no data went through for {timeout:.0f} s")
 
 
 def parcel(job: Job) -> bytes:

@@ -23,7 +23,7 @@ TIMES_EXPECTED = 32
 
 
 def call(function: str, arguments: Sequence[Any]) -> str:
-    """Return the call of a function; raises ValueError for what cannot be sent."""
+    """Return the call of a function; raises ValueError for what cannot be serialized."""
     return _written((("name", function), tuple(arguments), {}, {}))
 
 
@@ -37,7 +37,7 @@ def _written(value: Any) -> str:
     try:
         return _values.write(value)
     except _values.UnsendableError as error:
-        raise ValueError(f"a value that cannot be sent: {error}") from None
+        raise ValueError(f"a value that cannot be serialized: {error}") from None
 
 
 def hello(functions: Sequence[str]) -> str:

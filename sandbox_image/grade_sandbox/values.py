@@ -1021,7 +1021,14 @@ KINDS: dict[str, Kind] = {
     "answer": _of_context("answer"),
 }
 """Name -> kind. `remote`: an object that stays with the program. `answer`: what the program answered to an earlier
-call."""
+call.
+
+How many real programs need them, by the answers of 2,340 to HumanEval, HumanEval+, MBPP+ and ClassEval: lists 564 and
+of numbers 556, truth 556, floats 328, None 265, functions 247, remote 237, exceptions 119, classes 21, datetime 13, set
+12, scalar 12, complex 7, deque 7, decimal 7, known 7, array 6, tree 5, counter 2; texts, integers, tuples and
+dictionaries all. Arguments add only `answer`. The other kinds are for programs of other benchmarks; written ones are in
+the tests, and each costs its line here.
+"""
 _TYPES: dict[type[Any], str] = {
     type(None): "none", bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes",
     list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", dict: "dict", collections.Counter: "counter",

@@ -116,7 +116,7 @@ def test_programs_run_as_scripts_and_wrong_ones_earn_nothing(tmp_path: Path) -> 
 BAD_ROWS = {
     "each input needs one output": {"outputs": ["3"]},
     "column outputs: item 1 has more than 4,000,000 bytes": {"outputs": ["é" * 2_000_001, "1", "12"]},
-    "NaN is no number of JSON": {"outputs": "[NaN, NaN, NaN]"},
+    "NaN is not a JSON number": {"outputs": "[NaN, NaN, NaN]"},
     "no list in column inputs": {"inputs": None},
     "column inputs is an empty list": {"inputs": [], "outputs": []},
 }

@@ -73,7 +73,7 @@ class Still(Channel):
 
     def wait(self, timeout: float) -> None:
         if len(self.taken) == 10:
-            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
+            raise TimeoutError(f"no data went through for {timeout:.0f} s")
 
     def read(self, timeout: float) -> bytes:
         raise TimeoutError
@@ -81,7 +81,7 @@ class Still(Channel):
 
 def test_a_supervisor_that_takes_nothing_more_is_lost() -> None:
     stream = Still()
-    with pytest.raises(SupervisorLostError, match="cannot send: nothing moved for 7 s"):
+    with pytest.raises(SupervisorLostError, match="cannot send: no data went through for 7 s"):
         stream.send({"id": 1, "text": "long"}, 7)
     assert struct.unpack(">I", stream.taken[:4]) == (4 + len('{"id":1,"text":"long"}'),)
 

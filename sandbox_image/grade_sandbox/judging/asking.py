@@ -317,7 +317,7 @@ def _class_of(name: str, asker: Asker) -> Any:
 
 def _object(kind: Any, number: int, *, compares: bool) -> Any:
     if type(kind) is not _Class:
-        raise values.MalformedError("an object of no class to be written")
+        raise values.MalformedError("an object whose class is not among those that the program must write")
     one: Any = object.__new__(kind)  # type: ignore[arg-type]
     object.__setattr__(one, "__number__", number)
     object.__setattr__(one, "__compares__", compares)
@@ -389,7 +389,7 @@ class _Object:
         return _operated("deepcopy", self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        self.__asker__.refuse("the tests serialize an object of the program's")
+        self.__asker__.refuse("the tests serialize an object of the program")
 
     def __hash__(self) -> int:
         if self.__compares__:

@@ -150,7 +150,9 @@ class _Record:
         self._bytes += len(call)
         if len(self.calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.is_endless = True
-            raise UnconfirmedError(f"the tests make more than {MAX_CALLS:,} calls, or large ones")
+            raise UnconfirmedError(
+                f"the tests make more than {MAX_CALLS:,} calls, or calls of more than {MAX_BYTES >> 20} MB"
+            )
         self.calls.append(call)
         with self._beside:
             reply = self._answerer.answer(call, is_kept=True)

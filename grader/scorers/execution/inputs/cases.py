@@ -179,7 +179,7 @@ def _json(text: str) -> Any:
     """Return a value that is given as JSON; raises ValueError, also for NaN and infinity, which JSON does not have."""
 
     def refuse(name: str) -> None:
-        raise ValueError(f"{name} is no number of JSON")
+        raise ValueError(f"{name} is not a JSON number")
 
     return json.loads(text, parse_constant=refuse, parse_int=_integer)
 
