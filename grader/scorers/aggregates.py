@@ -133,8 +133,8 @@ def compare(before: Side, after: Side, name: str, group: str | None) -> Compared
 def _credits(side: Side, group: str | None) -> tuple[dict[str, float], dict[str, frozenset[str]]]:
     """Return the credits of a run's scored tasks or units of a group, and their groups as `field=label`."""
     samples = [sample for members in in_group(side.report, group).values() for sample in members]
-    plain, labels = _plain(samples, side.reading)
-    return {unit: one.value for unit, one in plain.items() if one.value is not None}, labels
+    credits_, labels = _credits_and_groups(samples, side.reading)
+    return {unit: one.value for unit, one in credits_.items() if one.value is not None}, labels
 
 
 def _main_observations(
@@ -144,22 +144,22 @@ def _main_observations(
 
     A value is the metric, plus how far the observation moves it, times the number of observations (its influence).
     """
-    plain, labels = _plain(samples, reading)
+    credits_, labels = _credits_and_groups(samples, reading)
     cases = [
-        {unit: number for unit, one in plain.items() if (number := getattr(one, end)) is not None}
+        {unit: number for unit, one in credits_.items() if (number := getattr(one, end)) is not None}
         for end in ("value", "low", "high")
     ]
     values, lows, highs = (
-        _spread(_aggregate(case, labels, aggregation.mean_over, aggregation), fewest) for case in cases
+        _values_with_influence(_aggregate(case, labels, aggregation.mean_over, aggregation), fewest) for case in cases
     )
     return [
         Observation(value=values.get(unit), low=lows[unit], high=highs[unit], cluster=one.cluster)
-        for unit, one in plain.items()
+        for unit, one in credits_.items()
         if unit in lows
     ]
 
 
-def _plain(
+def _credits_and_groups(
     samples: list[SampleResult], reading: ReadingName
 ) -> tuple[dict[str, Observation], dict[str, frozenset[str]]]:
     """Return the credits of tasks or units, and their groups as `field=label`."""
@@ -230,7 +230,7 @@ def _sum(parts: list[tuple[_Part, float]]) -> _Part:
     return _Part(value, slopes, pulls, sum(part.leaves for part, _ in parts))
 
 
-def _spread(part: _Part | None, fewest: int) -> dict[str, float]:
+def _values_with_influence(part: _Part | None, fewest: int) -> dict[str, float]:
     if part is None or part.leaves < fewest:
         return {}
     return {unit: part.value + len(part.pulls) * pull for unit, pull in part.pulls.items()}
