@@ -300,7 +300,7 @@ def pass_all_k(samples: int, passed: int, k: int) -> float:
 _OF_K = {"pass@": pass_at_k, "pass^": pass_all_k}
 
 
-def of_several(members: Sequence[SampleResult], reading: ReadingName, name: str) -> Observation | None:
+def task_pass_at_k(members: Sequence[SampleResult], reading: ReadingName, name: str) -> Observation | None:
     """Return a task's `pass@k` or `pass^k`; None if it has fewer samples than k."""
     chance, k = _OF_K[name[:5]], int(name[5:])
     outcomes = [member.reading(reading) for member in members]
@@ -317,14 +317,14 @@ def of_several(members: Sequence[SampleResult], reading: ReadingName, name: str)
     )
 
 
-def several_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
+def pass_at_k_rows(samples: list[SampleResult], ks: Sequence[int]) -> list[Metric]:
     """Return pass@k and pass^k of tasks with several samples, for each of the given k, else for all samples."""
-    names_ = several_names(_most(samples), ks)
+    names_ = pass_at_k_names(_most(samples), ks)
     return [row for name in names_ for row in metric_rows(samples, name, partial(_each, name=name))]
 
 
 def _each(samples: list[SampleResult], reading: ReadingName, name: str) -> list[Observation]:
-    found = (of_several(members, reading, name) for members in by_observation(samples).values())
+    found = (task_pass_at_k(members, reading, name) for members in by_observation(samples).values())
     return [one for one in found if one is not None]
 
 
@@ -338,20 +338,20 @@ def _most(samples: Iterable[SampleResult]) -> int:
     return max(counts)
 
 
-def several_names(most: int, ks: Sequence[int]) -> list[str]:
+def pass_at_k_names(most: int, ks: Sequence[int]) -> list[str]:
     """Return the names of the metrics of several samples; none if each task has one."""
     if most < 2:
         return []
     return [f"{kind}{k}" for k in ks or (most,) for kind in _OF_K if kind == "pass@" or k > 1]
 
 
-def observe_several(name: str) -> Observe | None:
+def observe_pass_at_k(name: str) -> Observe | None:
     """Return the function that gives a task's value in a metric of several samples; None for another metric."""
     if name[:5] not in _OF_K or not name[5:].isdecimal() or not int(name[5:]):
         return None
 
     def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-        found = of_several(members, reading, name)
+        found = task_pass_at_k(members, reading, name)
         return None if found is None else found.value
 
     return value

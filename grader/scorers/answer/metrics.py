@@ -19,7 +19,7 @@ from grader.results import (
     by_task,
     facts_as,
 )
-from grader.scorers.aggregates import several_rows
+from grader.scorers.aggregates import pass_at_k_rows
 from grader.scorers.answer.careful import is_same
 from grader.scorers.answer.declaration import AnswerKind
 from grader.scorers.means import Observation, each_task, of_group, of_judged, weighted
@@ -57,7 +57,7 @@ def metrics(samples: list[SampleResult], ks: Sequence[int] = ()) -> list[Metric]
     has_filters = any(isinstance(sample.groups, Mapping) and FILTER in sample.groups for sample in samples)
     if most > 1 and not has_filters:  # the texts of two filters are no two answers
         rows += _counted_rows(with_samples(samples, most), f"maj@{most}", majority)
-    rows += several_rows(samples, ks)
+    rows += pass_at_k_rows(samples, ks)
     golds = {qid: fact.gold for qid, fact in facts.items() if fact.kind == "yes_no"}
     if golds:
         questions = by_group(sample for sample in samples if sample.qid in golds)

@@ -154,7 +154,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Return the names of the metrics."""
         more = ("precision", "recall", "f1", "yes_ratio") if any(t.kind == "yes_no" for t in run.tasks.values()) else ()
         most = max(map(len, run.predictions.values()), default=0)
-        several = aggregates.several_names(most, run.options.k)
+        several = aggregates.pass_at_k_names(most, run.options.k)
         return ("accuracy", *((f"maj@{most}",) if most > 1 else ()), *several, *more)
 
     def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> Scored:
@@ -209,7 +209,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
         """Accuracy and the majority's accuracy are means over questions; F1 is not."""
         if name.startswith("maj@"):
             return partial(answer_metrics.majority_credit, votes=_votes(name))
-        return mean_credit if name == "accuracy" else aggregates.observe_several(name)
+        return mean_credit if name == "accuracy" else aggregates.observe_pass_at_k(name)
 
     def marks(self, sample: SampleResult) -> Marks:
         """Return the gold answer."""

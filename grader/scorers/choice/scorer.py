@@ -130,7 +130,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
         most = max(map(len, run.predictions.values()), default=0)
-        return ("accuracy", *aggregates.several_names(most, run.options.k))
+        return ("accuracy", *aggregates.pass_at_k_names(most, run.options.k))
 
     def score(self, run: Run[ChoiceBenchmark, Item]) -> Scored:
         """Read every reply and score; raises a GradeError."""
@@ -188,14 +188,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give."""
-        several = aggregates.several_rows(report.samples, report.aggregation.k)
+        several = aggregates.pass_at_k_rows(report.samples, report.aggregation.k)
         return [*metric_rows(report.samples, "accuracy", each_task), *several]
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives a question's value in a metric."""
-        return choice_metrics.observe(name) or aggregates.observe_several(name)
+        return choice_metrics.observe(name) or aggregates.observe_pass_at_k(name)
 
     def summary(self, report: Report) -> Summary:
         """Return how often each letter was predicted, and how often it is gold; a line names what is not chance."""

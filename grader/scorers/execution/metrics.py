@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
-from grader.scorers.aggregates import of_several
+from grader.scorers.aggregates import task_pass_at_k
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.interface import MISSING_RULE, CurveBlock
 from grader.scorers.means import Observation, combine, is_judged, metric, of_judged, without_value
@@ -64,7 +64,7 @@ def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
 
 def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
     """Return pass@k of each judged task with k samples; None if fewer of them are scored."""
-    found = (of_several(members, reading, f"pass@{k}") for members in tasks if is_judged(members, reading))
+    found = (task_pass_at_k(members, reading, f"pass@{k}") for members in tasks if is_judged(members, reading))
     return [one for one in found if one is not None]
 
 
