@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -38,7 +39,7 @@ from grader.results import (
     in_group,
 )
 from grader.scorers import aggregates
-from grader.scorers.means import Observe, each_task, mean_credit, metric_rows
+from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
 from grader.scorers.oddities import CAUSES, marked
 from grader.scorers.pairing import Compared, Side, paired
 from grader.scorers.prompting import check_question, from_template, prompt_values
@@ -67,9 +68,11 @@ __all__ = [
     "OwnFile",
     "Protocol",
     "Reading",
+    "ReadingName",
     "Report",
     "Run",
     "SampleResult",
+    "SampleValue",
     "Sampling",
     "Scored",
     "Scorer",
@@ -81,6 +84,7 @@ __all__ = [
     "Turn",
     "UsageError",
     "Words",
+    "credit",
     "distinct",
     "each_task",
     "facts_as",
@@ -263,7 +267,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
 class Scorer(ABC, Generic[B, T]):
     """One way of judging predictions of tasks. A scorer has no state: all it needs is passed to it.
 
-    It must have a `declaration`, `tasks`, `score` and `metrics`; all else has a default.
+    It must have a `declaration`, `tasks` and `score`; all else has a default.
     """
 
     declaration: type[B]
@@ -272,6 +276,9 @@ class Scorer(ABC, Generic[B, T]):
     """The type of what it keeps about a sample (`SampleResult.facts`)."""
     run_facts: ClassVar[type[Facts]] = Facts
     """The type of what it keeps about a run (`Scored.facts`)."""
+    sample_values: ClassVar[Mapping[str, SampleValue]] = {"accuracy": credit}
+    """Metric -> the value of a sample in it. A scorer whose metrics are no means of samples has its own `metrics`,
+    `metric_names` and `observe`."""
     words: ClassVar[Words] = Words()
     options: ClassVar[frozenset[str]] = frozenset()
     """The options that it accepts and not every scorer does: fields of `Options`, or `shots`."""
@@ -349,13 +356,14 @@ class Scorer(ABC, Generic[B, T]):
 
     # --- metrics --------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def metrics(self, report: Report) -> list[Metric]:
         """Return the metrics that a report's samples give; a file with other metrics is refused when it is read."""
+        made = {name: partial(each_task, value=value) for name, value in self.sample_values.items()}
+        return [row for name, observe in made.items() for row in metric_rows(report.samples, name, observe)]
 
     def metric_names(self, run: Run[B, T]) -> Sequence[str]:
         """Return the metrics that a run will have, before it is scored; empty: unknown."""
-        return ()
+        return tuple(self.sample_values)
 
     def without_metric(self, name: str, of: Run[B, T] | Report) -> str:
         """Return why a run or a report does not have a metric, or how to get it, after a space; empty if unknown."""
@@ -367,7 +375,8 @@ class Scorer(ABC, Generic[B, T]):
 
     def observe(self, name: str) -> Observe | None:
         """Return the function that gives an observation's value in a metric; None: the metric is not a mean."""
-        return mean_credit if name == "accuracy" else None
+        value = self.sample_values.get(name)
+        return None if value is None else partial(mean_credit, value=value)
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None

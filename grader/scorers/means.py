@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from grader.results import Report
 
+SampleValue = Callable[[SampleResult, ReadingName], float | None]
+"""Return the value of one sample in a metric, in [0, 1]; None if it is unscored."""
 Observe = Callable[[Sequence[SampleResult], ReadingName], float | None]
 """Return the credit of one observation's samples, in [0, 1]; None if it is unscored."""
 METHOD = IntervalMethod(
@@ -46,10 +48,16 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """Observations of one cluster are not independent of each other (a family of tasks); empty: independent."""
 
 
-def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    """Return the mean credit of the scored samples; None if none is scored."""
-    credits_ = [r.points for s in members if (r := s.reading(reading)).is_scored]
-    return sum(credits_) / len(credits_) if credits_ else None
+def credit(sample: SampleResult, reading: ReadingName) -> float | None:
+    """Return the credit of a sample; None if it is unscored."""
+    read = sample.reading(reading)
+    return read.points if read.is_scored else None
+
+
+def mean_credit(members: Sequence[SampleResult], reading: ReadingName, value: SampleValue = credit) -> float | None:
+    """Return the mean credit, or other value, of the scored samples; None if none is scored."""
+    scored = [one for sample in members if (one := value(sample, reading)) is not None]
+    return sum(scored) / len(scored) if scored else None
 
 
 def metric_rows(
@@ -126,18 +134,18 @@ def _known(observations: list[Observation]) -> list[tuple[float, Observation]]:
     return [(one.value, one) for one in observations if one.value is not None]
 
 
-def each_task(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """Return one observation per qid: the mean credit of its samples."""
-    return [mean_of(members, reading) for members in by_task(samples).values()]
+def each_task(samples: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> list[Observation]:
+    """Return one observation per qid: the mean credit, or other value, of its samples."""
+    return [mean_of(members, reading, value) for members in by_task(samples).values()]
 
 
-def mean_of(members: list[SampleResult], reading: ReadingName) -> Observation:
-    """Return the mean credit of samples."""
+def mean_of(members: list[SampleResult], reading: ReadingName, value: SampleValue = credit) -> Observation:
+    """Return the mean credit, or other value, of samples."""
     return combine(
         [
             Observation(value=None, low=0, high=1, cluster=member.independent_unit)
-            if not (r := member.reading(reading)).is_scored
-            else Observation(value=r.points, low=r.points, high=r.points, cluster=member.independent_unit)
+            if (one := value(member, reading)) is None
+            else Observation(value=one, low=one, high=one, cluster=member.independent_unit)
             for member in members
         ]
     )

@@ -13,7 +13,6 @@ from grader.data import load
 from grader.results import Facts, Outcome, Reading, SampleResult, facts_as
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Marks, Scored, Scorer
-from grader.scorers.means import each_task, metric_rows
 from grader.task import Task
 
 DECLARATION = """
@@ -53,7 +52,7 @@ class Counted(Scorer[Benchmark, Task]):
 
     def metrics(self, report: Any) -> Any:
         assert all(facts_as(CountedFacts, sample.facts) for sample in report.samples)
-        return metric_rows(report.samples, "accuracy", each_task)
+        return super().metrics(report)
 
     def marks(self, sample: SampleResult) -> Marks:
         return Marks(gold=facts_as(CountedFacts, sample.facts).gold)

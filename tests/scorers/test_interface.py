@@ -150,9 +150,6 @@ class Bare(Scorer[Benchmark, Task]):
     def score(self, run: AnyRun) -> Scored:
         return Scored(samples=[])
 
-    def metrics(self, report: Report) -> list[Metric]:
-        return []
-
 
 def test_of_a_scorer_that_does_not_say_how_it_compares_only_the_accuracy_is_compared() -> None:
     samples = [sample("a", "correct"), sample("b", "wrong")]
@@ -168,7 +165,9 @@ def test_all_that_a_scorer_need_not_say_has_a_default() -> None:
     circular, plain = scorer("circular"), scorer("multiple_choice")
     assert (circular.has_units, plain.has_units) == (True, False)
     assert Bare().complete(None, None, {"a": 1}, ["a"]) == ({"a": 1}, [])  # type: ignore[arg-type, dict-item]
-    assert Scorer.__abstractmethods__ == {"tasks", "score", "metrics"}
+    assert Scorer.__abstractmethods__ == {"tasks", "score"}
+    samples = [sample("a", "correct"), sample("b", "wrong")]
+    assert Bare().metrics(report(samples)) == metric_rows(samples, "accuracy", each_task)
 
 
 def test_a_scorer_without_a_prompt_of_its_own_asks_the_question_with_its_options() -> None:

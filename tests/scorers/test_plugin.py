@@ -94,10 +94,10 @@ def grade(installed, tmp_path):
     return run
 
 
-def metric(path: Path, reading: str, group: str | None = None) -> float:
-    """Return the accuracy of a results file."""
+def metric(path: Path, reading: str, group: str | None = None, name: str = "accuracy") -> float:
+    """Return a metric of a results file."""
     rows = json.loads(path.read_text())["metrics"]
-    (row,) = [row for row in rows if (row["reading"], row["group"]) == (reading, group)]
+    (row,) = [row for row in rows if (row["name"], row["reading"], row["group"]) == (name, reading, group)]
     return row["value"]
 
 
@@ -108,6 +108,7 @@ def test_it_grades_both_readings_overall_and_by_group(grade, tmp_path):
     assert metric(results, "careful") == pytest.approx(100)
     assert metric(results, "careful", "kind=hard") == pytest.approx(100)
     assert "Wrong answers with a number: 1." in done.stderr
+    assert metric(results, "official", name="within_one") == pytest.approx(100 / 3)
     assert json.loads(results.read_text())["scorer"] == "numeric"
 
 
@@ -129,12 +130,15 @@ def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
 def test_a_gate_decides_on_it_and_two_runs_are_compared(grade, tmp_path):
     grade("before.json", "-b", "sums")
     gates = ("--fail-under", "accuracy:kind=hard=100", "--baseline", "before_results.json", "--max-drop", "60")
-    met = grade("after.json", "-b", "sums", *gates)
-    assert met.stderr.count("GATE MET") == 2
+    met = grade("after.json", "-b", "sums", *gates, "--fail-under", "within_one=100")
+    assert met.stderr.count("GATE MET") == 3
+    unknown = grade("after.json", "-b", "sums", "--fail-under", "within=1", code=2)
+    assert "no metric 'within'; it has accuracy, within_one" in unknown.stderr
     compared = grade("compare", "before_results.json", "after_results.json", "-o", "-")
     rows = json.loads(compared.stdout)
     assert [flip["item"] for flip in rows["risen"]] == ["c"]
     assert rows["metrics"][0]["difference"]["n"] == 3
+    assert "within_one" in {row["name"] for row in rows["metrics"]}
 
 
 def test_every_report_shows_it(grade, tmp_path):

@@ -6,7 +6,7 @@ Official is a naive scorer, which takes the first number of a reply. Careful tak
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
@@ -16,9 +16,9 @@ from grader.scorers.interface import (
     Columns,
     Facts,
     Marks,
-    Metric,
     Outcome,
     Reading,
+    ReadingName,
     Run,
     SampleResult,
     Scored,
@@ -27,10 +27,10 @@ from grader.scorers.interface import (
     Summary,
     TableBlock,
     Task,
-    each_task,
+    Words,
+    credit,
     facts_as,
     marked,
-    metric_rows,
     missing_reading,
 )
 
@@ -78,11 +78,21 @@ class NumericFacts(Facts, frozen=True, kw_only=True):
     """How far off the careful answer is."""
 
 
+def within_one(sample: SampleResult, reading: ReadingName) -> float | None:
+    """Return 1 if the number of a reading is off by at most one; None if the sample is unscored."""
+    read = sample.reading(reading)
+    if not read.is_scored:
+        return None
+    return float(read.answer is not None and abs(float(read.answer) - _facts(sample).target) <= 1)
+
+
 class Numeric(Scorer[NumericBenchmark, NumericTask]):
     """Reads a number and compares it with the right one."""
 
     declaration = NumericBenchmark
     sample_facts = NumericFacts
+    sample_values: ClassVar = {"accuracy": credit, "within_one": within_one}
+    words: ClassVar = Words(glossary={"within_one": "The share of answers that are off by at most one."})
 
     def tasks(self, declared: NumericBenchmark, split: str, rows: Rows) -> dict[str, NumericTask]:
         """Turn rows into tasks."""
@@ -93,10 +103,6 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
         tolerance = run.benchmark.settings.tolerance
         samples = [_sample(*reply, tolerance) for reply in run.replies()]
         return Scored(samples=marked(samples, run.oddities))
-
-    def metrics(self, report: Report) -> list[Metric]:
-        """Return the accuracy, a mean over questions."""
-        return metric_rows(report.samples, "accuracy", each_task)
 
     def summary(self, report: Report) -> Summary:
         """Show how far off the wrong answers are."""
