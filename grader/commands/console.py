@@ -109,7 +109,7 @@ def end_of(error: Exception) -> int:
     cause = NO_MEMORY if isinstance(error, MemoryError) else f"{_fault(error)} ({type(error).__name__})"
     said = "".join(traceback.format_exception(error))
     try:
-        kept = f"{_written(said)} has the details for a report; look through it before you send it."
+        kept = f"{_write_details(said)} has the details for a report; look through it before you send it."
     except OSError:
         kept = f"Please report these details:\n{said.rstrip()}"
     say(f"error: {cause}. No result is to be trusted. {kept}")
@@ -126,7 +126,7 @@ def _fault(error: Exception) -> str:
     return f"This is an error of the scorer {named[0]!r}, which is a package of its own" if named else OWN_FAULT
 
 
-def _written(said: str) -> str:
+def _write_details(said: str) -> str:
     """Write the details to a file that only this user can read, and return its name."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="grade-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

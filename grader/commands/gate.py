@@ -39,7 +39,7 @@ def gate_command(
     from grader.decisions.policy import decide, read_baselines, read_policy
     from grader.reports.views import gates as view
 
-    files = output_files.checked(outputs, [policy, *(run.path for run in runs)])
+    files = output_files.check_outputs(outputs, [policy, *(run.path for run in runs)])
     read = read_policy(policy)
     baselines = None if baseline is None else read_baselines(baseline)
     given = options.read(runs)

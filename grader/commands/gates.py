@@ -35,7 +35,7 @@ class Gates:
     reading: ReadingName
 
     @classmethod
-    def asked(cls, setup: Setup, *, reading: ReadingName, **given: Any) -> Gates:
+    def of_options(cls, setup: Setup, *, reading: ReadingName, **given: Any) -> Gates:
         """Return the gates of the command's options; the baseline is read before a run can replace the file."""
         if given["confident"] and not given["thresholds"]:
             raise UsageError("--confident needs --fail-under.")

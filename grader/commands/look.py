@@ -56,7 +56,7 @@ def _list(width: int) -> str:
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
     table = Table(title="", columns=columns, rows=list(map(cells, rows)))
-    return "\n".join(terminal.drawn(table, width))
+    return "\n".join(terminal.table_lines(table, width))
 
 
 def _splits_and_protocols(declared: Benchmark) -> tuple[str, str]:

@@ -45,7 +45,7 @@ def leaderboard_command(
         if reading != "official" and context.get_parameter_source("reading") is not ParameterSource.DEFAULT:
             raise UsageError("--published needs --reading official: published values are of the official reading.")
         reading = "official"
-    files = output_files.checked(outputs, [run.path for run in runs])
+    files = output_files.check_outputs(outputs, [run.path for run in runs])
     ranked = read(runs)
     output_files.protect_inputs(files, [(Path(name.results), report) for name, report in ranked])
     folder = output_files.folder_of_page(outputs)

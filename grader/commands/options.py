@@ -265,7 +265,7 @@ NAMED_FILE = NamedFileType()
 
 def read(files: Sequence[NamedFile], *, twice: bool = False) -> list[tuple[RunName, Report]]:
     """Read the results files. Raises InputError; UsageError if one is given twice, unless `twice` allows it."""
-    from grader.decisions.comparison import named
+    from grader.decisions.comparison import run_name
     from grader.scorers.earlier import read_report
 
     seen: set[Path] = set()
@@ -275,5 +275,5 @@ def read(files: Sequence[NamedFile], *, twice: bool = False) -> list[tuple[RunNa
             raise UsageError(f"{file.path} is given twice.")
         seen.add(file.path.resolve())
         report = read_report(file.path)
-        runs.append((named(report, str(file.path), file.name), report))
+        runs.append((run_name(report, str(file.path), file.name), report))
     return runs

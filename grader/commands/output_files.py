@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from grader.results.outputs import Outputs
 
 
-def checked(
+def check_outputs(
     outputs: Sequence[str],
     inputs: Iterable[Path | None],
     *,

@@ -55,7 +55,7 @@ def compare_command(
     from grader.decisions.comparison import compare
     from grader.reports.views import comparison as view
 
-    files = output_files.checked(outputs, [before.path, after.path, data])
+    files = output_files.check_outputs(outputs, [before.path, after.path, data])
     runs = options.read([before, after], twice=True)
     output_files.protect_inputs(files, [(Path(name.results), report) for name, report in runs])
     (a, first), (b, second) = runs
@@ -93,7 +93,7 @@ def report_command(
 
     if benchmark is not None:
         declarations.load(benchmark)
-    files = output_files.checked(outputs, [results, data, predictions])
+    files = output_files.check_outputs(outputs, [results, data, predictions])
     report = read_report(results)
     output_files.protect_inputs(files, [(results, report)])
     gaps: list[Gap] = []
@@ -120,7 +120,7 @@ def _sides(
     runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool
 ) -> tuple[PageRun, PageRun]:
     """Collect what the items of two runs hold, and say what there is not."""
-    from grader.decisions.comparison import told_apart
+    from grader.decisions.comparison import distinct_names
     from grader.reports.findings import findings_of
     from grader.reports.material import load_beside
     from grader.reports.web.items import PageRun
@@ -131,7 +131,7 @@ def _sides(
             findings=findings_of(report),
             material=load_beside(Path(name.results), report, data, benchmark=benchmark),
         )
-        for name, (_, report) in zip(told_apart([name for name, _ in runs]), runs, strict=True)
+        for name, (_, report) in zip(distinct_names([name for name, _ in runs]), runs, strict=True)
     ]
     for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):
         if not quiet:

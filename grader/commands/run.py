@@ -63,7 +63,7 @@ def grade_files(predictions: Sequence[str], *, join: bool = False, **given: Any)
     run_options = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
     shown = {name: given.pop(name) for name in ("outputs", "quiet", "verbose")}
     setup = choose(run_options)
-    command = Command(setup=setup, gates=Gates.asked(setup, **given), **shown)
+    command = Command(setup=setup, gates=Gates.of_options(setup, **given), **shown)
     try:
         if join or len(predictions) == 1:
             return _run(predictions, command)
@@ -91,7 +91,7 @@ class Command:
                 raise UsageError(f"{name}: is a folder" if name else "The name of the prediction file is empty.")
         inputs = [*map(Path, predictions), self.setup.options.data, self.setup.options.judge_replies]
         folder = self.setup.options.output_dir
-        return output_files.checked(self.outputs, inputs, baseline=self.gates.baseline, folder=folder)
+        return output_files.check_outputs(self.outputs, inputs, baseline=self.gates.baseline, folder=folder)
 
 
 def _run(predictions: Sequence[str], command: Command) -> int:

@@ -77,7 +77,7 @@ def _stem(file: str) -> str:
     return name
 
 
-def told_apart(names: Sequence[RunName]) -> list[RunName]:
+def distinct_names(names: Sequence[RunName]) -> list[RunName]:
     """Return the names of runs; those that are called alike get the part of their paths that differs.
 
     It follows a name that the user or the prediction file gave: `tiny (step300)`.
@@ -195,8 +195,8 @@ def compare(
         fallen=fallen,
         made_differently=conditions,
         notes=[*_correction(rows), *warning, *_notes(before, after)],
-        a=named(before, files[0], names[0]),
-        b=named(after, files[1], names[1]),
+        a=run_name(before, files[0], names[0]),
+        b=run_name(after, files[1], names[1]),
     )
 
 
@@ -234,7 +234,7 @@ def _correction(rows: list[Compared]) -> list[str]:
     ]
 
 
-def named(report: Report, results: str, name: str = "") -> RunName:
+def run_name(report: Report, results: str, name: str = "") -> RunName:
     """Return the names of a run; `name` is the user's name for it."""
     return RunName(
         results=results,

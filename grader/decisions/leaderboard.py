@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions import published
-from grader.decisions.comparison import RunName, check_comparable, told_apart
+from grader.decisions.comparison import RunName, check_comparable, distinct_names
 from grader.decisions.made_differently import differences, in_words, judge_of
 from grader.decisions.published import PublishedModel
 from grader.errors import UsageError
@@ -97,7 +97,7 @@ def leaderboard(
     """
     boards: list[list[NamedReport]] = []
     reasons: dict[int, str] = {}
-    for run in _named_apart(runs):
+    for run in _with_distinct_names(runs):
         place, reason = _place(run, boards)
         if place is None:
             reasons |= {len(boards): reason} if reason else {}
@@ -111,7 +111,7 @@ def leaderboard(
     return Leaderboard(reading=reading, boards=compared)
 
 
-def _named_apart(runs: Sequence[NamedReport]) -> list[NamedReport]:
+def _with_distinct_names(runs: Sequence[NamedReport]) -> list[NamedReport]:
     """Return the runs; two unrelated files of one name are not taken for one model on two benchmarks.
 
     Where file names repeat, the folder is the model: `m1/vstar`, `m1/gsm`, `m2/vstar` are two models, `m1` and `m2`.
@@ -122,10 +122,10 @@ def _named_apart(runs: Sequence[NamedReport]) -> list[NamedReport]:
     has_repeats = len({name.short for name in names}) < len(names)
     in_folders = {(folder, report.benchmark) for folder, (_, report) in zip(folders, unnamed, strict=True)}
     if has_repeats and len(in_folders) == len(names):
-        models = told_apart([RunName(results=str(PurePath(folder, "run"))) for folder in folders])
+        models = distinct_names([RunName(results=str(PurePath(folder, "run"))) for folder in folders])
         names = [msgspec.structs.replace(name, name=model.name) for name, model in zip(names, models, strict=True)]
     else:
-        names = told_apart(names)
+        names = distinct_names(names)
     new_names = iter(names)
     return [(name if name.name or name.model else next(new_names), report) for name, report in runs]
 
@@ -158,7 +158,7 @@ def _board(members: list[NamedReport], reading: ReadingName, reason: str, *, wit
         raise UsageError(f"{len(members)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
     metric = next((row.name for _, report in members for row in report.metrics), "")
     ordered = sorted(members, key=lambda run: _sort_key(run[1], metric, reading))
-    names, reports = told_apart([name for name, _ in ordered]), [report for _, report in ordered]
+    names, reports = distinct_names([name for name, _ in ordered]), [report for _, report in ordered]
     first = reports[0]
     models, notes = _published(names, reports, metric) if with_published else ([], [])
     others: dict[ReadingName, list[PublishedModel]] = {"official": models, "careful": []}

@@ -153,10 +153,10 @@ def _decide(gate: Gate, runs: Sequence[ReportOfFile], baselines: Sequence[Report
             if isinstance(found, str) or isinstance(baseline, str)
             else gates.decide_drop(found, baseline, drop, gate.reading)
         )
-    return [_named(gate, result) for result in results]
+    return [_of_policy(gate, result) for result in results]
 
 
-def _named(gate: Gate, result: GateResult) -> GateResult:
+def _of_policy(gate: Gate, result: GateResult) -> GateResult:
     return msgspec.structs.replace(result, gate=f"{gate.results_of}: {result.gate}", is_advisory=gate.advisory)
 
 

@@ -107,7 +107,7 @@ def check(
         _check_name(option, threshold.name, names, scorer, run)
         if threshold.group is not None and threshold.group not in groups:
             known = no_group(threshold.name, threshold.group, sorted(groups))
-            raise UsageError(f"{option}: {known}{_meant(threshold.group, groups)}")
+            raise UsageError(f"{option}: {known}{_did_you_mean(threshold.group, groups)}")
         if threshold.value < 0 and threshold.name not in scorer.signed_metrics:
             raise UsageError(
                 f"{option}={threshold.value:.10g}: {threshold.name} is never below 0, so this gate is always met."
@@ -119,11 +119,11 @@ def check(
 
 def _check_name(option: str, name: str, names: list[str], scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
     if name not in names:
-        hint = scorer.without_metric(name, run) or _meant(name, names)
+        hint = scorer.without_metric(name, run) or _did_you_mean(name, names)
         raise UsageError(f"{option}: this run has no metric {name!r}; it has {', '.join(names)}.{hint}")
 
 
-def _meant(name: str, known: list[str] | dict[str, None]) -> str:
+def _did_you_mean(name: str, known: list[str] | dict[str, None]) -> str:
     near = difflib.get_close_matches(name, known, 1)
     return f" Did you mean {near[0]}?" if near else ""
 

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.grading.inputs import read, rows_for
-from grader.grading.report import Graded, completed
+from grader.grading.report import Graded, complete_report
 from grader.observer import Silent
 from grader.predictions.fields import fields_from
 from grader.predictions.read import read_predictions
@@ -41,7 +41,7 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
     report = _earlier_report(stem, setup)
     if report is not None:
-        rows = _checked(path, setup, report, rows, every_column=every_column)
+        rows = _check_data(path, setup, report, rows, every_column=every_column)
     if outputs is not None:
         outputs.claim(target, path.name, judged=True, own_file=setup.scorer.own_file)
     scored = setup.scorer.rescore(
@@ -57,9 +57,9 @@ def score_again(source: Source, setup: Setup, outputs: Outputs | None, *, every_
     )
     if report is None:
         report = _without_results(path, stem, setup, scored.samples)
-        rows = _checked(path, setup, report, rows, every_column=every_column)
+        rows = _check_data(path, setup, report, rows, every_column=every_column)
     notes = report.notes if scored.notes is None else scored.notes
-    return Graded(report=completed(report, scored, setup, notes), stem=target, rows=rows)
+    return Graded(report=complete_report(report, scored, setup, notes), stem=target, rows=rows)
 
 
 def _path(source: Source) -> Path:
@@ -121,7 +121,7 @@ def _digest_of_own_file(path: Path, stem: Path, scorer: AnyScorer) -> str:
     return fingerprint({record.qid: record.predictions for record in records})
 
 
-def _checked(path: Path, setup: Setup, report: Report, rows: Rows | None, *, every_column: bool) -> Rows | None:
+def _check_data(path: Path, setup: Setup, report: Report, rows: Rows | None, *, every_column: bool) -> Rows | None:
     """Return the data's rows if they were read, or must be: to see that they are those of the report's verdicts.
 
     Raises UsageError if they are not, or if the predictions have changed since the report was made.

@@ -88,7 +88,7 @@ def report_of(inputs: Inputs, scored: Scored) -> Report:
     notes = [*run.file.warnings, *inputs.notes, *(run.oddities.notes() if scored.samples else [])]
     notes += _unread(scored.samples, setup, has_judge=provenance.judge is not None)
     notes += aggregates.missing(setup.declared, scored.samples)
-    return completed(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
+    return complete_report(report, scored, setup, [*map(Note, notes), *(scored.notes or [])])
 
 
 def _unread(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> list[str]:
@@ -104,7 +104,7 @@ def _unread(samples: list[SampleResult], setup: Setup, *, has_judge: bool) -> li
     ]
 
 
-def completed(report: Report, scored: Scored, setup: Setup, notes: list[Note]) -> Report:
+def complete_report(report: Report, scored: Scored, setup: Setup, notes: list[Note]) -> Report:
     """Return a report with what a scorer returned: its samples, and the metrics of these samples."""
     declared = setup.declared
     unscored, by_reading = count_unscored(scored.samples)

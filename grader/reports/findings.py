@@ -40,7 +40,7 @@ class Findings:
     notes: Sequence[str]
     official_notes: Sequence[str]
     """The notes on official values, which their headings mark."""
-    made: Mapping[str, Any]
+    provenance: Mapping[str, Any]
     """How the run was made."""
     why_unscored: str
     excluded_from: str
@@ -78,6 +78,6 @@ def findings_of(report: Report) -> Findings:
         official_notes=report.official_notes(),
         between_readings=readings.in_words(report),
         notes=[noted(note) for note in report.notes],
-        made=provenance.made_with(report),
+        provenance=provenance.provenance_facts(report),
         why_unscored=why_unscored(report),
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from grader.results import Report
 
 
-def made_with(report: Report) -> dict[str, Any]:
+def provenance_facts(report: Report) -> dict[str, Any]:
     """Return the facts of the provenance and the scorer, name -> value, without empty values."""
     found: dict[str, Any] = msgspec.to_builtins(report.provenance)
     if "sandbox" in found:

@@ -5,7 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.decisions.comparison import Comparison, Flip, RunName, check_comparable, compare, same_outputs, told_apart
+from grader.decisions.comparison import (
+    Comparison,
+    Flip,
+    RunName,
+    check_comparable,
+    compare,
+    distinct_names,
+    same_outputs,
+)
 from grader.errors import InputError, UsageError
 from grader.results import Provenance, Report
 from grader.scorers.means import each_task, metric_rows
@@ -203,4 +211,4 @@ def test_runs_that_are_called_alike_are_named_by_the_part_of_their_paths_that_di
     paths: list[str], model: str, names: list[str]
 ) -> None:
     runs = [RunName(results=path, predictions="p.json", model=model) for path in paths]
-    assert [run.short for run in told_apart([*runs, RunName(name="other")])] == [*names, "other"]
+    assert [run.short for run in distinct_names([*runs, RunName(name="other")])] == [*names, "other"]

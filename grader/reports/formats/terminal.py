@@ -81,7 +81,7 @@ def _hidden(parts: Sequence[Part]) -> list[str]:
 
 def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[str]:
     yield from [title] if title else []
-    yield from drawn(table, width, colour=colour)
+    yield from table_lines(table, width, colour=colour)
     left = len(table.rows) - MOST_ROWS
     if table.is_list and left > 0:
         yield f"  ... {left:,} more; `-o FILE.json` has all."
@@ -89,7 +89,7 @@ def _table(table: Table, width: int, *, colour: bool, title: str) -> Iterator[st
     yield ""
 
 
-def drawn(table: Table, width: int, *, colour: bool = False) -> list[str]:
+def table_lines(table: Table, width: int, *, colour: bool = False) -> list[str]:
     """Return the lines of a table.
 
     Nothing is ever cut off: if the numbers do not fit side by side, all rows are repeated with the next numbers.
@@ -200,12 +200,15 @@ def _grid(
         )
     for row in rows:
         grid.add_row(
-            *(Text(_shown(row[at], columns[at], longest), "bold" if row[at].tone == "strong" else "") for at in block)
+            *(
+                Text(_cell_text(row[at], columns[at], longest), "bold" if row[at].tone == "strong" else "")
+                for at in block
+            )
         )
         if below:
             grid.add_row(_BELOW)
     return grid
 
 
-def _shown(cell: Cell, column: Column, longest: int) -> str:
+def _cell_text(cell: Cell, column: Column, longest: int) -> str:
     return _breakable(_text(cell), longest) if column.kind == "name" else _text(cell)

@@ -144,14 +144,14 @@ def _gold(item: _Item, scorer: AnyScorer) -> list[str]:
     return [f"gold answer: {answers}"] if answers else []
 
 
-def _lost(case: _Item, reading: ReadingName) -> list[SampleResult]:
+def _without_full_credit(case: _Item, reading: ReadingName) -> list[SampleResult]:
     """Return the samples without full credit, which explain a verdict other than passed."""
     return [sample for sample in case.samples if sample.reading(reading).points < 1]
 
 
 def _outcomes(case: _Item, reading: ReadingName) -> Counter[str]:
     """Count the outcomes of the samples without full credit."""
-    return Counter(sample.reading(reading).outcome.value for sample in _lost(case, reading))
+    return Counter(sample.reading(reading).outcome.value for sample in _without_full_credit(case, reading))
 
 
 def _message(case: _Item, reading: ReadingName) -> str:
@@ -168,12 +168,12 @@ def _passing(case: _Item, reading: ReadingName) -> str:
     """Return how many rounds pass, or, for a single round of several tasks, how many of its samples are correct."""
     several = len({sample.qid for sample in case.samples}) > 1
     if several and len(case.rounds) == 1:
-        return f"{len(case.samples) - len(_lost(case, reading))} of {len(case.samples)} right"
+        return f"{len(case.samples) - len(_without_full_credit(case, reading))} of {len(case.samples)} right"
     return f"{case.rounds.count('passed')} of {len(case.rounds)} {'rounds' if several else 'samples'} pass"
 
 
 def _details(case: _Item, reading: ReadingName) -> str:
-    lost = _lost(case, reading)
+    lost = _without_full_credit(case, reading)
     lines = []
     for sample in lost[:MOST_DETAILS]:
         read = sample.reading(reading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from grader.decisions.comparison import told_apart
+from grader.decisions.comparison import distinct_names
 from grader.reports.document import (
     NOTHING,
     PAGES,
@@ -163,14 +163,14 @@ def _side(flip: Flip, which: int) -> str:
 def _cells(comparison: Comparison, pair: Mapping[ReadingName, Compared], *, has_corrected: bool) -> list[Cell]:
     """Return the cells of a metric: the values and the test of the comparison's reading, the change of the other."""
     row, other = pair.get(comparison.reading), pair.get(other_than(comparison.reading))
-    drawn = Cell(metrics={reading: _drawn(of) for reading, of in pair.items()})
+    plot = Cell(metrics={reading: _change_as_metric(of) for reading, of in pair.items()})
     changed = Cell(text=_change(comparison, other), tone=_tone(other)) if other else Cell(text=NOTHING)
     if row is None:
-        return [drawn, *cells([NOTHING] * (6 + has_corrected)), changed]
+        return [plot, *cells([NOTHING] * (6 + has_corrected)), changed]
     moved = row.difference
     corrected = NOTHING if row.corrected is None else p_value(row.corrected)
     return [
-        drawn,
+        plot,
         *(
             Cell(text=marked(f"{value:.1f}", row.reading, run.official_notes))
             for value, run in _values(comparison, row)
@@ -192,7 +192,7 @@ def _change(comparison: Comparison, row: Compared) -> str:
     )
 
 
-def _drawn(row: Compared) -> Metric:
+def _change_as_metric(row: Compared) -> Metric:
     moved = row.difference
     return Metric(name=row.name, reading=row.reading, value=moved.value, ci95=moved.ci95, n=moved.n)
 
@@ -207,7 +207,7 @@ def _between(row: Compared) -> str:
 
 def _short(comparison: Comparison) -> tuple[str, str]:
     """Return the names of the runs: those that the user gave, if there are some."""
-    a, b = told_apart([comparison.a, comparison.b])
+    a, b = distinct_names([comparison.a, comparison.b])
     return a.short, b.short
 
 

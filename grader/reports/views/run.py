@@ -97,7 +97,7 @@ def document(
             Section(parts=[*plots, *_cards(run)], where=PAGES),
             *_unscored(run),
             *_notes(run),
-            *_made(run),
+            *_provenance(run),
         ],
         data=lambda: run.report,
         records=lambda: records_of(run.report),
@@ -181,7 +181,7 @@ def _passes(run: Findings) -> Iterator[tuple[str, str]]:
 
 def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> list[Cell]:
     """Return the cells of both readings, and why they differ."""
-    said = [_said(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
+    said = [_reading_text(scorer, sample.reading(name), more) for name, more in also_found(scorer, sample).items()]
     why = [cut(" ".join(readings_differ(scorer, sample, output).split()), LONGEST_REASON)]
     if (first := sample.other_call(sample.careful)) is not None:
         call, returned, expected = (
@@ -191,9 +191,9 @@ def _difference(scorer: AnyScorer, sample: SampleResult, output: str | None) -> 
     return [Cell(text=text) for text in (*said, "; ".join(filter(None, why)))]
 
 
-def _said(scorer: AnyScorer, reading: Reading, more: str) -> str:
-    named = ", ".join(filter(None, (outcome(scorer, reading), more)))
-    return f"{named}: {reading.answer}" if reading.answer else named
+def _reading_text(scorer: AnyScorer, reading: Reading, more: str) -> str:
+    text = ", ".join(filter(None, (outcome(scorer, reading), more)))
+    return f"{text}: {reading.answer}" if reading.answer else text
 
 
 def _curve(run: Findings) -> list[Plot]:
@@ -231,21 +231,21 @@ def _outcomes(report: Report, scorer: AnyScorer) -> Table:
             link=place(tab="items", **chosen) if number else "",
         )
 
-    def named(name: str) -> str:
+    def name_of(name: str) -> str:
         return scorer.words.outcomes.get(name, name)
 
     rows = [
-        [Cell(text=named(down)), *(cell(pairs[down, to], down, to) for to in across), cell(officials[down], down)]
-        for down in order
-        if down in officials
+        [Cell(text=name_of(one)), *(cell(pairs[one, other], one, other) for other in across), cell(officials[one], one)]
+        for one in order
+        if one in officials
     ]
-    total = [Cell(text="all"), *(cell(carefuls[to], careful=to) for to in across), cell(len(report.samples))]
+    total = [Cell(text="all"), *(cell(carefuls[other], careful=other) for other in across), cell(len(report.samples))]
     return Table(
         title="Outcomes",
         note="Samples by their official outcome (rows) and careful outcome (columns).",
         columns=[
             Column(name="official ↓ careful →", kind="name"),
-            *(Column(name=named(name)) for name in across),
+            *(Column(name=name_of(name)) for name in across),
             Column(name="all"),
         ],
         rows=[*rows, total],
@@ -266,7 +266,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
     rows = [
         [Cell(text=metric.name), Cell(text=metric.reading), Cell(text=bounds_in_words(metric))] for metric in bounded
     ]
-    made = Table(
+    cases = Table(
         title="Worst and best case",
         columns=columns,
         rows=rows,
@@ -279,7 +279,7 @@ def _unscored(run: Findings) -> Iterator[Section]:
         title=f"{report.unscored:,} of {counted(len(report.samples), 'sample')} unscored",
         lead=f"Why: {run.why_unscored}. Excluded from {run.excluded_from}{f' ({shown})' if shown else ''}, "
         "counted neither as correct nor as wrong.",
-        parts=[made] if bounded else [],
+        parts=[cases] if bounded else [],
     )
 
 
@@ -290,19 +290,19 @@ def _notes(run: Findings) -> Iterator[Section]:
         yield Section(parts=run.summary.lines, where=TEXTS)
 
 
-def _made(run: Findings) -> Iterator[Section]:
-    facts = {key: made for key, made in run.made.items() if not _is_large(made)}
+def _provenance(run: Findings) -> Iterator[Section]:
+    facts = {key: value for key, value in run.provenance.items() if not _is_large(value)}
     columns = [Column(name="fact", kind="name"), Column(name="value", kind="name")]
-    rows = [[Cell(text=key), Cell(text=_shown(made))] for key, made in facts.items()]
+    rows = [[Cell(text=key), Cell(text=_value_text(value))] for key, value in facts.items()]
     if rows:
         table = Table(title="How it was made", columns=columns, rows=rows)
         yield Section(title="How it was made", parts=[table], is_folded=True, where=FILES)
 
 
-def _is_large(made: object) -> bool:
+def _is_large(value: object) -> bool:
     """Return whether a value is a large table, which only the results file shows."""
-    return isinstance(made, dict) and (len(made) > 6 or any(isinstance(part, dict | list) for part in made.values()))
+    return isinstance(value, dict) and (len(value) > 6 or any(isinstance(part, dict | list) for part in value.values()))
 
 
-def _shown(made: object) -> str:
-    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False, default=str)
+def _value_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

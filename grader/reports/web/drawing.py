@@ -50,7 +50,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
         """The round values with a mark."""
         return [self.low + self.step * n for n in range(int((self.high - self.low) / self.step + 1e-9) + 1)]
 
-    def named(self, value: float) -> str:
+    def label(self, value: float) -> str:
         """Return a mark's label."""
         return f"{value:.0f}" if self.step >= 1 else f"{value:.1f}"
 
@@ -63,8 +63,8 @@ def section(shown: Section, parts: Sequence[Part]) -> dict[str, object]:
         "sign": shown.sign,
         "lead": shown.lead,
         "is_folded": shown.is_folded,
-        "tables": [_drawn(table) for table in tables if not table.is_card],
-        "cards": [_drawn(table) for table in tables if table.is_card],
+        "tables": [_with_scale(table) for table in tables if not table.is_card],
+        "cards": [_with_scale(table) for table in tables if table.is_card],
         "curves": [curve(part) for part in parts if isinstance(part, Plot)],
         "sentences": [part for part in parts if isinstance(part, str)],
         "has_legend": any(column.kind == "drawn" for table in tables for column in table.columns),
@@ -72,7 +72,7 @@ def section(shown: Section, parts: Sequence[Part]) -> dict[str, object]:
     }
 
 
-def _drawn(table: Table) -> tuple[Table, Scale]:
+def _with_scale(table: Table) -> tuple[Table, Scale]:
     """Return a table and the scale of its drawn column."""
     metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
     ends = [end for metric in metrics for end in _ends(metric)]
@@ -153,13 +153,13 @@ def curve(plot: Plot) -> Curve:
     return Curve(
         plot=plot,
         label=f"{plot.curve.title}: {'; '.join(words)}",
-        lines=_apart(lines),
+        lines=_moved_apart(lines),
         across=[(x(n), n) for n in k if n == k[-1] or ((n - 1) % every == 0 and k[-1] - n >= every / 2)],
         down=[(y(value), value) for value in (0, 25, 50, 75, 100)],
     )
 
 
-def _apart(lines: list[Line]) -> list[Line]:
+def _moved_apart(lines: list[Line]) -> list[Line]:
     """Move the names of readings apart that would stand on each other; the higher line keeps the upper place."""
     if len(lines) < 2 or abs(lines[0].end - lines[1].end) >= _NEAR:
         return lines

@@ -69,7 +69,7 @@ def build(*runs: PageRun) -> Items:
     """Pack the items of one run, or of two."""
     first, scorer = runs[0].report, runs[0].findings.scorer
     texts = _Texts(runs)
-    pictures, tasks = _asked(runs)
+    pictures, tasks = _images_of(runs)
     thumbnails = images.thumbnails_of(pictures, tasks)
     items = _items(runs, scorer, texts, list(pictures))
     per_pack = max(1, -(-len(items) // _PACKS))
@@ -116,7 +116,7 @@ def _first_reading(runs: Sequence[PageRun]) -> str:
     return "official" if careful[0] == careful[-1] else "careful"
 
 
-def _asked(runs: Sequence[PageRun]) -> tuple[dict[str, Any], dict[str, str]]:
+def _images_of(runs: Sequence[PageRun]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the images that any run can show, and task -> key of its image."""
     pictures = {key: image for run in reversed(runs) for key, image in run.material.images.items()}
     return pictures, {qid: key for run in reversed(runs) for qid, key in run.material.image_of.items()}
@@ -128,7 +128,7 @@ def _run(run: PageRun) -> dict[str, object]:
         "name": run.name,
         "model": report.model or "",
         "file": report.provenance.predictions,
-        "made": dict(_flat(findings.made)),
+        "made": dict(_flat(findings.provenance)),
         "notes": [*findings.between_readings, *findings.notes],
         "unscored": report.unscored,
         "whyUnscored": findings.why_unscored,
@@ -262,7 +262,7 @@ def _sample(
     if sample.sample < len(programs):
         found["program"] = _program(programs[sample.sample], marks.failed_line)
     # An empty output is not the same as none.
-    return _without_empty(found) | (texts.shown(text[0]) if text else {})
+    return _without_empty(found) | (texts.output(text[0]) if text else {})
 
 
 def _reading(
@@ -334,7 +334,7 @@ class _Texts:
         start = self._limit * 2 // 3
         return start, len(text) - (self._limit - start)
 
-    def shown(self, text: str) -> dict[str, object]:
+    def output(self, text: str) -> dict[str, object]:
         """Return `output`, and `cut` if a part is left out: its position in UTF-16 code units, and its length."""
         start, end = self._gap(text)
         if start == end:

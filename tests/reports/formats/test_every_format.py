@@ -13,7 +13,7 @@ import pytest
 from cmarkgfm.cmark import Options
 from hypothesis import given, settings
 
-from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, named
+from grader.decisions.comparison import Compared, Comparison, Flip, RunName, compare, run_name
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports.document import Column, Document, Table, cells, signed
@@ -126,7 +126,7 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
 
 def test_an_official_value_with_a_note_is_marked_wherever_runs_are_together() -> None:
     noted, plain = questions(150, notes=[Note("Another Python.", "official")]), questions(100)
-    runs = [(named(noted, "a_results.json"), noted), (named(plain, "b_results.json"), plain)]
+    runs = [(run_name(noted, "a_results.json"), noted), (run_name(plain, "b_results.json"), plain)]
     documents = {
         ("a", "75.0"): of_leaderboard.document(leaderboard(runs)),
         ("x", "25.0"): of_comparison.document(compare(noted, plain, names=("x", "y"))),
@@ -267,4 +267,4 @@ def test_runs_link_to_the_pages_that_there_are(tmp_path: Path) -> None:
 def test_wide_characters_are_aligned() -> None:
     columns = [Column(name="category", kind="name"), Column(name="n")]
     table = Table(title="", columns=columns, rows=[cells(["空间关系", "5"]), cells(["e\u0301", "5"])])
-    assert terminal.drawn(table, 40)[2:4] == ["空间关系  5", "e\u0301         5"]
+    assert terminal.table_lines(table, 40)[2:4] == ["空间关系  5", "e\u0301         5"]

@@ -3,7 +3,7 @@
 import msgspec
 
 from grader.reports.document import Cell, Column, Table, cells
-from grader.reports.formats.terminal import drawn
+from grader.reports.formats.terminal import table_lines
 from grader.reports.text import cut, wrapped
 from grader.results import Metric, Note, Reading, Report
 from grader.scorers.choice.facts import ChoiceFacts
@@ -74,12 +74,12 @@ def test_names_stay_whole_where_the_numbers_can_stand_below() -> None:
     """Somebody copies them: `lmms-eval-0.7.0` at the end of a line is not `lmms-`."""
     columns = [Column(name="group", kind="name"), *(Column(name="95 % interval") for _ in range(4))]
     rows = [[name, *["-79.4 to +30.9"] * 4] for name in ("category=direct_attributes", "options=2")]
-    lines = drawn(Table(title="", columns=columns, rows=list(map(cells, rows))), 80)
+    lines = table_lines(Table(title="", columns=columns, rows=list(map(cells, rows))), 80)
     starts = [line.split()[0] for line in lines if line.strip() and not line.startswith("─")]
     assert starts == ["group", "category=direct_attributes", "options=2"] * 2
     columns = [Column(name=name, kind="name") for name in ("splits", "protocols")]
     row = ["dev-en, test-en, dev-cn, test-cn", "lmms-eval-0.7.1, lmms-eval-0.7.0, vlmevalkit-2026-06"]
-    lines = drawn(Table(title="", columns=columns, rows=[cells(row)]), 50)[2:]
+    lines = table_lines(Table(title="", columns=columns, rows=[cells(row)]), 50)[2:]
     assert {word.rstrip(",") for line in lines for word in line.split()} == set(", ".join(row).split(", "))
 
 
@@ -87,7 +87,7 @@ def test_names_stay_whole_where_the_numbers_can_stand_below() -> None:
 def test_a_narrow_terminal_loses_no_character_of_long_names(width: int) -> None:
     columns = [Column(name=name, kind=kind) for name, kind in (("id", "word"), ("splits", "name"), ("rules", "name"))]
     row = ["humaneval-plus", "dev-en-v11, test-en-v11", "vlmevalkit-2026-06, vlmevalkit-2025-08"]
-    lines = drawn(Table(title="", columns=columns, rows=[cells(row)]), width)
+    lines = table_lines(Table(title="", columns=columns, rows=[cells(row)]), width)
     assert all(len(line) <= width for line in lines)
     assert sorted("".join(lines[2:]).replace(" ", "")) == sorted("".join(row).replace(" ", ""))
 
@@ -130,7 +130,7 @@ def test_a_difference_has_the_gold_answer_and_the_words_that_decided_in_a_readab
 def test_a_narrow_table_has_each_sentence_below_its_row_and_loses_none() -> None:
     columns = [Column(name="id", kind="name"), Column(name="why", kind="sentence")]
     rows = [cells(["a" * 20, "one two"]), cells(["b", ""]), cells(["c", "three four"])]
-    assert drawn(Table(title="", columns=columns, rows=rows), 30)[2:] == [
+    assert table_lines(Table(title="", columns=columns, rows=rows), 30)[2:] == [
         "a" * 20, "    one two", "b", "c", "    three four",
     ]  # fmt: skip
 
@@ -138,7 +138,7 @@ def test_a_narrow_table_has_each_sentence_below_its_row_and_loses_none() -> None
 def test_only_a_significant_value_is_bold() -> None:
     columns = [Column(name=name) for name in ("change", "other")]
     rows = [[Cell(text="1.0", tone="strong"), Cell(text="2.0")]]
-    shown = "\n".join(drawn(Table(title="", columns=columns, rows=rows), 60, colour=True)[2:])
+    shown = "\n".join(table_lines(Table(title="", columns=columns, rows=rows), 60, colour=True)[2:])
     assert ("1.0" in shown.partition("\x1b[1m")[2].partition("\x1b[0m")[0], shown.count("\x1b[1m")) == (True, 1)
 
 
