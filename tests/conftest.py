@@ -79,11 +79,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put golden views and groups of tests that run one after the other first, and split each group by file.
+    """Put golden views, groups of tests that run one after the other, and what starts processes first.
 
-    So no worker is left with a group when the others have ended.
+    Groups are split by file. So no worker is left with a group when the others have ended.
     """
-    items.sort(key=lambda item: ("golden" not in item.path.parts, item.get_closest_marker("xdist_group") is None))
+
+    def place(item: pytest.Item) -> tuple[bool, bool, bool]:
+        folder = item.path.parent
+        starts_processes = folder in (ROOT / "tests", ROOT / "tests" / "acceptance", ROOT / "tests" / "serving")
+        return "golden" not in item.path.parts, item.get_closest_marker("xdist_group") is None, not starts_processes
+
+    items.sort(key=place)
     for item in items:
         if is_hypothesis_test(getattr(item, "function", None)):
             item.add_marker("generated")

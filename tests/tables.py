@@ -14,7 +14,7 @@ def each(names: str | Sequence[str], rows: Iterable[Any] | Mapping[str, Any]) ->
     A row is the value of the one name, or a tuple with a value for each name; rows may have names of their own.
     """
     wanted = (names,) if isinstance(names, str) else tuple(names)
-    listed = list(rows.items()) if isinstance(rows, Mapping) else [(repr(row), row) for row in rows]
+    listed = list(rows.items()) if isinstance(rows, Mapping) else [(repr(row)[:200], row) for row in rows]
     assert listed, "a table without rows holds nothing"
 
     def decorate(test: Test) -> Test:

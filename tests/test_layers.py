@@ -11,6 +11,8 @@ import pytest
 
 import grader
 
+# One worker has the graph.
+pytestmark = pytest.mark.xdist_group("layers")
 ROOT = Path(grader.__file__).parent
 MOST_AT_THE_ROOT = 12
 KINDS = re.compile(r"multiple_choice|mr_score|[\"'`](?:circular|execution)[\"'`]|is_circular")

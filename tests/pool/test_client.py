@@ -23,6 +23,8 @@ from grader.results import Outcome
 from tests.asynchronous import result_of
 from tests.clusters import is_there
 
+# One worker has the pool.
+pytestmark = pytest.mark.xdist_group("pool")
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
 OPTIONS: dict[str, Any] = {"benchmark": "vstar", "data": SAMPLE / "questions.jsonl"}

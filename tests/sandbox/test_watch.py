@@ -171,7 +171,8 @@ def test_a_program_that_ignores_the_alarm_is_stopped_a_second_later(watched: Wat
     observed = watched("signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", cpu=0.3, alarm=True)
     assert (observed.result, observed.alarmed) == (None, observed.reason)
     assert observed.reason == "cpu"
-    assert observed.cpu >= 1.2
+    # Four fifths of the time it had, and of the second after it.
+    assert observed.cpu >= 1.0
 
 
 def test_time_in_the_kernel_alone_does_not_use_up_a_programs_time(watched: Watched) -> None:

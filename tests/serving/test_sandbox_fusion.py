@@ -9,8 +9,8 @@ import pytest
 
 from tests.serving.test_serve import Served, served
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
-COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "docker"]
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]
+COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "bubblewrap"]
 
 
 @pytest.fixture(scope="module")
