@@ -195,16 +195,15 @@ def rows_of_page(runs: list[Row], measured: dict[str, dict[str, str]]) -> list[s
     rows, before = [], ""
     for run in runs:
         of = measured[run["name"]]
+        official = "✓" if of["items that agree"] == "all" else "="
         if "differs" in run:
-            official = f"{of['official']}: {run['differs']}"
-        else:
-            official = "✓" if of["items that agree"] == "all" else "="
+            official = f"(official {of['official']}: {run['differs']})"
         careful = "=" if of["careful"] == of["official"] else of["careful"]
-        why = run.get("why", "–") if _is_telling(of) else ""
+        careful += f" ({run.get('why', '–')})" if _is_telling(of) else ""
         source = "" if run["source"] == before else run["source"]
         before = run["source"]
-        rows.append(_row(source, of["run"], of["answers"], of["published"], official, careful, why))
-    return [*_head("source", "run", "answers", "published", "official", "careful", "why careful differs"), *rows]
+        rows.append(_row(source, of["run"], of["answers"], f"{of['published']} {official}", careful))
+    return [*_head("source", "run", "answers", "published", "careful"), *rows]
 
 
 def rows_of_readme(runs: list[Row], measured: dict[str, dict[str, str]]) -> list[str]:

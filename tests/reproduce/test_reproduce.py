@@ -43,7 +43,7 @@ def test_a_value_that_is_not_the_published_one_needs_a_reason(tmp_path: Path) ->
         measure(run(tmp_path, published={"accuracy": 50.1}), {}, tmp_path)
     explained = run(tmp_path, published={"accuracy": 60.0}, differs="drawn")
     found = measure(explained, {}, tmp_path)
-    assert rows_of_page([explained], {"made": found})[-1] == "| here | made | 2 | 60.00 | 50.00: drawn | = |  |"
+    assert rows_of_page([explained], {"made": found})[-1] == "| here | made | 2 | 60.00 (official 50.00: drawn) | = |"
 
 
 def test_a_run_in_parts_has_their_means_and_each_is_held_to_its_published_value(tmp_path: Path) -> None:
