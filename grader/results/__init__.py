@@ -281,7 +281,7 @@ class Aggregation(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics that a declaration and `-k` ask for, of every scorer."""
 
     mean_over: list[str] = []
-    """Groupings whose labels count alike; of several, each is within the one before."""
+    """Groupings whose labels have the same weight; of several, each is within the one before."""
     f1_of: list[str] = []
     """Two groups (`field=label`) of whose accuracies F1 is the harmonic mean."""
     k: list[int] = []

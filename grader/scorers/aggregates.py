@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MACRO, F1 = "macro_accuracy", "f1"
 GLOSSARY: Mapping[str, str] = {
-    MACRO: "The mean of the accuracies of groups, which count alike.",
+    MACRO: "The mean of the accuracies of groups, each with the same weight.",
     F1: "The harmonic mean of two accuracies.",
     "pass@*": "The estimated chance that at least one of k samples is right, as a mean over tasks.",
     "pass^*": "The estimated chance that all of k samples are right, as a mean over tasks.",
