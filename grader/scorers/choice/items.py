@@ -182,7 +182,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         if not options and benchmark.other_answers and answer is not None:
             right, other = benchmark.letters[0], benchmark.letters[1]
             options, answer = {right: answer, other: benchmark.other_answers}, right
-        broken = "" if options else f"no options{_IN_TEXT if benchmark.options_in_text else ''}"
+        broken = "" if options else _without_options(row, benchmark)
     except ValueError as error:
         broken = str(error)
     answer = _gold_letters(answer, options)
@@ -207,6 +207,16 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         blocks=(Block(kind="text", title="Hint", content=hint, is_open=True),) if hint else (),
         row=row,
         broken=broken,
+    )
+
+
+def _without_options(row: Row, benchmark: ChoiceBenchmark) -> str:
+    """Return that a row has no options, and how they have to be written if there is something in their place."""
+    if benchmark.options_in_text:
+        return f"no options{_IN_TEXT}"
+    given, column = cell(row.get(benchmark.columns.options or "")), benchmark.columns.options
+    return (
+        "no options" if given in (None, "[]") else f"no options: {column} is {quoted(given)}, not a list or an object"
     )
 
 

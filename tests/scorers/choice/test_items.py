@@ -152,6 +152,7 @@ def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() 
     ("change", "message"),
     [
         ({"options": []}, "q.jsonl:1: 1: no options"),
+        ({"options": "a|b"}, 'q.jsonl:1: 1: no options: options is "a|b", not a list or an object'),
         ({"options": None}, "q.jsonl: no column options"),
         ({"answer": "C"}, "q.jsonl:1: 1: the answer 'C' is not one of its options"),
         ({"reader": "nonsense"}, "reader 'nonsense' is unknown; known: "),
