@@ -172,7 +172,7 @@ def describe(options: Options) -> list[str]:
     try:
         tasks = load_tasks(setup)
     except GradeError as error:
-        return [*lines, f"{declared.unit}s: {error}"]
+        return [*lines, *f"{declared.unit}s: {error}".splitlines()]
     return [*lines, f"{counted(len(tasks), declared.unit)}:", *tasks]
 
 
