@@ -65,8 +65,8 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
     return _read(reply, known)
 
 
-def _read(reply: OwnWords, known: ChoiceOptions) -> ChoiceReading:
-    choice = Choice(reply, known)
+def _read(reply: OwnWords, known: ChoiceOptions, *, is_content: bool = False) -> ChoiceReading:
+    choice = Choice(reply, known, is_content=is_content)
     found = settle(reply, choice.value, choice.same, by_words=True)
     if found is None:
         refusal = say.REFUSES.search(reply.low) if reply.refuses else None
@@ -102,7 +102,9 @@ def _reading(named: Named, options: ChoiceOptions) -> ChoiceReading:
 class Choice:
     """Which options the claims of a reply name."""
 
-    def __init__(self, reply: OwnWords, options: ChoiceOptions) -> None:
+    def __init__(self, reply: OwnWords, options: ChoiceOptions, *, is_content: bool = False) -> None:
+        self.is_content = is_content
+        """Whether the reply is a container's content. Containers in it are not read as replies, or reading hangs."""
         self.reply = reply
         self.options = options
         self.shown, self.low = reply.shown, reply.shown_low
@@ -157,8 +159,9 @@ class Choice:
         """Return the options of a container's content, which is read as a small reply of its own."""
         content = self.reply.text[span]
         whole = _whole(without_markup(content), span.start, self.options)
-        if whole is None and content.strip():
-            inner = _read(OwnWords(content, "", self.reply.question, self.reply.options), self.options)
+        if whole is None and content.strip() and not self.is_content:
+            words = OwnWords(content, "", self.reply.question, self.reply.options)
+            inner = _read(words, self.options, is_content=True)
             start, end = inner.span or (0, max(1, len(content)))
             problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
             if inner.letter is None and problem is None:

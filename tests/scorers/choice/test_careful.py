@@ -206,6 +206,11 @@ def test_a_chain_of_thought_that_never_concludes_has_no_letter(text: str) -> Non
     assert concluded(text, SIDES) in (NONE, AMBIGUOUS)
 
 
+@each("text", ["####x" * 300, "#### x \\boxed{y " * 300, "<answer>x [答案]" * 300])
+def test_forms_inside_of_forms_neither_fail_nor_hang(text: str) -> None:
+    assert read_choice(text, COLOURS).outcome == "no_answer"
+
+
 def test_the_span_is_of_the_raw_prediction() -> None:
     text = "<think>A?</think>\n**Answer:** （Ｂ） blue"
     reading = read_choice(text, COLOURS)
