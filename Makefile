@@ -111,7 +111,10 @@ picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chro
 views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
 	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden -m ""
 
-bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples; MMLU_PRO=published outputs, of which a page of 12,020 items is made, and which are read; EVALPLUS=Python in whose environment EvalPlus is installed)
+# OFFICIAL=checkout of HumanEval-V/HumanEval-V-Benchmark, of either version; PLUS=folder with HumanEval+ and samples;
+# EVALPLUS=Python in whose environment EvalPlus is installed; MMLU_PRO=published outputs, of which a page of 12,020 items
+# is made, and which are read.
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json; OFFICIAL, PLUS, EVALPLUS and MMLU_PRO measure more: see the Makefile)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 	$(BIN)/python tests/bench/inputs.py $(if $(PLUS),--plus $(PLUS)) $(if $(EVALPLUS),--evalplus $(EVALPLUS))
 	$(if $(DATA),$(BIN)/python tests/bench/floor.py $(DATA))
