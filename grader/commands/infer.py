@@ -55,23 +55,23 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
     return _grade(context, given) if given["grade"] else 0
 
 
-def _show_dry_run(look: DryRun, run_options: InferOptions) -> None:
+def _show_dry_run(dry_run: DryRun, run_options: InferOptions) -> None:
     from grader.wording import counted
 
-    if look.first is not None:
-        emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
-    more = " more" if look.requests else ""
-    before = f" ({look.before}{more} already have a reply)" if look.before else ""
-    abbreviated = "; its images are abbreviated" if look.image_tokens else ""
-    first = f" The first one is above{abbreviated}." if look.first is not None else ""
+    if dry_run.first is not None:
+        emit(json.dumps(dry_run.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
+    more = " more" if dry_run.requests else ""
+    before = f" ({dry_run.before}{more} already have a reply)" if dry_run.before else ""
+    abbreviated = "; its images are abbreviated" if dry_run.image_tokens else ""
+    first = f" The first one is above{abbreviated}." if dry_run.first is not None else ""
     to = f" to {run_options.model}" if run_options.model else ""
-    say(f"{counted(look.requests, 'request')}{to}{before}.{first}")
-    if not look.requests:
+    say(f"{counted(dry_run.requests, 'request')}{to}{before}.{first}")
+    if not dry_run.requests:
         return
-    images = f", {look.image_tokens:,} of them for images" if look.image_tokens else ""
-    say(f"About {look.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
-    if look.most_completion_tokens is not None:
-        say(f"At most {look.most_completion_tokens:,} completion tokens.")
+    images = f", {dry_run.image_tokens:,} of them for images" if dry_run.image_tokens else ""
+    say(f"About {dry_run.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
+    if dry_run.most_completion_tokens is not None:
+        say(f"At most {dry_run.most_completion_tokens:,} completion tokens.")
     else:
         say("The replies have no token limit; --gen-kwargs max_tokens=N sets one.")
 

@@ -125,7 +125,7 @@ def load(
     file = _file(report, predictions, gaps) if report.samples else None
     texts = _texts(file)
     own_file = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
-    if file is None and own_file.predictions and own is not None and _verified(report, own_file.predictions):
+    if file is None and own_file.predictions and own is not None and _are_graded(report, own_file.predictions):
         texts = own_file.predictions
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
     shown = ShownTasks()
@@ -206,7 +206,7 @@ def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap])
     except (GradeError, OSError) as error:
         gaps.append(Gap(what="predictions", why=f"{name} cannot be read: {first_line(error)}"))
         return None
-    if not _verified(report, {record.qid: record.predictions for record in file.records}):
+    if not _are_graded(report, {record.qid: record.predictions for record in file.records}):
         changed = f"{name} has changed since it was graded."
         other = f"{name} does not hold the predictions that were graded ({graded})."
         gaps.append(Gap(what="predictions", why=changed if name == graded else other))
@@ -214,8 +214,8 @@ def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap])
     return file
 
 
-def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
-    """Return whether these are the predictions of the report."""
+def _are_graded(report: Report, texts: dict[str, list[str]]) -> bool:
+    """Whether these are the predictions that were graded: a file beside the results may have changed since."""
     graded = dict.fromkeys(sample.qid for sample in report.samples)
     try:
         return report.provenance.predictions_digest == fingerprint({qid: texts.get(qid, []) for qid in graded})

@@ -24,13 +24,13 @@ def brief_of(run: Findings) -> Brief | None:
         return None
     report = run.report
     name, (official, careful) = next(iter(run.overall.items()))
-    careful_or = careful if careful is not None else official
-    assert careful_or is not None
+    shown = careful if careful is not None else official
+    assert shown is not None
     lost = sum(not sample.careful.is_scored or not sample.official.is_scored for sample in report.samples)
     total = counted(len(report.samples), "sample")
     return Brief(
-        number=value(careful_or),
-        sentence=_in_a_sentence(name, careful_or),
+        number=value(shown),
+        sentence=_in_a_sentence(name, shown),
         beside=[
             ("official", f"{value(official, run.official_notes)} {_between(official)}".strip()),
             ("could not be judged", f"{lost:,} of {total}" if lost else f"none of {total}"),
