@@ -47,7 +47,7 @@ def format_of(data: bytes) -> str:
 
 
 @contextmanager
-def opened(picture: Picture) -> Iterator[PIL.Image.Image]:
+def open_image(picture: Picture) -> Iterator[PIL.Image.Image]:
     """Open an image to decode it in the block. Raises UnreadableImageError for any error of Pillow there."""
     import PIL.Image
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from grader.data.images import UnreadableImageError, format_of, opened
+from grader.data.images import UnreadableImageError, format_of, open_image
 
 ChatRole = Literal["system", "user", "assistant"]
 
@@ -98,7 +98,7 @@ def sha256(image: Image) -> str:
 def size(data: bytes) -> tuple[int, int]:
     """Return an image's width and height in pixels; (0, 0) if it cannot be read."""
     try:
-        with opened(data) as image:
+        with open_image(data) as image:
             return image.size
     except UnreadableImageError:
         return 0, 0

@@ -364,15 +364,14 @@ class _Reading:
         """Return the row of an entry; report one that can be none."""
         if isinstance(entry.value, dict):
             return entry.value
-        bare: Row = {BARE: entry.value}
-        is_list = isinstance(entry.value, list)
-        if (self._fields is not None and (is_list or isinstance(entry.value, str))) or (is_list and not self._is_own):
-            return bare
+        is_foreign_list = isinstance(entry.value, list) and not self._is_grade_format
+        if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
+            return {BARE: entry.value}
         self._problems.add(f"expected a record {RECORD}, found {kind(entry.value)}", entry.line, entry.path)
         return None
 
     @property
-    def _is_own(self) -> bool:
+    def _is_grade_format(self) -> bool:
         return self._format is not None and self._format.is_strict
 
     def _choose_format(self, first: Row) -> bool:

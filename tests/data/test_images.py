@@ -12,7 +12,7 @@ from typing import Any
 import PIL.Image
 import pytest
 
-from grader.data.images import Images, Picture, UnreadableImageError, folder_of, opened
+from grader.data.images import Images, Picture, UnreadableImageError, folder_of, open_image
 from grader.models import messages
 from grader.scorers import declarations
 from grader.task import Task
@@ -77,7 +77,7 @@ def test_no_decoder_but_those_that_benchmarks_need_is_asked(kind: str) -> None:
     out = io.BytesIO()
     PIL.Image.new("RGB", (30, 20)).save(out, kind)
     assert messages.size(out.getvalue()) == (0, 0)
-    with pytest.raises(UnreadableImageError), opened(out.getvalue()) as image:
+    with pytest.raises(UnreadableImageError), open_image(out.getvalue()) as image:
         image.load()
 
 
@@ -89,7 +89,7 @@ def test_a_damaged_image_is_one_error_whatever_the_decoder_does() -> None:
         damaged = bytearray(data[: draw.randrange(20, len(data))] if draw.random() < 0.3 else data)
         for _ in range(draw.randrange(1, 20)):
             damaged[draw.randrange(8, len(damaged))] = draw.randrange(256)
-        with contextlib.suppress(UnreadableImageError), opened(bytes(damaged)) as image:
+        with contextlib.suppress(UnreadableImageError), open_image(bytes(damaged)) as image:
             image.convert("RGB")
 
 
