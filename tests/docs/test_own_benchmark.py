@@ -17,6 +17,7 @@ import pytest
 
 from grader.scorers import declarations
 from grader.scorers.answer.official import RULES
+from grader.scorers.execution.comparison_names import EVALPLUS, PLAIN, TOLERANT
 from tests.acceptance.command import grade
 from tests.conftest import ROOT
 from tests.docs.commands import commands_of
@@ -63,6 +64,12 @@ def test_every_field_of_the_tables_exists(folder: Path) -> None:
     assert set(named) - known - set(RULES) == {"NAME"}
     (inference,) = re.findall(r"^```toml\n(\[inference\].*?)^```", text, re.MULTILINE | re.DOTALL)
     assert set(tomllib.loads(inference)["inference"]) <= set(msgspec.structs.asdict(declared[0].inference))
+
+
+def test_every_official_rule_and_comparison_is_in_a_table() -> None:
+    rows = [line.split("|")[1] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    named = {name.partition(":")[0] for row in rows for name in re.findall(r"(?:`|\*\*)([\w:.-]+)(?:`|\*\*)", row)}
+    assert {*RULES, *PLAIN, *TOLERANT, EVALPLUS} - named == set()
 
 
 IMAGE = base64.b64encode((ROOT / "benchmarks/vstar/sample/images").joinpath("0.png").read_bytes()).decode()
