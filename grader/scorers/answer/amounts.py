@@ -47,7 +47,7 @@ def value(reply: OwnWords, claim: Claim) -> str | None:
     if claim.form == "sentence":
         return _number_of_sentence(_without_repeats(simplified(content)), reply.question)
     if claim.form == "line":
-        content = _LABEL.sub("", content)
+        content = _LABEL.sub("", content).lstrip()
         whole = _without_repeats(simplified(content))
         return whole if number(whole) else None
     if claim.form == "choice":

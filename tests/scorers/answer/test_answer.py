@@ -63,6 +63,10 @@ def test_both_readings_of_a_sample(name: str, tmp_path: Path) -> None:
     assert (metrics["accuracy", "official"], metrics["accuracy", "careful"]) == pytest.approx((value, careful_value))
 
 
+def test_the_answer_on_a_line_of_its_own_has_no_blank_before_it() -> None:
+    assert read_answer("26 eggs are left.\nA: 26", "How many are left?", "number").answer == "26"
+
+
 def test_yes_or_no_has_precision_recall_and_f1_by_group(tmp_path: Path) -> None:
     report = graded("pope", tmp_path)
     found = {(m.name, m.group): m.value for m in report.metrics if m.reading == "official"}
