@@ -13,7 +13,7 @@ from grader.predictions.formats import Format
 from grader.predictions.layouts import BARE, KEY, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 def format_of_fields(fields: Fields) -> Format:
@@ -59,21 +59,58 @@ _REPLIES = (
     "response", "responses", "reply", "output", "outputs", "generation", "generations", "generated_text", "prediction",
     "predictions", "model_output", "model_response", "completion", "completions", "messages", "text", "answer",
 )  # fmt: skip
+_OF_THE_TASK = {
+    "question",
+    "input",
+    "prompt",
+    "gold",
+    "target",
+    "ref",
+    "reference",
+    "expected",
+    "correct",
+    "right",
+    "true",
+}
+"""Words in the names of what a model was given or should have answered."""
 _CODE = ("solution", "solutions", "program", "programs", "code", "generated_code")
 """Names that files give to these fields, the clearest first."""
 
 
-def option_for(names: Iterable[str], at: str = "") -> str:
-    """Return the `--fields` line that probably reads records with these fields; empty if no field looks like a text."""
-    there = list(names)
-    lowered = {name.lower(): name for name in reversed(there)}
+def option_for(row: Mapping[str, object], at: str = "") -> str:
+    """Return the `--fields` line that probably reads such records; empty if no field looks like a text.
+
+    `row`: the first record, or the columns of a table, whose values are empty.
+    """
+    lowered = {name.lower(): name for name in reversed(list(row))}
     qid = next((lowered[name] for name in _IDS if name in lowered), "")
-    reply = next((lowered[name] for name in _REPLIES if name in lowered and lowered[name] != qid), "")
-    code = "" if reply else next((lowered[name] for name in _CODE if name in lowered), "")
-    if not reply and not code:
+    reply = _reply_of({low: name for low, name in lowered.items() if name != qid})
+    text = reply or next((lowered[name] for name in _CODE if name in lowered), "")
+    if not text:
         return ""
-    parts = {"at": at, "id": qid, "reply": reply, "code": code}
+    kind = "reply" if reply or _is_prose(row[text]) else "code"
+    parts = {"at": at, "id": qid, kind: text}
     return "--fields " + ",".join(f"{name}={path}" for name, path in parts.items() if path)
+
+
+def _reply_of(lowered: Mapping[str, str]) -> str:
+    """Return the field that probably has the whole reply: a known name, else one that ends in a known word.
+
+    A field `answer` is the gold answer wherever another field can be the reply.
+    """
+    known = next((name for name in _REPLIES if name in lowered and name != "answer"), "")
+    if known:
+        # Where a tool also has what it made of a reply, the reply has a longer name.
+        return next((lowered[name] for name in (f"full_{known}", f"raw_{known}") if name in lowered), lowered[known])
+    words = {name: name.split("_") for name in lowered if name != "answer"}
+    ends = (name for name, parts in words.items() if parts[-1] in _REPLIES and _OF_THE_TASK.isdisjoint(parts))
+    return lowered.get(next(ends, "answer"), "")
+
+
+def _is_prose(value: object) -> bool:
+    """Whether a text has several words, and none that nearly every program has."""
+    code = ("def ", "import ", "print(")
+    return isinstance(value, str) and len(value.split()) > 3 and not any(word in value for word in code)
 
 
 def option_for_object(value: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ Decisions that can affect metrics:
 
 from __future__ import annotations
 
+import csv
 import gc
 import sys
 from contextlib import contextmanager
@@ -82,6 +83,7 @@ def bytes_problem(data: bytes) -> str:
 
 
 _BOM = b"\xef\xbb\xbf"
+_TEXTS = "; if these are the replies in the order of the data: --fields id=#"
 _NUMBERED = "The log's row numbers ({}) are used as qids, because it does not name the questions"
 _NOT_UNIQUE = "The log's row numbers ({}) are used as qids, because several of its questions have the same id"
 _ADVICE = {
@@ -290,7 +292,7 @@ class _Reading:
             return False
         if self._fields is not None:
             return not self._fields.at and self._format is not None and self._format.matches(value)
-        return "predictions" in value or is_single(value) or format_of(value) is not None
+        return is_single(value) or format_of(value) is not None or _has_texts(value)
 
     def _is_table(self, columns: list[str]) -> bool:
         row: Row = dict.fromkeys(columns, "")
@@ -310,10 +312,16 @@ class _Reading:
 
     def _columns_problem(self, columns: list[str]) -> str:
         if self._format is not None:
-            wanted = " and ".join(quoted(name) for name in self._format.has[0].split())
-            return f"the table has the columns {names(columns)}, but --fields names {wanted}"
-        line = option_for(columns) or "--fields id=COLUMN,reply=COLUMN"
+            return f"the table has the columns {names(columns)}, but --fields names {self._wanted()}"
+        line = option_for(dict.fromkeys(columns, "")) or "--fields id=COLUMN,reply=COLUMN"
         return f"the table has the columns {names(columns)}, which no known tool writes; name them: {line}"
+
+    def _wanted(self) -> str:
+        """Return the fields that a user named, or what is missing there."""
+        wanted = [name for name in (self._format or GRADE).has[0].split() if name != BARE]
+        if self._format is not None and BARE in self._format.texts:
+            return " and ".join(["no reply", *map(quoted, wanted)]) + ": add reply=FIELD, or code=FIELD for programs"
+        return " and ".join(map(quoted, wanted))
 
     def _text_problem(self, head: bytes) -> str:
         """Return why a text that is no JSON cannot be read; if it looks like a table, what to do."""
@@ -322,7 +330,7 @@ class _Reading:
             return f"begins with {quoted(line)}; remove this line, and separate the columns by commas or tabs"
         mark = max("\t,;", key=line.count)
         columns = tables.columns_of(head, mark)
-        if len(columns) > 1 and more and more[0].count(mark) >= len(columns) - 1 and all(map(_is_name, columns)):
+        if len(columns) > 1 and more and all(map(_is_name, columns)) and _is_row(more, mark, len(columns)):
             if mark == ";":
                 return "is a table separated by semicolons; separate the columns by commas or tabs"
             return f"cannot be read: {self._columns_problem(columns)}"
@@ -331,8 +339,7 @@ class _Reading:
     def _records_problem(self, row: Row) -> str:
         """Return what to do with records that no row of the table knows."""
         if self._format is not None:
-            wanted = " and ".join(quoted(name) for name in self._format.has[0].split())
-            return f"the first record has {names(row)}, but --fields names {wanted}"
+            return f"the first record has {names(row) or 'no fields'}, but --fields names {self._wanted()}"
         line = option_for(row) or "--fields id=FIELD,reply=FIELD"
         return f"no known tool writes records with {names(row)}; name the fields: {line}"
 
@@ -344,6 +351,8 @@ class _Reading:
             if self._problems.full:
                 return
             row = self._row(entry)
+            if row is None and position == 0 and isinstance(entry.value, str):
+                return  # so are all others
             if row is None:
                 continue
             if position == 0 and not self._choose_format(row):
@@ -367,7 +376,8 @@ class _Reading:
         is_foreign_list = isinstance(entry.value, list) and not self._is_grade_format
         if is_foreign_list or (self._fields is not None and isinstance(entry.value, list | str)):
             return {BARE: entry.value}
-        self._problems.add(f"expected a record {RECORD}, found {kind(entry.value)}", entry.line, entry.path)
+        advice = _TEXTS if isinstance(entry.value, str) else ""
+        self._problems.add(f"expected a record {RECORD}, found {kind(entry.value)}{advice}", entry.line, entry.path)
         return None
 
     @property
@@ -380,7 +390,7 @@ class _Reading:
             return self._format is not None and self._format.matches(first)
         form = self._format = self._format or format_of(first)
         if form is None:
-            return "qid" in first or "predictions" in first
+            return ("qid" in first or "predictions" in first) and not option_for(first)
         if form.number and first_of(first, form.id) is ABSENT:
             self._is_numbered = True
             self._warnings.append(_NUMBERED.format(form.number))
@@ -413,6 +423,21 @@ class _Reading:
         number = f"{len(conflicts):,} of {counted(len(self._merger), 'id')} stand for different tasks"
         advice = _ADVICE[bool(form.number)]
         raise InputError([f"{self._label}: $: {number}. Id {quoted(qid)} stands for {tasks}. {advice}"])
+
+
+def _has_texts(value: Row) -> bool:
+    """Whether an object is one record of grade's own, not an object whose records are called predictions."""
+    found = value.get("predictions", {})
+    return not (isinstance(found, dict) or (isinstance(found, list) and found and isinstance(found[0], dict)))
+
+
+def _is_row(lines: list[str], mark: str, columns: int) -> bool:
+    """Whether the text below a header begins with a row of a table: its cells may have line breaks, or be cut off."""
+    try:
+        first = next(csv.reader(lines, delimiter=mark), [])
+    except csv.Error:
+        return False
+    return len(first) == columns or (len(first) > 1 and any("\n" in cell for cell in first))
 
 
 def _is_name(column: str) -> bool:

@@ -165,7 +165,11 @@ def _missing_fields(row: Row) -> Iterator[Flaw]:
 
 def _qid_flaws(row: Row) -> Iterator[Flaw]:
     qid = row.get("qid", "-")
-    if isinstance(qid, bool) or not isinstance(qid, str | int):
+    if isinstance(qid, float):
+        yield Flaw(
+            path=("qid",), message="expected a string or an integer, found a number with a point (write 3, not 3.0)"
+        )
+    elif isinstance(qid, bool) or not isinstance(qid, str | int):
         yield Flaw(path=("qid",), message=f"expected a string or an integer, found {kind(qid)}")
     elif qid == "":
         yield Flaw(path=("qid",), message="the qid is empty")

@@ -78,8 +78,18 @@ def test_columns_of_a_workbook_are_named_too(tmp_path: Path) -> None:
         ({"n": 1, "results": {"x": {"output": "A"}}}, "--fields at=results,reply=output"),
         ({"n": 1, "results": {"x": "A"}}, "--fields at=results"),
         ("problem,generation\n1,A\n", "--fields reply=generation"),
+        ('id,question,model_output,gold\n1,?,"A\nB, C",2\n', "--fields id=id,reply=model_output"),
+        (',id,ref_answer,answer\n0,0,yes,"[No]\n\nIt is not, of course."\n', "--fields id=id,reply=answer"),
+        ([{"qid": 1, "prediction_text": "A"}], "--fields id=qid,reply=prediction_text"),
+        ([{"question_id": 1, "gold_answer": "B", "model_answer": "A"}], "--fields id=question_id,reply=model_answer"),
+        ([{"idx": 1, "answer": "(A)", "full_prediction": "It is (A).", "prediction": "(A)"}], "--fields id=idx,reply=full_prediction"),
+        ([{"question": "?", "generated_prediction": "A", "answer": "B"}], "--fields reply=generated_prediction"),
+        ([{"solution": "Count them: there are 4."}], "--fields reply=solution"),
+        ([{"solution": "def f(): pass"}], "--fields code=solution"),
+        ({"model": "m", "predictions": [{"qid": "1", "predictions": ["A"]}]}, "--fields at=predictions,id=qid,reply=predictions"),
+        (["A", "B"], "--fields id=#"),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_an_unknown_tool_is_answered_with_the_line_that_probably_reads_it(
     tmp_path: Path, content: object, line: str
 ) -> None:
@@ -96,6 +106,7 @@ def test_a_file_of_an_unknown_tool_is_answered_with_the_line_that_probably_reads
     [
         ([{"id": 1, "out": "A"}], "id=id,reply=said", 'the first record has "id", "out", but --fields names "id" and "said"'),
         ("id,out\n1,A\n", "id=id,reply=said", 'the table has the columns "id", "out", but --fields names "id" and "said"'),
+        ([{"id": 1, "out": "A"}], "id=id", 'has "id", "out", but --fields names no reply and "id": add reply=FIELD, or code=FIELD for programs'),
         ({"rows": []}, "at=results,reply=x", 'no list or object of records at "results" in the object with the keys "rows"'),
         ([{"id": 1, "out": "A"}, {"id": 2}], "id=id,reply=out", '$[1]: no "out" in this record, but the first record has it'),
         ([{"id": 1, "out": {"a": 1}}], "id=id,reply=out", "$[0].out: expected a text or a list of texts, found an object"),
