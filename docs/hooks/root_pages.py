@@ -23,6 +23,7 @@ PAGES = {
     "SECURITY.md": "security.md",
     "conformance/README.md": "conformance.md",
     "conformance/results.md": "conformance-results.md",
+    "conformance/readers.md": "conformance-readers.md",
     **{f"benchmarks/{folder.name}/README.md": f"benchmarks/{folder.name}.md" for folder in ROOT.glob("benchmarks/*/")},
 }
 """Document of the repository -> page of the site. Those in `docs/` are pages already."""
