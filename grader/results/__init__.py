@@ -287,6 +287,11 @@ class Aggregation(msgspec.Struct, frozen=True, kw_only=True):
     k: list[int] = []
     """The numbers of samples of pass@k and pass^k; empty: all samples of a task."""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for an F1 that is not of two groups, and for a k below 1."""
+        if len(self.f1_of) not in (0, 2) or min(self.k, default=1) < 1:
+            raise ValueError("f1_of needs two groups, and each k is at least 1")
+
 
 class Report(msgspec.Struct, Generic[OfSample, OfRun], frozen=True, kw_only=True):
     """All results of one grading run."""

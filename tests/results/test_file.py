@@ -108,6 +108,14 @@ def test_what_a_scorer_keeps_about_a_sample_is_checked_when_the_file_is_read(
         read_report(path)
 
 
+@pytest.mark.parametrize("asked", [{"f1_of": ["area=a"]}, {"f1_of": ["a", "b", "c"]}, {"k": [0]}])
+def test_a_file_that_asks_for_a_metric_that_cannot_be_is_refused(asked: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "x_results.json"
+    path.write_text(json.dumps(json.loads(encode_report(choice([True, False]))) | {"aggregation": asked}))
+    with pytest.raises(InputError, match="f1_of needs two groups, and each k is at least 1"):
+        read_report(path)
+
+
 def test_a_sample_without_what_its_metrics_are_made_of_is_refused(tmp_path: Path) -> None:
     made = json.loads(encode_report(mr_ben([("s", "q", True, True, True, True)])))
     del made["samples"][0]["extra"]
