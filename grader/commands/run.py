@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from grader.commands import github, options, output_files
 from grader.commands.console import AGAIN, say
 from grader.commands.gates import Gates, finish
-from grader.errors import GradeError, InterruptedRunError, UsageError
+from grader.errors import DataUnavailableError, GradeError, InterruptedRunError, UsageError
 from grader.files.given import real
 
 if TYPE_CHECKING:
@@ -52,7 +53,14 @@ def run_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> in
     Several files are graded one after the other, as a loop in a shell would do it. The exit code is then that of the
     worst file (130 is the worst, then 2, 3, 1, 4, 0). With --join, they are one run.
     """
-    return grade_files(predictions, join=join, **given)
+    try:
+        return grade_files(predictions, join=join, **given)
+    except DataUnavailableError as error:
+        if click.get_current_context().get_parameter_source("benchmark") is not ParameterSource.DEFAULT:
+            raise
+        raise DataUnavailableError(
+            f"{error}\n{given['benchmark']} is the default; -b names another benchmark."
+        ) from error
 
 
 def grade_files(predictions: Sequence[str], *, join: bool = False, **given: Any) -> int:

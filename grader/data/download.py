@@ -173,6 +173,10 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
     place = benchmark.splits[split]
     files = _sources(place)
     if not files:
+        if place.data:
+            raise DataUnavailableError(
+                f"{benchmark.id} ({split}) has nothing to download: its data is {place.data} beside the benchmark.toml."
+            )
         raise DataUnavailableError(
             f"{benchmark.id} ({split}) has no download address. Its page says where the data is; give `grade` a copy "
             "with --data FILE."

@@ -140,12 +140,13 @@ def id_or_folder(report: Report, given: str | None) -> str:
 
 
 def _folder(reference: str) -> Path:
-    """Return the folder that a reference names; raises UsageError, with the most similar id."""
+    """Return the folder that a reference names; raises UsageError, with the most similar id or folder."""
     path = Path(reference)
     folder = path.parent if path.name == FILE else path
     if (folder / FILE).is_file():
         return folder
-    near = difflib.get_close_matches(reference.casefold(), names(), 1)
+    beside = [str(found.parent) for found in path.parent.glob(f"*/{FILE}")]
+    near = difflib.get_close_matches(reference.casefold(), [*names(), *beside], 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(
         f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} nor a folder with a {FILE}."

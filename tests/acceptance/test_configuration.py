@@ -183,3 +183,11 @@ def test_show_asks_for_a_benchmark_and_says_what_is_wrong_with_the_table_that_it
     said = grade("show", "vstar", cwd=path.parent)
     assert said.returncode == 2
     assert "no_cache: unknown option; write cache = false" in said.stderr
+
+
+def test_without_its_data_the_default_benchmark_is_called_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    (tmp_path / "p.json").write_text('[{"qid": "1", "predictions": ["A"]}]')
+    said = [grade("p.json", *words, cwd=tmp_path).stderr for words in ([], ["-b", "humaneval-v"])]
+    assert ["humaneval-v is the default; -b names another benchmark." in each for each in said] == [True, False]

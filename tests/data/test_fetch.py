@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.benchmark import Benchmark
@@ -103,6 +104,13 @@ def large(server: Files, checksum: str = "") -> Source:
 
 def get(source: Source, path: Path) -> Path:
     return download(source, path, Silent(), pause=lambda _: None)
+
+
+def test_data_beside_the_declaration_needs_no_download(declare: Callable[[str, str], Benchmark]) -> None:
+    declared = declare("", "")
+    beside = msgspec.structs.replace(declared.splits["test"], data="rows.csv")
+    with pytest.raises(DataUnavailableError, match=r"nothing to download: its data is rows\.csv beside"):
+        fetch(msgspec.structs.replace(declared, splits={"test": beside}), "test", Silent())
 
 
 def test_a_fetched_file_is_what_grading_reads(server: Files, declare: Callable[[str, str], Benchmark]) -> None:

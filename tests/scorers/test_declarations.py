@@ -158,8 +158,10 @@ def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) ->
         f"There is no benchmark 'humanevalv': it is neither one of {', '.join(declarations.names())} "
         "nor a folder with a benchmark.toml. Did you mean humaneval-v?"
     )
-    with pytest.raises(UsageError):
-        declarations.load(str(tmp_path))
+    (tmp_path / "signs").mkdir()
+    declare(tmp_path / "signs", MINIMAL)
+    with pytest.raises(UsageError, match=f"Did you mean {tmp_path}/signs"):
+        declarations.load(f"{tmp_path}/sings")
 
 
 def test_the_results_of_a_benchmark_of_ones_own_need_its_folder(
