@@ -15,6 +15,10 @@ from tests.conftest import ROOT
 HUMANEVAL = ROOT / "benchmarks" / "humaneval" / "sample" / "tasks.jsonl"
 
 
+GOLDEN = {"humaneval-v", "vstar", "mmbench", "mr-ben"}
+"""Samples whose verdicts the golden ones hold."""
+
+
 def executes(benchmark: str) -> bool:
     return registry.scorer(declarations.load(benchmark).scoring).runs_programs
 
@@ -26,8 +30,7 @@ def executes(benchmark: str) -> bool:
             name,
             marks=[
                 *([pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")] if executes(name) else []),
-                # The golden verdicts hold the same sample.
-                *([pytest.mark.slow] if name == "humaneval-v" else []),
+                *([pytest.mark.slow] if name in GOLDEN else []),
             ],
         )
         for name in declarations.names()

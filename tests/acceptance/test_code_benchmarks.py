@@ -218,7 +218,6 @@ def test_other_names_of_that_code_are_not_for_programs(own, tmp_path):
     [
         ('tests = "asserts"\n', "", "[columns] needs `tests`"),
         ('signature = "stub"', 'prompt = "stub"', "has `prompt`, so it needs `entry_point`"),
-        ('scoring = "execution"', 'scoring = "mcq"', "the scorers are execution, multiple_choice, circular, mr_score"),
     ],
 )
 def test_a_declaration_that_is_wrong_is_answered_with_what_is_allowed(own, tmp_path, before, after, said):

@@ -52,7 +52,6 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-under", "accuracy=175"], "metrics are percentages, from 0 to 100, so a threshold cannot be 175."),
         (["--max-drop", "2"], "--max-drop needs --baseline"),
         (["--confident"], "--confident needs --fail-under"),
     ],

@@ -7,16 +7,10 @@ import pytest
 
 from tests.acceptance import bundled
 from tests.acceptance.command import grade
+from tests.acceptance.test_code_benchmarks import outcomes
 from tests.conftest import BACKENDS
 
 BUBBLEWRAP = ["--sandbox", "bubblewrap", "--workers", "1"]
-
-
-def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
-    table: dict[str, list[str]] = {}
-    for row in results["samples"]:
-        table.setdefault(row["qid"], []).append(row[reading]["outcome"])
-    return table
 
 
 # Docker is left to `make test-slow`: tests/sandbox tests both sandboxes.
@@ -27,9 +21,8 @@ def test_every_sample_gets_both_expected_readings(backend, once):
     """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
     folder = bundled.humaneval_v(once, backend)
     expected = json.loads((bundled.SAMPLE / "expected.json").read_text())
-    results = json.loads((folder / "predictions_results.json").read_text())
     for reading in ("official", "careful"):
-        assert _outcomes(results, reading) == expected["outcomes"][reading]
+        assert outcomes(folder / "predictions.json", reading) == expected["outcomes"][reading]
     output, said = json.loads((folder / "said.json").read_text())
     assert "Official and careful differ on" in said
     assert "The report" not in said, "a report that lacks questions or pictures says so"

@@ -16,10 +16,12 @@ import pytest
 
 from tests.acceptance.asking import VSTAR
 from tests.acceptance.command import Started, grade
+from tests.conftest import THOROUGH
 from tests.models.server import Action, Asked, ModelServer, fail, raw, say
 
 pytestmark = pytest.mark.usefixtures("asks_in_tmp_path")
 TASKS, EACH = 10, 12
+KILLS = 10 if THOROUGH else 4
 TROUBLES = [
     fail(429, retry_after="0.1"),
     fail(500),
@@ -122,18 +124,16 @@ def check_predictions(path: Path) -> int:
     return count
 
 
-@pytest.mark.parametrize(
-    ("deciding", "each"),
-    [(Unsteady, EACH), (Gateway, 3)],
-)
-def test_ten_kills_lose_nothing_and_what_failed_is_listed_and_asked_again(
+@pytest.mark.generated
+@pytest.mark.parametrize(("deciding", "each"), [(Unsteady, EACH if THOROUGH else 5), (Gateway, 3)])
+def test_kills_lose_nothing_and_what_failed_is_listed_and_asked_again(
     deciding: Callable[[], Unsteady | Gateway], each: int
 ) -> None:
     decide = deciding()
     refused = Gateway.REFUSED if isinstance(decide, Gateway) else {}
     with ModelServer(decide) as server:
         words = command(server.url, "-n", each, "--request-timeout", 3)
-        killed(server, 10, words)
+        killed(server, KILLS, words)
         if isinstance(decide, Gateway):
             decide.is_crowded = False
         for _ in range(9):

@@ -10,8 +10,7 @@ import pytest
 
 from grader.files.claims import Claims
 from tests.acceptance.command import grade
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+from tests.made_runs import BENCHMARKS
 
 
 @pytest.fixture

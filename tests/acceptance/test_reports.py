@@ -25,6 +25,7 @@ def test_a_run_writes_every_report_that_is_asked_for_and_later_ones_are_the_same
     names = [path.with_name(f"out.{suffix}") for suffix in ("json", "csv", "md", "xml", "html")]
     said = grade(*words, *[word for name in names for word in ("-o", name)])
     assert said.returncode == 0, said.stderr
+    assert "does not show" not in said.stderr
     report = json.loads(names[0].read_text())
     assert report["benchmark"] == "vstar"
     with names[1].open(encoding="utf-8", newline="") as file:

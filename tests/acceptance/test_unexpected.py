@@ -12,8 +12,8 @@ import pytest
 
 from grader import cli
 from tests.acceptance.command import grade
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks/vstar/sample"
 WORDS = ("-b", "vstar", "--data", SAMPLE / "questions.jsonl")
 

@@ -10,9 +10,8 @@ import pytest
 from grader.errors import InputError, UsageError
 from grader.inference.log import Log
 from grader.models.replies import Usage
+from tests.conftest import ROOT
 from tests.inference.made import plan, record
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from grader.integrations.openrlhf import response_of, without_end_marks
 from grader.pool.rewards import rewarded
 from grader.results import Outcome, Reading, SampleResult
 from tests.asynchronous import result_of
+from tests.conftest import ROOT
 from tests.tables import each
 
-ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "benchmarks" / "vstar" / "sample" / "questions.jsonl"
 PROGRAMS = ROOT / "benchmarks" / "humaneval-v" / "sample" / "tasks.jsonl"
 OPTIONS = {"benchmark": "vstar", "data": str(QUESTIONS)}

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,10 +21,10 @@ from grader.pool import starting
 from grader.results import Outcome
 from tests.asynchronous import result_of
 from tests.clusters import is_there
+from tests.conftest import ROOT
 
 # One worker has the pool.
 pytestmark = pytest.mark.xdist_group("pool")
-ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
 OPTIONS: dict[str, Any] = {"benchmark": "vstar", "data": SAMPLE / "questions.jsonl"}
 

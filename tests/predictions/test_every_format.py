@@ -16,14 +16,11 @@ from grader.options import Options
 from grader.predictions.formats import FORMATS
 from grader.predictions.read import read_predictions
 from grader.predictions.record import fenced
+from tests.predictions.test_formats import lines
 
 REPLIES = {"0": ["The answer is 4."], "1": ["#### 7"]}
 """What the files of replies have, by id; in those of programs these are programs."""
 FIRST, SECOND = (texts[0] for texts in REPLIES.values())
-
-
-def lines(*records: object) -> bytes:
-    return "\n".join(json.dumps(record) for record in records).encode()
 
 
 def array(*records: object) -> bytes:

@@ -467,16 +467,19 @@ def test_an_executed_file_gives_its_predictions_to_be_graded_again() -> None:
 
 def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions() -> None:
     row = {"Question_UUID": "u", "Sampled_Model": "m", "Model_Solution_Correctness": "incorrect"}
-    answered = {"Evaluation_Result": {"evaluation_raw_response": "text"}}
-    judged = {"Error_Reason_Correctness_Analysis": {"scoring_raw_response": "reply"}}
-    scored = {"math": [row | answered | judged, row | answered], "coding": []}
+    answered = {"Evaluation_Result": {"evaluated_model": "e", "evaluation_raw_response": "text", "error_reason": ""}}
+    failed = {"Evaluation_Result": {"evaluated_model": "e", "evaluation_raw_response": ""}}
+    judged = {"Error_Reason_Correctness_Analysis": {"scoring_model": "j", "scoring_raw_response": "reply"}}
+    more = {"Need_Error_Reason_Review": True, "Query_Prompt": "p"}
+    unanswered = {**row, "Sampled_Model": "other"}
+    scored = {"math": [row | answered | judged | more, row | failed], "physics": [unanswered], "coding": []}
     file = read(json.dumps(scored, indent=2).encode(), "scored.json")
     assert (file.format, file.judge_replies, file.rows) == (
         "mr-ben",
         {"u/m": "reply"},
-        {"math": [row, row], "coding": []},
+        {"math": [row, row], "physics": [unanswered], "coding": []},
     )
-    assert answers(file) == {"u/m": ["text"], "u/m#2": ["text"]}
+    assert answers(file) == {"u/m": ["text"], "u/m#2": [""]}
 
 
 def test_mr_gsm8k_s_results_are_read_as_mr_ben_s(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ import grader
 from grader.errors import InputError
 from grader.scorers.earlier import read_report
 from tests.acceptance.command import grade
-from tests.conftest import Once
+from tests.conftest import ROOT, Once
 
-ROOT = Path(__file__).parents[2]
 GRADED = {
     "vstar": "questions.jsonl",
     "mmbench": "questions.tsv",

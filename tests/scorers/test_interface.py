@@ -179,3 +179,11 @@ def test_a_scorer_without_a_prompt_of_its_own_asks_the_question_with_its_options
     assert turn.text({}) == "Which?\nA. red\nB. blue"
     with pytest.raises(UsageError, match=r"gsm8k has no question to ask: name its column \(`question`"):
         scorer("answer").turns(bare, Task(id="q", text=""), asking)
+
+
+@each("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_every_metric_and_rule_of_a_sample_run_is_explained(benchmark: str) -> None:
+    graded = of_sample(benchmark)
+    glossary = scorer_of(graded).words.glossary
+    rules = {r.rule for s in graded.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
+    assert (rules | {metric.name for metric in graded.metrics}) - glossary.keys() == set()

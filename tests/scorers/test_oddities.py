@@ -22,11 +22,10 @@ from grader.scorers.oddities import family_of, with_families
 from grader.scorers.pairing import Side
 from grader.scorers.registry import scorer_of
 from grader.task import Task
-from tests.made_runs import choice
+from tests.made_runs import BENCHMARKS, choice
 from tests.reports.shown import on_terminal
 from tests.tables import each
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data", "humaneval-v": "tasks.jsonl"}
 RATE_LIMIT = "Error code: 429 - {'error': {'message': 'Rate limit reached for model', 'code': 'rate_limit_exceeded'}}"
 

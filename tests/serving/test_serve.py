@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import grader
+from tests.conftest import ROOT
 from tests.tables import each
 
 # One worker has the server.
 pytestmark = pytest.mark.xdist_group("serve")
-ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
 COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "vstar", "--data", f"{SAMPLE / 'questions.jsonl'}"]
 LIMITS = ["--max-body", "64k", "--max-waiting", "20"]

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from grader.errors import UsageError
 from grader.reports.findings import findings_of
 from grader.reports.formats import html
 from grader.reports.material import Material
@@ -153,8 +152,3 @@ def test_nothing_overflows_and_axe_finds_nothing(
     assert still.evaluate("document.documentElement.scrollWidth") <= width
     found += violations(still, theme)
     assert found == []
-
-
-def test_runs_of_different_things_are_refused() -> None:
-    with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
-        side_by_side(side("a", run(A)), side("b", run(B, protocol="other")))

@@ -9,7 +9,6 @@ from playwright.sync_api import Page
 from grader.reports import material
 from grader.reports.material import Material
 from grader.results import Note
-from grader.scorers.registry import scorer_of
 from tests.reports.browser.conftest import Watched, settled
 from tests.reports.browser.made import CODE
 from tests.reports.made_reports import read, report, sample
@@ -286,11 +285,3 @@ def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(show: Callable[
     assert link.locator(".long-id").evaluate("node => node.getBoundingClientRect().width") <= 210
     assert link.evaluate("node => node.getBoundingClientRect().height") < 30
     assert link.locator(".end").text_content() == "/a-model-of-some-size"
-
-
-@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
-def test_every_metric_and_rule_of_a_sample_run_is_explained(graded_page, benchmark: str) -> None:
-    _, graded = graded_page(benchmark)
-    glossary = scorer_of(graded).words.glossary
-    rules = {r.rule for s in graded.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
-    assert (rules | {metric.name for metric in graded.metrics}) - glossary.keys() == set()

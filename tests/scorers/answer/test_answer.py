@@ -357,7 +357,6 @@ def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, t
             "benchmark.toml: protocols.p: reader 'mine' is unknown; known: ",
         ),
         ('rule = "exact"', "benchmark.toml: protocols.p: add a `reader` for rows with options"),
-        ('rule = "exact"\ntogether.pair.id_pattern = "x"', "name `columns`, an `id_pattern` with groups"),
     ],
 )
 def test_a_bad_declaration_is_one_clear_error(declared: str, message: str, tmp_path: Path) -> None:

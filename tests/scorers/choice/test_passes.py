@@ -87,5 +87,3 @@ def test_id_and_limit_choose_questions_with_all_their_passes(tmp_path: Path) -> 
     path = predictions(tmp_path, {r["index"]: r["answer"] for r in rows})
     assert set(answers(run(path, data, limit=1), "careful")) == {"1", "1000001"}
     assert set(answers(run(path, data, ids=("1000002",)), "careful")) == {"2", "1000002", "2000002"}
-    with pytest.raises(UsageError, match="--id 9: the benchmark has no such question"):
-        run(path, data, ids=("9",))

@@ -16,6 +16,7 @@ from grader.results import READINGS, JudgeProvenance
 from grader.scorers.mr_ben.facts import facts_of
 from grader.scorers.mr_ben.scorer import MrScore
 from grader.scorers.pairing import Side
+from tests.conftest import ROOT
 from tests.scorers.mr_ben.made import (
     MATH,
     NO,
@@ -32,7 +33,6 @@ from tests.scorers.mr_ben.made import (
     run,
 )
 
-ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.errors import DataUnavailableError, GradeError, InputError, UsageError
-from grader.predictions.layouts import Contents, mr_ben, row_qids
+from grader.predictions.layouts import mr_ben, row_qids
 from grader.scorers import declarations
 from grader.scorers.mr_ben import tasks
 from tests.scorers.mr_ben.made import (
@@ -106,22 +106,6 @@ def test_a_place_without_subjects_is_said_to_be(tmp_path: Path) -> None:
 def test_a_second_row_with_the_same_key_gets_a_number() -> None:
     rows = [{"Question_UUID": "u", "Sampled_Model": model} for model in ("a", "b", "a", "a")]
     assert row_qids(rows) == ["u/a", "u/b", "u/a#2", "u/a#3"]
-
-
-def test_an_official_scored_file_is_taken_apart() -> None:
-    row = {"Question_UUID": "u", "Sampled_Model": "a", "Model_Solution_Correctness": "incorrect"}
-    answered = {"Evaluation_Result": {"evaluated_model": "m", "evaluation_raw_response": "said", "error_reason": ""}}
-    judged = {"Error_Reason_Correctness_Analysis": {"scoring_model": "j", "scoring_raw_response": "Final Decision: x"}}
-    failed = {"Evaluation_Result": {"evaluated_model": "m", "evaluation_raw_response": ""}}
-    data = {
-        "physics": [row | answered | judged | {"Need_Error_Reason_Review": True, "Query_Prompt": "p"}, row | failed],
-        "math": [{**row, "Sampled_Model": "b"}],
-    }
-    assert mr_ben(data) == Contents(
-        [{"qid": "u/a", "mr_ben_response": "said"}, {"qid": "u/a#2", "mr_ben_response": ""}],
-        judge_replies={"u/a": "Final Decision: x"},
-        questions={"physics": [row, row], "math": [{**row, "Sampled_Model": "b"}]},
-    )
 
 
 @each(
