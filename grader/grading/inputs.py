@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 NOT_EVERY_SCORERS = ("k", "judge_model", "judge_base_url", "judge_replies")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
-CARRIED = "The prediction file is its own data: the questions, options and gold answers are those that it carries."
+CARRIED = (
+    "The prediction file is its own data: the questions, options and gold answers are those that it carries. Nothing "
+    "checks that they are those of {}."
+)
 _NOT_OWN = (
     "the file does not have the questions, options and gold answers of its tasks, each in a field of its own (options "
     "in a prompt are not read), so it cannot be its own data: give the data that it answers with --data"
@@ -134,7 +137,9 @@ def read(source: Source, setup: Setup, observer: Observer, *, every_column: bool
         file = file.with_task_ids(found)
         tasks, task_notes = scorer.complete(declared, scored, found, [record.qid for record in file.records])
         tasks = _without_conflicts(tasks, file)
-        evidence_notes = [CARRIED] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
+        evidence_notes = (
+            [CARRIED.format(declared.name)] if rows.is_carried else _check_evidence(tasks, file, rows.origin, setup)
+        )
         predictions, notes = select(
             tasks,
             file,

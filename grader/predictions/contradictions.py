@@ -64,12 +64,23 @@ def check_evidence(tasks: Mapping[str, Task], file: PredictionFile, benchmark: B
         return [f"{number}: {listed}{more}. They are graded by the data."]
     qid, (where, first) = next(iter(differing.items()))
     ids = " Its ids are row numbers of a log, which begin at 0 in every subject." if file.is_numbered else ""
+    if _is_off_by_one(tasks, file, benchmark):
+        ids = " Its ids begin at 1, and those of the data at 0: each record has the question of the task before."
     raise InputError(
         [
             f"{where}: {number} ({origin}). Task {quoted(qid)}, {first.part}: the file has {quoted(first.file, 120)}, "
             f"the data has {quoted(first.data, 120)}.{ids} The file is about other tasks, another release of them, or "
             "options in another order: give the data that it answers with --data."
         ]
+    )
+
+
+def _is_off_by_one(tasks: Mapping[str, Task], file: PredictionFile, benchmark: Benchmark) -> bool:
+    """Whether the ids of a file are numbers from 1, and those of the data from 0."""
+    numbered = [record for record in file.records if record.qid.isdecimal() and record.qid != "0"]
+    pairs = [(tasks.get(str(int(record.qid) - 1)), record) for record in numbered[:5]]
+    return len(pairs) > 1 and all(
+        task is not None and _question(task, evidence_of(record, file, benchmark)) is True for task, record in pairs
     )
 
 

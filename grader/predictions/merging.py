@@ -81,6 +81,7 @@ class Merger:
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
         """Yield warnings about the samples, one line each."""
         merged = self.merged()
+        yield from self._models_warning()
         if any(len(set(record.filters or ())) > 1 for record in records):
             return  # of one output, two filters can leave the same text
         joined = [qid for qid in merged if _repeats([self._first[qid], *self._more[qid]])]
@@ -103,6 +104,22 @@ class Merger:
             odd = [record.qid for record in records if len(record.predictions) != usual]
             qids = "qid" if len(odd) == 1 else "qids"
             yield f"Tasks have different numbers of samples: {listed} ({qids} {names(odd)})"
+
+    def _models_warning(self) -> Iterator[str]:
+        """Yield one line if records of one qid name several models: their outputs look like samples of one."""
+        by_qid = {qid: _models([self._first[qid], *more]) for qid, more in self._more.items()}
+        mixed = {qid: models for qid, models in by_qid.items() if len(models) > 1}
+        if mixed:
+            models = dict.fromkeys(model for models in mixed.values() for model in models)
+            yield (
+                f"{counted(len(mixed), 'qid')} with outputs of several models ({names(models)}), which count as "
+                "samples of one: to grade each model, write a file for each"
+            )
+
+
+def _models(records: list[PredictionRecord]) -> dict[str, None]:
+    found = (record.fields.get("model") for record in records)
+    return dict.fromkeys(model for model in found if isinstance(model, str) and model)
 
 
 def _merge_records(records: list[PredictionRecord]) -> PredictionRecord:

@@ -164,13 +164,22 @@ def test_a_file_of_other_tasks_is_refused_with_an_example_and_a_remedy(tmp_path:
     assert f"--data {tmp_path / 'samples.jsonl'}" in problem
 
 
+def test_ids_that_begin_at_one_where_those_of_the_data_begin_at_zero_are_named_as_the_cause(tmp_path: Path) -> None:
+    rows = [{"question": f"How much is {n} times 3?", "answer": f"#### {3 * n}"} for n in range(10)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = [{"doc_id": n, "doc": row, "resps": [["3"]], "filter": "none"} for n, row in enumerate(rows, 1)]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError, match="ids begin at 1, and those of the data at 0"):
+        grader.grade(tmp_path / "s.jsonl", benchmark="gsm8k", data=tmp_path / "q.jsonl")
+
+
 def test_a_file_is_its_own_data_if_it_is_named_as_data(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         log(tmp_path, changed=10)
     file = tmp_path / "samples.jsonl"
     report = grader.grade(file, benchmark="gsm8k", data=file)
     assert report.metric("accuracy").value == 100  # type: ignore[union-attr]
-    assert any("its own data" in note.text for note in report.notes)
+    assert any("Nothing checks that they are those of GSM8K" in note.text for note in report.notes)
 
 
 def test_a_log_without_its_options_is_not_its_own_data_and_not_offered_as_such(tmp_path: Path) -> None:

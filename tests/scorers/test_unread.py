@@ -43,6 +43,12 @@ def test_few_replies_and_a_rule_that_reads_some_say_nothing(tmp_path: Path) -> N
     assert notes(graded(tmp_path, BBH, QUESTION, ["False"] * 58 + ["So the answer is False."] * 2)) == []
 
 
+def test_replies_without_text_say_nothing_about_a_rule(tmp_path: Path) -> None:
+    assert notes(graded(tmp_path, BBH, QUESTION, [""] * 60)) == []
+    choices = {"question": "Which?", "options": ["red", "blue"], "answer": "A"}
+    assert notes(graded(tmp_path, "mmlu-pro", choices, [" "] * 60)) == []
+
+
 def test_a_reader_of_letters_names_the_readers_that_read_most(tmp_path: Path) -> None:
     row = {"question": "Which?", "options": ["red", "blue"], "answer": "A"}
     (note,) = notes(graded(tmp_path, "mmlu-pro", row, ["(A) red, I am sure"] * 60))

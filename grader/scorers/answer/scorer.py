@@ -342,7 +342,7 @@ def _unread_note(
     run: Run[AnswerBenchmark, AnswerTask], samples: list[SampleResult], protocol: AnswerProtocol
 ) -> list[str]:
     """Return a note if the protocol's rule reads nothing in the replies to questions without options."""
-    replies = [(task, text) for task, _, text in run.replies() if not task.options]
+    replies = [(task, text) for task, _, text in run.replies() if not task.options and (text or "").strip()]
     read = sum(s.official.outcome is not Outcome.NO_ANSWER for s in samples if not run.tasks[s.qid].options)
     return unread_note(protocol.rule, replies, read, {name: partial(_verdict, name) for name in RULES})
 

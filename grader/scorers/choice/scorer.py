@@ -320,6 +320,7 @@ def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
 
 def _unread_note(replies: list[choice_items.ChoiceReply], version: str) -> list[str]:
     """Return a note if the official reader reads a letter in next to no reply."""
+    replies = [reply for reply in replies if reply.text.strip()]
     read = sum(reply.official.letter is not None for reply in replies)
     return unread_note(version, replies, read, {name: partial(_verdict, name) for name in official_readers()})
 

@@ -265,7 +265,15 @@ def _stopped(evidence: ProcessEvidence) -> str:
     """Return what stopped a reference solution."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return MEMORY
-    return f"it was stopped ({evidence.stopped or evidence.status})"
+    return _STOPPED.get(evidence.stopped or "", f"its process ended with status {evidence.status}")
+
+
+_STOPPED = {
+    "cpu": "it used all of its CPU time",
+    "blocked": "it waited without working",
+    "wall": "it did not finish in time",
+    "garbage": "it wrote something other than a result, or one that is too long",
+}
 
 
 def _passes(verdict: Verdict) -> bool:
