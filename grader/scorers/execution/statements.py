@@ -64,11 +64,10 @@ def _texts(tree: ast.Module, source: str) -> Iterator[tuple[ast.stmt, str | None
     lines = re.split(r"\r\n|\r|\n", source)
     begins = [min([node, *getattr(node, "decorator_list", ())], key=_line).lineno for node in tree.body]
     ends = [node.end_lineno or 0 for node in tree.body]
-    for number, node in enumerate(tree.body):
-        is_alone = begins[number] > max(ends[:number][-1:], default=0) and ends[number] < min(
-            begins[number + 1 :][:1], default=len(lines) + 1
-        )
-        yield node, "\n".join(lines[begins[number] - 1 : ends[number]]) if is_alone else None
+    befores, afters = [0, *ends], [*begins[1:], len(lines) + 1]
+    for node, before, begin, end, after in zip(tree.body, befores, begins, ends, afters, strict=False):
+        is_alone = before < begin and end < after
+        yield node, "\n".join(lines[begin - 1 : end]) if is_alone else None
 
 
 def _line(node: ast.stmt | ast.expr) -> int:
@@ -193,15 +192,16 @@ def needed(body: Sequence[Statement], names: Iterable[str]) -> list[Statement]:
     binds, uses = _index(body, "bound"), _index(body, "used")
     shows = _users(body, asked | _SHOWS)
     kept = {n for n, one in enumerate(body) if one.acts and one.words & _SETTINGS and not one.words & shows}
+    # A name is needed, or it is that of a function that may change what is needed: then only its calls matter.
     waiting = [(name, True) for name in (*asked, *(name for n in kept for name in body[n].used))]
     seen = {*waiting}
     while waiting:
         name, is_needed = waiting.pop()
-        found = binds[name][:] if is_needed else []
-        more: list[tuple[str, bool]] = []
-        if not is_needed or any(not body[n].is_definition for n in binds[name]):  # a variable, or what uses one
+        binders = binds[name] if is_needed else []
+        found, more = [*binders], list[tuple[str, bool]]()
+        if not is_needed or any(not body[n].is_definition for n in binders):  # functions may change a variable
             more = [(node.name, False) for n in uses[name] if isinstance(node := body[n].node, SCOPES)]
-        if not is_needed or any(not isinstance(body[n].node, SCOPES) for n in binds[name]):
+        if not is_needed or any(not isinstance(body[n].node, SCOPES) for n in binders):
             found += [n for n in uses[name] if body[n].acts and not body[n].words & shows]
         new = [n for n in found if n not in kept and not is_main_guard(body[n].node)]
         kept.update(new)

@@ -145,14 +145,14 @@ class TestedTasks:
         return jobs.run_job(attempt, self._protocol, self._limits, gated=True)
 
     def _check_references(self, qids: Sequence[str]) -> None:
-        have = [qid for qid in qids if self._tasks[qid].solution is not None]
-        failed = {qid: why for qid, why in self._states.broken.items() if qid in have}
-        if len(have) > 1 and len(failed) == len(have):
+        with_solution = [qid for qid in qids if self._tasks[qid].solution is not None]
+        failed = {qid: why for qid, why in self._states.broken.items() if qid in with_solution}
+        if len(with_solution) > 1 and len(failed) == len(with_solution):
             first = min(failed)
             raise InputError(
                 [
-                    f"None of the {len(have)} reference solutions passes its task's tests. Is the column with the "
-                    f"solutions the right one? The first failure: {first}: {failed[first]}"
+                    f"None of the {len(with_solution)} reference solutions passes its task's tests. Is the column with "
+                    f"the solutions the right one? The first failure: {first}: {failed[first]}"
                 ]
             )
 
