@@ -9,6 +9,8 @@ import phases
 import pytest
 from phases import call
 
+from tests.tables import each
+
 dialogue = inside.load("supervise.dialogue")
 values = inside.load("values")
 
@@ -116,8 +118,11 @@ def test_all_answers_fit_into_a_message_or_are_garbage() -> None:
         said.feed(part)
 
 
-def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_job() -> None:
-    said = dialogue.LockStep(-1, ["{}"] * 100, each=24 << 20)
+@each(
+    "said",
+    {"calls": dialogue.LockStep(-1, ["{}"] * 100, each=24 << 20), "runs": dialogue.ScriptRuns(-1, ["1"] * 100)},
+)
+def test_an_answer_that_does_not_fit_beside_the_ones_before_is_left_to_another_job(said: Any) -> None:
     sizes = [2, 7 << 20, 20 << 20]
     assert [said.feed(struct.pack(">I", size) + b"x" * size) for size in sizes] == [False, False, True]
     assert [len(reply) for reply in said.replies] == [7 << 20]

@@ -3,10 +3,10 @@
 from typing import Any
 
 import inside
-import pytest
+
+from tests.tables import each
 
 sameness = inside.load("judging.sameness")
-values = inside.load("values")
 
 
 def nested(depth: int, inner: Any) -> Any:
@@ -23,28 +23,28 @@ def ring(*items: Any) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "two", "is_same"),
-    [
-        pytest.param(nested(1000, 1), nested(1000, 1), True, id="equal deep lists"),
-        pytest.param(nested(1000, 1), nested(1000, 2), False, id="deep lists with other items"),
-        pytest.param(nested(100, 1), nested(101, 1), False, id="other depths"),
-        pytest.param(ring(1), ring(1), True, id="rings"),
-        pytest.param(ring(1), [1, ring(1)], True, id="a ring, and the same ring after one item"),
-        pytest.param(ring(1), ring(2), False, id="rings with other items"),
-        pytest.param(ring([1, 2]), ring([1, 3]), False, id="rings with other inner items"),
-    ],
+    {
+        "equal deep lists": (nested(1000, 1), nested(1000, 1), True),
+        "deep lists with other items": (nested(1000, 1), nested(1000, 2), False),
+        "other depths": (nested(100, 1), nested(101, 1), False),
+        "rings": (ring(1), ring(1), True),
+        "a ring, and the same ring after one item": (ring(1), [1, ring(1)], True),
+        "rings with other items": (ring(1), ring(2), False),
+        "rings with other inner items": (ring([1, 2]), ring([1, 3]), False),
+    },
 )
 def test_answers_are_the_same(one: Any, two: Any, is_same: bool) -> None:
     assert sameness.same(one, two) is is_same
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "two"),
-    [
-        pytest.param([0] * 100_001, [*[0] * 100_000, 1], id="very many parts that differ at the end"),
-        pytest.param(ring(1), ring(1), id="rings: they have no last leaf"),
-    ],
+    {
+        "very many parts that differ at the end": ([0] * 100_001, [*[0] * 100_000, 1]),
+        "rings: they have no last leaf": (ring(1), ring(1)),
+    },
 )
-def test_answers_without_all_their_leaves_have_not_the_same_ones(one: Any, two: Any) -> None:
+def test_answers_without_all_their_leaves_do_not_have_the_same_ones(one: Any, two: Any) -> None:
     assert not sameness.same_leaves(one, two)
