@@ -152,7 +152,7 @@ class Writer:
         self._size = 0
         """Bytes counted so far."""
 
-    def written(self, value: Any) -> str:
+    def write(self, value: Any) -> str:
         """Return the message about a value; raises UnsendableError."""
         try:
             self.number(value)
@@ -229,7 +229,7 @@ class Writer:
 
 def write(value: Any, context: Context | None = None) -> str:
     """Return the message about a value; raises UnsendableError."""
-    return Writer(context or Context()).written(value)
+    return Writer(context or Context()).write(value)
 
 
 def _name_of(value: Any, context: Context) -> str:
@@ -351,7 +351,7 @@ class Reader:
         contents that the message has.
         """
         try:
-            return self._read(self._matched(own) if own else {})
+            return self._read(self._own_by_number(own) if own else {})
         except MalformedError:
             raise
         except Exception as error:  # Each content can be anything of JSON.
@@ -413,7 +413,7 @@ class Reader:
             self._made[at] = kinds[at].make(self, content)
             stack.pop()
 
-    def _matched(self, own: Sequence[Any]) -> dict[int, Any]:
+    def _own_by_number(self, own: Sequence[Any]) -> dict[int, Any]:
         """Return number of a node -> the object of this process that it stands for."""
         pairs = zip(self._parts(self._parts(0)[-1]), own, strict=True)
         kinds = [(at, one, _LISTS.get(self._nodes[at][0], self._nodes[at][0])) for at, one in pairs]

@@ -75,11 +75,11 @@ class State:
     def _listen(self, module: Any, name: str) -> None:
         seed = module.seed
 
-        def told(value: Any = None, *rest: Any) -> Any:
+        def note_seed(value: Any = None, *rest: Any) -> Any:
             self._seeds[name] = value if type(value) in {int, str, float} else 0
             return seed(value, *rest)
 
-        module.seed = told
+        module.seed = note_seed
 
     def now(self) -> dict[str, Any]:
         """Return the state to send with a call."""
@@ -141,7 +141,7 @@ class Asker(values.Context):
 
     # --- names ---
 
-    def named(self, name: str, *, is_class: bool, stub: Any = None) -> Any:
+    def substitute(self, name: str, *, is_class: bool, stub: Any = None) -> Any:
         """Return the substitute for a function or a class of the program. `stub`: what the signature has for it."""
         if name not in self._substitutes:
             self._substitutes[name] = _class_of(name, self) if is_class else self.value_of("function", name)
@@ -211,11 +211,11 @@ class Asker(values.Context):
             self._given, self._resolves = given, False
         return one == two
 
-    def written(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    def message_of(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a call as it is sent."""
         writer = values.Writer(self)
         try:
-            text = writer.written((target, args, kwargs, self.state.now()))
+            text = writer.write((target, args, kwargs, self.state.now()))
             self._own = writer.objects
             return text
         except values.UnsendableError as error:
@@ -226,7 +226,7 @@ class Asker(values.Context):
         if self.error is not None:
             raise self.error
         try:
-            how, value = self.asked(target, args, kwargs)
+            how, value = self.make_call(target, args, kwargs)
         except UnconfirmedError as error:
             self.error = self.error or error
             raise
@@ -237,9 +237,9 @@ class Asker(values.Context):
             self.refuse("the program raised StopIteration")
         raise value
 
-    def asked(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+    def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Make a call; return RETURNED and its value, or RAISED and the exception."""
-        number, reply = self._answer(self.written(target, args, kwargs))
+        number, reply = self._answer(self.message_of(target, args, kwargs))
         self.used += 1
         how, value, printed, consumed = self._read(reply)
         self.state.after(printed, consumed)
@@ -376,17 +376,17 @@ class _Object:
     def __getattr__(self, name: str) -> Any:
         if _is_reserved(name):
             raise AttributeError(name)
-        return _operated("getattr", self, name)
+        return _operate("getattr", self, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__asker__.ask(("op", "call"), self, *args, **kwargs)
 
     def __exit__(self, kind: object, *error: object) -> Any:
         # If the tests fail in the block, what the object makes of it does not matter.
-        return _operated("exit", self) if kind is None else False
+        return _operate("exit", self) if kind is None else False
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return _operated("deepcopy", self)
+        return _operate("deepcopy", self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         self.__asker__.refuse("the tests serialize an object of the program")
@@ -397,7 +397,7 @@ class _Object:
         return self.__number__
 
 
-def _operated(name: str, *args: Any) -> Any:
+def _operate(name: str, *args: Any) -> Any:
     return args[0].__asker__.ask(("op", name), *args)
 
 
@@ -414,7 +414,7 @@ def _operation(name: str, convert: Callable[[Any], Any] | None = None, *, reflec
 def _comparison(name: str) -> Any:
     def compare(self: Any, other: Any) -> Any:
         if is_object(other):
-            return _operated(name, self, other)
+            return _operate(name, self, other)
         # Any other value may be the one that the tests expect.
         if self.__compares__:
             self.__asker__.refuse(f"the tests compare a {type(self).__name__}, whose class overrides comparison")

@@ -106,7 +106,7 @@ class Comparison:
         self._has_checker = bool(spec.get("checker"))
         self._judge = _judge(spec)
 
-    def made(self) -> dict[str, Any]:
+    def compare(self) -> dict[str, Any]:
         """Return the verdicts in the order of the pairs, and texts for people."""
         verdicts: list[tuple[bool, bool, str]] = []
         shown: dict[str, dict[str, str]] = {}

@@ -67,9 +67,9 @@ class _Expecting(Asker):
         self.calls: list[str] = []
         self.replies: list[str | None] = []
 
-    def asked(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+    def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         number = len(self.calls)
-        self.calls.append(self.written(target, args, kwargs))
+        self.calls.append(self.message_of(target, args, kwargs))
         self.replies.append(None)
         own = tuple(self._own)
 

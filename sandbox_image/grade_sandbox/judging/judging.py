@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     Prepared = Tests | Work
 
 
-def _prepared(work: str, task: Any) -> Prepared:
+def _prepare(work: str, task: Any) -> Prepared:
     """Return what serves a request: the compiled tests, or a function of the seconds that it may take."""
     if work == "record":
         return _recording(task)
     if work == "compare":
         comparison = comparing.Comparison(task)
-        return lambda _: {"compared": comparison.made()}
+        return lambda _: {"compared": comparison.compare()}
     return Tests(task)
 
 
@@ -44,7 +44,7 @@ def _recording(task: Task) -> Work:
     if task.get("reference") is None:
         return lambda seconds: {"recorded": expecting.expected(task, seconds)}
     beside = recording.Recording(task)
-    return lambda seconds: {"recorded": beside.recorded(seconds)}
+    return lambda seconds: {"recorded": beside.record(seconds)}
 
 
 def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
@@ -61,7 +61,7 @@ def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
         except (wire.ClosedError, OSError):
             return
         if request["task"] is not None:
-            prepared = _prepared(request["work"], request["task"])
+            prepared = _prepare(request["work"], request["task"])
         pid = process.fork()
         if pid == 0:
             _run(prepared, request, result_fd, channel)
@@ -92,7 +92,7 @@ def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: s
         os.mkdir(folder)
         os.chdir(folder)
         if isinstance(prepared, Tests):
-            for found in _judged(prepared, request):
+            for found in _verdict_parts(prepared, request):
                 _tell(result_fd, found)
         elif prepared is not None:
             _tell(result_fd, prepared(request["cpu"]))
@@ -100,7 +100,7 @@ def _run(prepared: Prepared | None, request: Request, result_fd: int, channel: s
         os._exit(0)
 
 
-def _judged(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
+def _verdict_parts(tests: Tests, request: Request) -> Iterator[dict[str, Any]]:
     """Yield whether the tests pass; then how the answers compare with the expected ones, and which assertions hold."""
     said = wire.texts(request["said"])
     if not said:

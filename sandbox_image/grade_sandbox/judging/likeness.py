@@ -181,7 +181,7 @@ class Likeness:
     def _show(self, number: int, expected: Reply, returned: Sequence[Any]) -> None:
         if not self.first:
             text = calls_shown.shown(self._calls, self._expected, number)
-            self.first = {"call": text, "expected": _said(expected), "returned": _said(returned)}
+            self.first = {"call": text, "expected": _answer_text(expected), "returned": _answer_text(returned)}
 
     # --- what the tests decide ---
 
@@ -195,7 +195,7 @@ class Likeness:
         for side, texts in enumerate((self._expected_texts, self._texts)):
             for changes in _replacements(self.places, side):
                 if self._tests.accepts(self._with(texts, changes), seconds):
-                    return f"the tests also pass with {_named(changes)}, so they do not decide this value"
+                    return f"the tests also pass with {_controls_text(changes)}, so they do not decide this value"
         return ""
 
     def _as_left(self) -> list[str]:
@@ -236,7 +236,7 @@ def _context(tests: Tests) -> Seen:
     return found
 
 
-def _said(reply: Sequence[Any]) -> str:
+def _answer_text(reply: Sequence[Any]) -> str:
     how, value = reply[0], reply[1]
     if how == ENDED:
         return "nothing, because its process ended"
@@ -354,7 +354,7 @@ def _empty(value: Any) -> Any:
     return type(value)() if type(value) in {list, tuple, set, frozenset, dict} else []
 
 
-def _named(changes: Sequence[tuple[Place, Any]]) -> str:
+def _controls_text(changes: Sequence[tuple[Place, Any]]) -> str:
     """Return the first controls and where they were put, for people."""
     numbers = {place.call for place, _ in changes}
     is_one = len(numbers) == 1

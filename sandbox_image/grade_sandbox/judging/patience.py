@@ -84,17 +84,17 @@ class _Patient:
         self._counts = counts
 
     def statements(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
-        return [self.rewritten(one) for node in nodes for one in _apart(node)]
+        return [self.rewrite(one) for node in nodes for one in _apart(node)]
 
-    def rewritten(self, node: "Any") -> "Any":
+    def rewrite(self, node: "Any") -> "Any":
         kind = type(node)
         if kind is ast.Assert:
             checked = _at(node, ast.If(_exhaustive(node.test), [_at(node, ast.Pass())], [self._telling(node)]))
-            return self._guarded(checked, node)
+            return self._guard(checked, node)
         if kind is ast.Expr:
             # `np.testing.assert_equal(...)`, `self.assertEqual(...)`
             if isinstance(node.value, ast.Call) and _name(node.value.func).startswith("assert"):
-                return self._guarded(node, node)
+                return self._guard(node, node)
             return node
         if kind is ast.Raise:
             raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
@@ -102,7 +102,7 @@ class _Patient:
         if kind in {ast.With, ast.AsyncWith}:
             names = list(map(_manager, node.items))
             if any("assert" in name or "raises" in name for name in names):
-                return self._guarded(node, node)  # it fails if its block does not raise the exception
+                return self._guard(node, node)  # it fails if its block does not raise the exception
             if any(not name or "suppress" in name for name in names):
                 return node
         protected = kind is ast.Try and any(_may_catch(handler.type) for handler in node.handlers)
@@ -114,7 +114,7 @@ class _Patient:
             handler.body = self.statements(handler.body)
         return node
 
-    def _guarded(self, statement: ast.stmt, node: ast.stmt) -> ast.stmt:
+    def _guard(self, statement: ast.stmt, node: ast.stmt) -> ast.stmt:
         caught = ast.ExceptHandler(_at(node, ast.Name("Exception", ast.Load())), None, [self._telling(node)])
         body = [self._noting(node, _BEGUN), statement] if self._counts else [statement]
         return _at(node, ast.Try(body, [_at(node, caught)], [], []))

@@ -51,7 +51,7 @@ class Recording:
         except Exception as error:
             self._broken = f"{type(error).__name__}: {str(error)[:200]}"
 
-    def recorded(self, seconds: float) -> dict[str, Any]:
+    def record(self, seconds: float) -> dict[str, Any]:
         """Return {"calls": [texts], "names": {name: how}}, {"refused": why} or {"failed": why}; see answer.py.
 
         `seconds` of CPU time for each run. Call it in a fork.
@@ -92,7 +92,7 @@ class Recording:
             return {"refused": str(record.error)}
         if not record.calls:
             return {"refused": "the tests call nothing"}
-        return {"calls": record.calls, "names": record.names, "compared": record.compared()}
+        return {"calls": record.calls, "names": record.names, "compared": record.comparable_calls()}
 
     def _second(self) -> list[str]:
         record = _Record(asking.other)
@@ -101,7 +101,7 @@ class Recording:
             self._run(self._patient.code, record, record.names, before=self._patient.bind)
         except BaseException:
             pass
-        return [*record.compared(), *(["more"] if record.is_endless else [])]
+        return [*record.comparable_calls(), *(["more"] if record.is_endless else [])]
 
 
 class _Record:
@@ -159,20 +159,20 @@ class _Record:
         self._replies.append(reply)
         return len(self.calls) - 1, reply
 
-    def compared(self) -> list[str]:
+    def comparable_calls(self) -> list[str]:
         """Return the calls in a form that does not depend on the numbers of what they refer to.
 
         Where a run leaves out a call, all later objects and answers have other numbers.
         """
         if self._asker is None:
             return []
-        context = _Compared(self._asker.classes)
+        context = _ComparableCalls(self._asker.classes)
         context.names = {kind: name for name, kind in self._asker.classes.items()}
         return [context.call(*one) for one in zip(range(len(self.calls)), self.calls, self._replies, strict=False)]
 
     # --- questions about other objects ---
 
-    def noted(self, target: tuple[str, Any], args: tuple[Any, ...], how: str, value: Any) -> None:
+    def note_comparison(self, target: tuple[str, Any], args: tuple[Any, ...], how: str, value: Any) -> None:
         """Note a comparison of two objects: an object could claim to be equal to anything."""
         kind, which = target
         if kind == "op" and which == "getattr" and asking.is_object(args[0]) and callable(value):
@@ -215,13 +215,13 @@ class _Noting(Asker):
         super().__init__(*given)
         self._record = record
 
-    def asked(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
-        how, value = super().asked(target, args, kwargs)
-        self._record.noted(target, args, how, value)
+    def make_call(self, target: tuple[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+        how, value = super().make_call(target, args, kwargs)
+        self._record.note_comparison(target, args, how, value)
         return how, value
 
 
-class _Compared(Seen):
+class _ComparableCalls(Seen):
     """Writes what a call refers to as a digest of the call that has made it."""
 
     def __init__(self, classes: dict[str, type[Any]]) -> None:
@@ -229,7 +229,7 @@ class _Compared(Seen):
         self._makers: dict[tuple[str, Any], str] = {}
 
     def node_of(self, value: Any) -> tuple[str, Any] | None:
-        return (value.kind, self._maker(*_numbered(value))) if type(value) is Ref else None
+        return (value.kind, self._maker(*_number_of(value))) if type(value) is Ref else None
 
     def _maker(self, kind: str, number: Any) -> str:
         return self._makers.get((kind, number), str(number))
@@ -243,11 +243,11 @@ class _Compared(Seen):
         self._makers["answer", number] = digest
         value = asking.read_reply(reply, self)[1]
         if type(value) is Ref:
-            self._makers.setdefault(_numbered(value), digest)
+            self._makers.setdefault(_number_of(value), digest)
         return text
 
 
-def _numbered(ref: Ref) -> tuple[str, Any]:
+def _number_of(ref: Ref) -> tuple[str, Any]:
     return ref.kind, ref.content[0] if isinstance(ref.content, tuple) else ref.content
 
 

@@ -62,7 +62,7 @@ class Script:
         space, classes, stubs = self.classes()
         asker = asker_of(classes)
         for name, stub in stubs.items():
-            space[name] = asker.named(name, is_class=isinstance(stub, type), stub=stub)
+            space[name] = asker.substitute(name, is_class=isinstance(stub, type), stub=stub)
         for name, how in names.items():
             space[name] = _value_of(name, how, asker)
         before(space)
@@ -72,7 +72,7 @@ class Script:
 
 def _value_of(name: str, how: str, asker: Asker) -> Any:
     if how in {"function", "class"}:
-        return asker.named(name, is_class=how == "class")
+        return asker.substitute(name, is_class=how == "class")
     if how == "value":
         return asker.ask(("value", name))
     _, module, attribute = how.split(":")

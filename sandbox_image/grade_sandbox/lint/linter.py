@@ -98,7 +98,7 @@ class Linter:
         finally:
             sys.stderr = stderr
             self._remove_traces()
-        return _bounded(
+        return _clip_messages(
             message.msg
             for message in self.reporter.messages
             if message.category in {"error", "fatal"} and message.symbol != "function-redefined"
@@ -176,7 +176,7 @@ def _caches_of_nodes() -> Iterator[Callable[[], None]]:
                 yield value.cache_clear
 
 
-def _bounded(messages: Iterable[str]) -> list[str]:
+def _clip_messages(messages: Iterable[str]) -> list[str]:
     """Return the messages, and bound the length of each and of all. An honest program's messages are one line each."""
     kept, room = [], MAX_TEXT
     for message in messages:
