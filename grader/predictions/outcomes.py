@@ -128,8 +128,8 @@ def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
     more = [quoted(qid) for qid in islice(broken, BROKEN_SHOWN, None)]
     what = "1 row of the data is broken" if len(broken) == 1 else f"{len(broken)} rows of the data are broken"
     return [
-        f"{what}: {', '.join([*shown, *more])}. The careful reading leaves them out; the official reading counts them "
-        "as the published scorer does (unscored: what that does is not known)."
+        f"{what}: {', '.join([*shown, *more])}. The careful reading leaves broken rows out. The official reading "
+        "counts them as the published scorer does; it is unscored where that is not known."
     ]
 
 
