@@ -1,4 +1,4 @@
-"""Framed messages to and from a supervisor over a byte stream (the other end is grade_sandbox/values/wire.py)."""
+"""Framed messages to and from a supervisor over a byte stream (the other end is grade_sandbox/wire.py)."""
 
 from __future__ import annotations
 

@@ -22,6 +22,34 @@ def test_the_troubleshooting_page_quotes_messages_that_there_are() -> None:
     assert [text for text in quoted if not any(text in source for source in sources)] == []
 
 
+def test_a_path_that_a_page_or_a_comment_names_is_there() -> None:
+    pages = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("grader/**/*.py"),
+        *ROOT.glob("sandbox_image/**/*.py"),
+    ]
+    named = re.compile(r"(?<![\w/.:-])((?:tests|docs|sandbox_image|grade_sandbox|grader|examples)/[\w/.-]*\w)")
+    places = (ROOT, ROOT / "sandbox_image")
+    gone = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in pages
+        for path in named.findall(page.read_text(encoding="utf-8"))
+        if not any((place / path).exists() or (place / f"{path}.py").exists() for place in places)
+    ]
+    assert gone == []
+
+
+def test_a_module_that_contributors_are_sent_to_is_there() -> None:
+    modules = [
+        path.as_posix() for folder in ("grader", "sandbox_image", "tests") for path in (ROOT / folder).rglob("*.py")
+    ]
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "ARCHITECTURE.md"))
+    named = set(re.findall(r"[\w/]+\.py\b", text))
+    assert len(named) > 40
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in modules)] == []
+
+
 def test_the_changelog_has_one_list_for_each_heading() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     for release in text.split("\n## ")[1:]:
