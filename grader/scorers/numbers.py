@@ -3,10 +3,10 @@ r"""Numbers in replies and gold answers, whole or not at all.
 A number is what stands between characters that belong to no number: its sign or the word for it, digits grouped in any
 form (`10,000`, `10 000`, `10\,000`, `1,00,000`), a decimal comma, fractions and mixed numbers, powers, words and
 letters of scale. What is only a part of something longer (a date, a version, a range, an expression, "4th", "5 feet
-3 inches", "more than 10") is no number at all.
+3 inches", "more than 10") is not read as a number.
 """
 
-# A multiplication sign is no letter, and lists of words read best as words.
+# RUF001 takes a multiplication sign for the letter x. SIM905 asks for lists; words in one text are easier to read.
 # ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations
@@ -162,15 +162,15 @@ _BOLD = Pattern(r"(?<!\d)\*\*|\*\*(?!\d)|`+|__")
 
 
 _HAN = Pattern(
-    r"(?<![第\u3040-\u9fff])[一二两三四五六七八九十百千零〇]{1,9}(?=[个只人张名条次种件本位岁元块头匹辆座棵朵支枚颗项。.,\s]|$)"
-    r"|"
-    r"(?<=[有是为共:])[二两三四五六七八九十百千零〇][一二两三四五六七八九十百千零〇]{0,8}(?=[个只人张名条次种件本位岁元块头匹辆座棵朵支枚颗项。.,\s]|$)"
+    r"(?:(?<![第\u3040-\u9fff])[一二两三四五六七八九十百千零〇]{1,9}"
+    r"|(?<=[有是为共:])[二两三四五六七八九十百千零〇][一二两三四五六七八九十百千零〇]{0,8})"
+    r"(?=[个只人张名条次种件本位岁元块头匹辆座棵朵支枚颗项。.,\s]|$)"
 )
 _HAN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
-def _of_han(text: str) -> str:
+def _han_in_digits(text: str) -> str:
     """Return a Chinese numeral below 10,000 in digits."""
     total = digit = 0
     for char in text:
@@ -196,7 +196,7 @@ def simplified(text: str) -> str:
     if "$" in text:
         text = _DOLLAR.sub("", text)
     if not text.isascii():
-        text = _HAN.sub(lambda m: _of_han(m[0]), text)
+        text = _HAN.sub(lambda m: _han_in_digits(m[0]), text)
         text = _VULGAR.sub(lambda m: " " + unicodedata.normalize("NFKC", m[0]).replace("\u2044", "/"), text)
         text = _RAISED.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]).replace("\u2212", "-"), text).replace(
             "٫", "."
@@ -228,9 +228,9 @@ _MOST_DIGITS = 300
 
 
 def _value(found: re.Match[str]) -> float:
-    """Return the number of a match without its sign; NaN or infinite if it is none."""
+    """Return the value of a match without its sign; NaN or infinite if it is not a number."""
     if found["digits"]:
-        value = _decimal(found["digits"]) + (
+        value = _value_of_digits(found["digits"]) + (
             float(found["up"]) / (float(found["down"]) or math.nan) if found["up"] else 0.0
         )
         value /= float(found["below"] or 1) or math.nan
@@ -238,7 +238,7 @@ def _value(found: re.Match[str]) -> float:
         first, _, part = found["part"].lower().replace("-", " ").rpartition(" ")
         value = WORDS.get(first, 1) / _PARTS[part if part in _PARTS else part.removesuffix("s")]
     else:
-        value = _worded(found["words"].lower()) if found["words"] else 1.0
+        value = _value_of_words(found["words"].lower()) if found["words"] else 1.0
     value += 0.5 if found["half"] or found["half2"] else 0.0
     if found["raised"]:
         digits = int(found["raised"]) * math.log10(abs(value)) if value else 0
@@ -254,7 +254,7 @@ def _value(found: re.Match[str]) -> float:
     return value * (_SCALES.get(scale) or _SCALES.get(scale.removesuffix("s")) or 1.0)
 
 
-def _worded(words: str) -> float:
+def _value_of_words(words: str) -> float:
     total = part = 0.0
     for word in words.replace("-", " ").replace(",", " ").split():
         if word == "hundred":
@@ -266,7 +266,7 @@ def _worded(words: str) -> float:
     return total + part
 
 
-def _decimal(digits: str) -> float:
+def _value_of_digits(digits: str) -> float:
     if digits.count(".") > 1 or ("." in digits.partition(",")[0] and "," in digits):
         digits = digits.replace(".", "")  # 1.234,56
     elif "," in digits and (len(digits.rpartition(",")[2].partition(".")[0]) == 3 and not digits.startswith("0")):
@@ -334,7 +334,7 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     if is_expression or _PART_BEFORE.search(left) or _DECADE.match(text, found.start()):
         return None
     unit = _UNIT.match(after)
-    said = _named(unit["unit"]) if unit else ""
+    said = _unit_name(unit["unit"]) if unit else ""
     is_measure = _measure(said) is not None
     if found["signs"] is None and after[:1].isascii() and after[:1].isalpha() and not is_measure:
         return None
@@ -348,7 +348,7 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     if signed["money"] and said in _SIGNS_OF_SCALE:
         value, said = value * _SIGNS_OF_SCALE[said], ""
     if signed["money"] and not is_measure:
-        said = said if said in ("M", "B") else _named(signed["money"].strip())
+        said = said if said in ("M", "B") else _unit_name(signed["money"].strip())
     negative = (signed["sign"] == "-") ^ bool(signed["word"]) ^ (signed["inner"] == "-")
     start = found.start() - len(before) + signed.start()
     return (
@@ -358,7 +358,7 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     )
 
 
-def _named(unit: str) -> str:
+def _unit_name(unit: str) -> str:
     said = unit.translate(str.maketrans("μ", "µ", "^{}"))
     return {"percent": "%", "per cent": "%", "US$": "$"}.get(said.lower(), said)
 

@@ -30,8 +30,8 @@ class _Pattern:
         return re.compile(self.pattern, self.flags)
 
     def __getattr__(self, name: str) -> Any:
-        found = self.__dict__[name] = getattr(self._compiled, name)
-        return found
+        method = self.__dict__[name] = getattr(self._compiled, name)
+        return method
 
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def wordings(form: str, flags: int = 0, **lines: Lines) -> re.Pattern[str]:
     pattern = form
     for name, alternatives in lines.items():
         pattern = pattern.replace(f"<{name}>", f"(?:{'|'.join(alternatives)})")
-    made = _Pattern(pattern, flags)
-    made.form, made.lines = form, lines
-    return made  # type: ignore[return-value]
+    compiled = _Pattern(pattern, flags)
+    compiled.form, compiled.lines = form, lines
+    return compiled  # type: ignore[return-value]
 
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -56,11 +56,11 @@ F = TypeVar("F", bound="Callable[..., Any]")
 def rule(why: int | str, off: object = None) -> Callable[[F], F]:
     """Mark a function as a rule beside the principles; it returns `off` where it says nothing. `why`: see `Lines`."""
 
-    def marked(function: F) -> F:
+    def register(function: F) -> F:
         RULES.append(Rule(function, why, off))
         return function
 
-    return marked
+    return register
 
 
 class Rule(NamedTuple):

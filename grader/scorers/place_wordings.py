@@ -4,7 +4,7 @@ The patterns are searched in lower-cased text. `*_BEFORE` end where the words of
 where they end. The number beside a line is explained in `patterns.Lines`.
 """
 
-# Foreign words are what this file is about, and lists of words read best as words.
+# RUF001 takes foreign letters for mistakes. SIM905 asks for lists; words in one text are easier to read.
 # ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ FINAL = wordings(
 SUPPOSED = Pattern(r"\b(?:in|with|of) (?:your|an?|each|the) $")
 """Before a declaration: it speaks of a form ("in your answer: ...")."""
 UNREAL_BEFORE = wordings("<said>$", said={r"\bif\b(?! (?:i|we|you|one)\b)(?:(?!\bbut\b)[^.!?;\n]){0,120}": CONDITIONAL})
-"""Before "would be": a condition. "If I had to guess" is none."""
+"""Before "would be": a condition. "If I had to guess" is not one: it is followed by the answer."""
 DENIED = wordings(r"\W*<said>", said={r"not\b|n't\b|never\b": 17})
 """The beginning of a content that is denied."""
 _NUMERALS = (

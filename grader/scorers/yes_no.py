@@ -1,6 +1,6 @@
 """Replies to yes-or-no questions: a word ("Nope"), what is left of the question ("He isn't"), or a statement.
 
-Three principles decide whether a statement is an answer. In doubt, it is none.
+Three principles decide whether a statement is an answer. In doubt, it is not.
 
 1. It says what was asked if one clause has the words of the question, in their order. Other words may be between
    them. "The box is above the dog" does not say that the dog is above the box.

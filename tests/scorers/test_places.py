@@ -50,11 +50,11 @@ def test_what_is_only_supposed_or_denied_is_no_claim(text: str) -> None:
 
 @each("form", ["I will say {}.", "So {}."])
 def test_a_reply_that_ends_in_a_loop_settles_nothing_but_what_it_declares(form: str) -> None:
-    round_of_it = (
-        form.format(41) + "\n\nThat is not so, because one of them is no pen. " + form.format(42) + "\n\nBut no. "
+    one_round = (
+        form.format(41) + "\n\nThat is not so, because one of the pens is a pencil. " + form.format(42) + "\n\nBut no. "
     )
-    assert settled(100 * round_of_it) is None
-    assert settled("The answer is 42. " + 100 * round_of_it) == "42"
+    assert settled(100 * one_round) is None
+    assert settled("The answer is 42. " + 100 * one_round) == "42"
 
 
 def test_claims_of_equal_standing_are_several() -> None:

@@ -1,8 +1,8 @@
 """Numbers as answers: which number a claim says, and whether it is the gold one.
 
 A number belongs to what it counts. In a sentence, numbers that the question states are repeated, not answered; a
-condition ("at x = 4"), a part ("3 of which"), and a rate that nobody asked for are none; of several, what the question
-counts is the answer.
+condition ("at x = 4"), a part ("3 of which"), and a rate that nobody asked for are not answers. Of several numbers, the
+one of what the question counts is the answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_number(text: str) -> bool:
 
 
 def is_same(answer: str, gold: str, tolerance: float = 0) -> bool:
-    """Whether two texts are the same number; a gold answer that is no number is compared as it is written."""
+    """Whether two texts are the same number. A gold answer that is not a number must be equal as a text."""
     stated, wanted = number(answer), number(gold)
     if stated is None or wanted is None:
         return answer.strip() == gold.strip()

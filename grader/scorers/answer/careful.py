@@ -33,7 +33,7 @@ VALUES: dict[AnswerKind, Callable[[OwnWords, Claim], str | None]] = {
 
 
 class Said(NamedTuple):
-    """What a reply answers, and by which rule it was read; an answer of None says why there is none."""
+    """The answer of a reply, and the rule that read it. Without an answer (None), the rule says why."""
 
     answer: str | None
     rule: str

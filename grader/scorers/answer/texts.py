@@ -184,7 +184,7 @@ _NOTHING = object()
 
 
 def _literal(text: str) -> object:
-    """Return the value of a Python or JSON literal; `_NOTHING` if a text is none."""
+    """Return the value of a Python or JSON literal; `_NOTHING` if a text is not one."""
     body = text.strip()
     for form in (body, body.rstrip(".")):
         for parse in (literal_from, json.loads):

@@ -403,7 +403,7 @@ def read_replies(
 def read_choice_between(
     text: str, options: Mapping[str, str], question: str, marks: tuple[str, str] | None, *, several: bool = False
 ) -> ChoiceReading:
-    """Read a reply carefully: what stands between the marks, or all of it if there is no letter.
+    """Read the text between the marks carefully; if it names no option, read the whole reply.
 
     `several`: the question has several right options, and "AC" is one answer.
     """

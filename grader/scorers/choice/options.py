@@ -1,6 +1,6 @@
 """A question's options in plain form, and where a text has one of them, whole."""
 
-# The lists below are split at blanks, because they are easier to read so.
+# RUF001 takes foreign letters for mistakes. SIM905 asks for lists; words in one text are easier to read.
 # ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def _content(reply: OwnWords, text: str, claim: Claim) -> str:
 
 
 def _verdict_with_step(found: Settled[Stance] | None, step: str | None) -> tuple[Correctness | None, str, str]:
-    """Return the verdict, its rule, and why there is none: a step decides one that is hedged or missing."""
+    """Return the verdict, its rule, and why there is no verdict. Where it is hedged or missing, the step decides."""
     names_step = step is not None and step != steps.NOT_APPLICABLE
     if found is None or found.value is None:
         return ("incorrect", _IMPLIED, "") if names_step else (None, "no verdict", _UNSAID)
