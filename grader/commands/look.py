@@ -140,6 +140,7 @@ def _table() -> dict[str, Any]:
 def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> None:
     """Check prediction files against their benchmark, without grading them."""
     from grader.commands.console import fitted
+    from grader.commands.progress import watcher
     from grader.errors import InputError
     from grader.grading import check
     from grader.options import Options
@@ -147,10 +148,13 @@ def check_command(predictions: tuple[str, ...], *, join: bool, **given: Any) -> 
     problems: list[str] = []
     for path in [predictions] if join and len(predictions) > 1 else predictions:
         try:
-            for line in check(path, Options(**given)):
-                click.echo(fitted(line, sys.stdout))
+            with watcher(quiet=False) as observer:
+                lines = check(path, Options(**given), observer)
         except InputError as error:
             problems += error.problems
+        else:
+            for line in lines:
+                click.echo(fitted(line, sys.stdout))
     if problems:
         raise InputError(problems)
 

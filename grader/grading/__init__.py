@@ -58,9 +58,12 @@ def grade(
     return Graded(report=report, stem=stem, write_own=scored.write_own, file=file, rows=inputs.rows)
 
 
-def check(source: Source, options: Options) -> list[str]:
-    """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
-    inputs = read(source, choose(options), Silent())
+def check(source: Source, options: Options, observer: Observer | None = None) -> list[str]:
+    """Return a summary of a prediction file and its warnings; raises InputError with every problem.
+
+    For programs the reference solutions run, as in grading: they show which tasks cannot be judged.
+    """
+    inputs = read(source, choose(options), observer or Silent())
     declared, file, predictions = inputs.setup.declared, inputs.file, inputs.run.predictions
     counts = sorted({len(texts) for texts in predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"

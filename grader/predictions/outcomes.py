@@ -26,7 +26,7 @@ TRUNCATED: Literal["truncated"] = "truncated"
 _ENDS = tuple(".!?\u3002)]}")
 """Ends of a sentence, a box or an object."""
 BROKEN_SHOWN = 5
-"""Number of broken rows that a note describes; the others are only named."""
+"""Number of reasons that a note on broken rows gives; rows with others are only named."""
 EMPTY = "{} without any text: the model answered nothing, or its answers were lost on their way to the file."
 
 
@@ -124,8 +124,11 @@ def _ends_inside_reasoning(text: str) -> bool:
 def _broken_notes(broken: Mapping[str, BrokenRow]) -> list[str]:
     if not broken:
         return []
-    shown = [f"{quoted(qid)} ({row.reason})" for qid, row in islice(broken.items(), BROKEN_SHOWN)]
-    more = [quoted(qid) for qid in islice(broken, BROKEN_SHOWN, None)]
+    alike: dict[str, list[str]] = {}
+    for qid, row in broken.items():
+        alike.setdefault(row.reason, []).append(quoted(qid))
+    shown = [f"{', '.join(qids)} ({reason})" for reason, qids in islice(alike.items(), BROKEN_SHOWN)]
+    more = [qid for qids in islice(alike.values(), BROKEN_SHOWN, None) for qid in qids]
     what = "1 row of the data is broken" if len(broken) == 1 else f"{len(broken)} rows of the data are broken"
     return [
         f"{what}: {', '.join([*shown, *more])}. The careful reading leaves broken rows out. The official reading "

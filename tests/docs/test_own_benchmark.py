@@ -94,6 +94,7 @@ ROWS: dict[str, list[dict[str, object]]] = {
         {"id": "a_1", "answer": "B", "options": "['red', 'blue']", "question_type": "multiple-choice"},
         {"id": "a_2", "answer": "['3', '3.0']", "options": "[]", "question_type": "open"},
     ],
+    "mmmu-pro": [{"id": f"test_{n}", "answer": "B", "options": "['red', 'blue']", "subject": "Art"} for n in (1, 2)],
     "bbh": [{"id": 0, "input": "Is it far?", "target": "No"}, {"id": 1, "input": "(A) or (B)?", "target": "(B)"}],
     "mme": [
         {"answer": answer, "category": category, "image_path": f"{category}.png"}

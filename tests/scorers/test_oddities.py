@@ -16,6 +16,7 @@ from grader.errors import GradeError, InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.predictions.outcomes import BrokenRow, Oddities
 from grader.results import Outcome, Report
 from grader.scorers import declarations
 from grader.scorers.oddities import family_of, with_families
@@ -210,6 +211,13 @@ def test_a_broken_row_stops_only_itself(tmp_path: Path, odd: dict[str, Any], off
     assert all(sample.careful.outcome == "correct" for sample in report.samples if sample is not row)
     (note,) = [note.text for note in report.notes if "broken" in note.text]
     assert note.startswith(f'1 row of the data is broken: "2" ({reason}). The careful reading leaves')
+
+
+def test_broken_rows_of_one_reason_are_named_together() -> None:
+    rows = (("1", "x"), ("2", "y"), ("3", "x"))
+    broken = {qid: BrokenRow(reason=reason, has_gold=True) for qid, reason in rows}
+    (note, *_) = Oddities(broken=broken).notes()
+    assert note.startswith('3 rows of the data are broken: "1", "3" (x), "2" (y). ')
 
 
 def test_a_broken_row_is_in_no_careful_metric_and_keeps_no_gate_undecided(tmp_path: Path) -> None:

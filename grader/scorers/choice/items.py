@@ -311,10 +311,8 @@ def _check_number(options: int, letters: str, at_least: str = "") -> None:
         return
     enough = string.ascii_uppercase[:options]
     advice = f"set letters = {quoted(enough)}" if enough.startswith(letters) else "set letters, one for each option,"
-    number = f"{at_least}{options}"
-    raise ValueError(
-        f"{number} options, but letters = {quoted(letters)} has only {len(letters)}: {advice} in the benchmark.toml"
-    )
+    number = f"{at_least}{options} options, but letters = {quoted(letters)} has only {len(letters)}"
+    raise ValueError(f"{number}: {advice} in a benchmark.toml of your own")
 
 
 def options_in(text: str, prompt: str = "") -> dict[str, str]:

@@ -242,7 +242,7 @@ def test_more_options_than_letters_are_an_error_that_says_how_to_allow_them(
     reference = private(tmp_path, data, columns=columns)
     (tmp_path / "birds" / data).write_text(rows)
     path = predictions(tmp_path, {"w1": "F", "w0": "B"} if "w0" in rows else {"w1": "F"})
-    message = f'{line}, but letters = "ABCD" has only 4: set letters = "{enough}" in the benchmark.toml'
+    message = f'{line}, but letters = "ABCD" has only 4: set letters = "{enough}" in a benchmark.toml of your own'
     with pytest.raises(InputError, match=re.escape(message)):
         grade(path, Options(benchmark=reference), Silent())
     private(tmp_path, data, columns=columns, top='letters = "ABCDEF"')
