@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
-from grader.commands import gate, infer, look, machine, many_runs, results
+from grader.commands import gate, infer, leaderboard, look, machine, results
 from grader.commands.console import cause_of, end_of, say
 from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
@@ -137,7 +137,7 @@ for _command in (
     run_command,
     gate.gate_command,
     results.compare_command,
-    many_runs.leaderboard_command,
+    leaderboard.leaderboard_command,
     results.report_command,
     look.list_command,
     look.show_command,

@@ -1,4 +1,4 @@
-"""`grade leaderboard`: what several runs show together."""
+"""`grade leaderboard`: runs of one or several benchmarks, ranked."""
 
 from __future__ import annotations
 
