@@ -24,7 +24,7 @@ from grader.task import Block, Task
 from grader.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.data.tables import Row, Rows
     from grader.observer import Observer
@@ -381,11 +381,10 @@ def read_replies(
     replies = []
     for item in items:
         shape = tuple(item.options.items())
-        for number, text in enumerate(predictions[item.id]):
+        for number, text in enumerate(progress.over(item.id, predictions[item.id])):
             output = whole.get((item.id, number), text)
             several = len(item.gold or "") > 1
             key = (text, output, shape, item.text, item.broken, several)
-            progress.begin(item.id, text)
             if key not in known and item.broken:
                 # There may be no options to read.
                 known[key] = official(text, item.options) if item.gold in item.options else _BROKEN, _BROKEN
@@ -394,7 +393,6 @@ def read_replies(
                 known[key] = official(text, item.options), careful
             first, second = known[key]
             replies.append(ChoiceReply(item=item, sample=number, text=text, official=first, careful=second))
-            progress.end(text)
     return replies
 
 
@@ -426,18 +424,17 @@ class _Progress:
         if self._is_shown:
             observer.phase("reading answers (MB)", total >> 20)
 
-    def begin(self, qid: str, text: str) -> None:
-        """Announce a reply that takes long by itself."""
-        if len(text) >= LARGE:
-            self._observer.message(
-                f"Reading an answer of {len(text) >> 20} MB (question {qid}): this takes up to a second per MB."
-            )
-
-    def end(self, text: str) -> None:
-        """Count a reply that was read."""
-        before, self._done = self._done, self._done + len(text)
-        if self._is_shown:
-            self._observer.advance((self._done >> 20) - (before >> 20))
+    def over(self, qid: str, texts: Iterable[str]) -> Iterator[str]:
+        """Yield a question's replies. One that takes long by itself is announced; each is counted when it was read."""
+        for text in texts:
+            if len(text) >= LARGE:
+                self._observer.message(
+                    f"Reading an answer of {len(text) >> 20} MB (question {qid}): this takes up to a second per MB."
+                )
+            yield text
+            before, self._done = self._done, self._done + len(text)
+            if self._is_shown:
+                self._observer.advance((self._done >> 20) - (before >> 20))
 
 
 def sample_of(reply: ChoiceReply) -> SampleResult:
