@@ -277,8 +277,8 @@ class Scorer(ABC, Generic[B, T]):
     run_facts: ClassVar[type[Facts]] = Facts
     """The type of what it keeps about a run (`Scored.facts`)."""
     sample_values: ClassVar[Mapping[str, SampleValue]] = {"accuracy": credit}
-    """Metric -> the value of a sample in it. A scorer whose metrics are no means of samples has its own `metrics`,
-    `metric_names` and `observe`."""
+    """Metric -> the value of a scored sample in it. A scorer whose metrics are no means of these has its own
+    `metrics`, `metric_names` and `observe`."""
     words: ClassVar[Words] = Words()
     options: ClassVar[frozenset[str]] = frozenset()
     """The options that it accepts and not every scorer does: fields of `Options`, or `shots`."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from grader.results import Report
 
-SampleValue = Callable[[SampleResult, ReadingName], float | None]
-"""Return the value of one sample in a metric, in [0, 1]; None if it is unscored."""
+SampleValue = Callable[[SampleResult, ReadingName], float]
+"""Return the value of one scored sample in a metric, in [0, 1]."""
 Observe = Callable[[Sequence[SampleResult], ReadingName], float | None]
 """Return the credit of one observation's samples, in [0, 1]; None if it is unscored."""
 METHOD = IntervalMethod(
@@ -48,15 +48,14 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """Observations of one cluster are not independent of each other (a family of tasks); empty: independent."""
 
 
-def credit(sample: SampleResult, reading: ReadingName) -> float | None:
-    """Return the credit of a sample; None if it is unscored."""
-    read = sample.reading(reading)
-    return read.points if read.is_scored else None
+def credit(sample: SampleResult, reading: ReadingName) -> float:
+    """Return the credit of a sample."""
+    return sample.reading(reading).points
 
 
 def mean_credit(members: Sequence[SampleResult], reading: ReadingName, value: SampleValue = credit) -> float | None:
     """Return the mean credit, or other value, of the scored samples; None if none is scored."""
-    scored = [one for sample in members if (one := value(sample, reading)) is not None]
+    scored = [value(sample, reading) for sample in members if sample.reading(reading).is_scored]
     return sum(scored) / len(scored) if scored else None
 
 
@@ -144,8 +143,8 @@ def mean_of(members: list[SampleResult], reading: ReadingName, value: SampleValu
     return combine(
         [
             Observation(value=None, low=0, high=1, cluster=member.independent_unit)
-            if (one := value(member, reading)) is None
-            else Observation(value=one, low=one, high=one, cluster=member.independent_unit)
+            if not member.reading(reading).is_scored
+            else Observation(value=(one := value(member, reading)), low=one, high=one, cluster=member.independent_unit)
             for member in members
         ]
     )

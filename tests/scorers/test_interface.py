@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -18,7 +19,7 @@ from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
 from grader.scorers.interface import AnyRun, Scored, Scorer
-from grader.scorers.means import each_task, metric_rows
+from grader.scorers.means import credit, each_task, metric_rows
 from grader.scorers.pairing import Side
 from grader.scorers.registry import names, scorer, scorer_of
 from grader.task import Task
@@ -187,3 +188,13 @@ def test_every_metric_and_rule_of_a_sample_run_is_explained(benchmark: str) -> N
     glossary = scorer_of(graded).words.glossary
     rules = {r.rule for s in graded.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
     assert (rules | {metric.name for metric in graded.metrics}) - glossary.keys() == set()
+
+
+def test_a_sample_has_its_value_in_each_metric_and_an_unscored_one_is_in_none() -> None:
+    class Halves(Bare):
+        sample_values: ClassVar = {"accuracy": credit, "half": lambda sample, reading: 0.5}
+
+    samples = [sample("a", "correct"), sample("b", "unscored")]
+    found = {row.name: (row.value, row.bounds) for row in Halves().metrics(report(samples)) if row.reading == "careful"}
+    assert found == {"accuracy": (100, (50, 100)), "half": (50, (25, 75))}
+    assert Halves().observations(report(samples), "half", "careful") == {"a": 0.5, "b": None}

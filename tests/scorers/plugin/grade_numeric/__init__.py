@@ -78,12 +78,10 @@ class NumericFacts(Facts, frozen=True, kw_only=True):
     """How far off the careful answer is."""
 
 
-def within_one(sample: SampleResult, reading: ReadingName) -> float | None:
-    """Return 1 if the number of a reading is off by at most one; None if the sample is unscored."""
-    read = sample.reading(reading)
-    if not read.is_scored:
-        return None
-    return float(read.answer is not None and abs(float(read.answer) - _facts(sample).target) <= 1)
+def within_one(sample: SampleResult, reading: ReadingName) -> float:
+    """Return 1 if the number of a reading is off by at most one."""
+    answer = sample.reading(reading).answer
+    return float(answer is not None and abs(float(answer) - _facts(sample).target) <= 1)
 
 
 class Numeric(Scorer[NumericBenchmark, NumericTask]):
