@@ -130,7 +130,8 @@ class KeyValueFile:
                 return default
 
     def _give_up(self, error: Exception) -> None:
-        self.problem = f"the {self._name} {self.path} cannot be used ({error}); nothing is stored in it"
+        what = f"the {self._name} {self.path} cannot be used ({error})"
+        self.problem = f"{what}; nothing is stored in it. Remove it if it is damaged"
         self._disconnect()
 
     def _disconnect(self) -> None:

@@ -149,6 +149,9 @@ _SUGGESTIONS = 5
 """Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` known ones."""
 _CANDIDATES = 2000
 
+_ROWS = (
+    "If the ids of the data are row numbers, and the records in this order, number them, too: --fields id=#,reply=FIELD"
+)
 _RIGHT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
 
 
@@ -180,7 +183,9 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
     number, most = len(check.unknown), 2 * len(check.unknown) > len(file.records)
     if check.unknown and number == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
-        return [f"{where[check.unknown[0]]}: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}"]
+        has_numbers = all(map(str.isdecimal, known)) and not any(map(str.isdecimal, check.unknown))
+        hint = f" {_ROWS}" if has_numbers else ""
+        return [f"{where[check.unknown[0]]}: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}{hint}"]
     if number > _SUGGESTIONS:
         said = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {names(check.unknown)}"
         return [f"{where[check.unknown[0]]}: {said}.{f' {_RIGHT}' if most else ''}"]

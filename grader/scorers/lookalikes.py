@@ -61,9 +61,8 @@ def _hint(
     by_ids = [one.id for one in others if _fits(one, ids)]
     # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.
     could_be = not declared.id_pattern or _fits(declared, ids)
-    if columns and _has_columns(declared, columns):
-        return ""
-    if by_data:
+    is_right_data = bool(columns) and _has_columns(declared, columns)
+    if by_data and not is_right_data:
         return _about_data(declared, by_data, by_ids, could_be=could_be)
     if could_be or not by_ids:
         return ""

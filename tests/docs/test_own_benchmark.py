@@ -89,6 +89,7 @@ ROWS: dict[str, list[dict[str, object]]] = {
     "mathvista": [
         {"answer": "3", "answer_type": "integer", "choices": "", "answer_option": "", "task": "t"},
         {"answer": "blue", "answer_type": "text", "choices": "['red', 'blue']", "answer_option": "B", "task": "t"},
+        {"answer": "blue", "answer_type": "text", "choices": "['red', 'blue']", "answer_option": "", "task": "t"},
     ],
     "mmmu-open": [
         {"id": "a_1", "answer": "B", "options": "['red', 'blue']", "question_type": "multiple-choice"},
@@ -106,7 +107,7 @@ ROWS: dict[str, list[dict[str, object]]] = {
     ],
 }
 REPLIES = {
-    "mathvista": ["3", "So (B) blue."],
+    "mathvista": ["3", "So (B) blue.", "So (B) blue."],
     "mmmu-open": ["So (B).", "It is 3"],
     "bbh": ["So the answer is No.", "So the answer is (B)."],
     "mme": ["Yes."] * 4,

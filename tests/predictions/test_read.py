@@ -339,6 +339,13 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     )
 
 
+def test_ids_where_the_data_has_row_numbers_get_the_line_that_numbers_the_records() -> None:
+    file = read(json.dumps([{"qid": f"gsm8k-test-#{n}", "predictions": ["A"]} for n in range(3)]).encode())
+    known = ["0", "1", "2"]
+    (problem,) = unknown_problems(file, check_against(file, known), known)
+    assert problem.endswith("and the records in this order, number them, too: --fields id=#,reply=FIELD")
+
+
 def test_a_file_for_another_benchmark_gets_one_line() -> None:
     file = read(json.dumps([{"qid": n, "predictions": ["A"]} for n in range(200)]).encode())
     known = [f"q{n}" for n in range(10)]

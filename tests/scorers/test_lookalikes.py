@@ -66,6 +66,13 @@ def test_where_only_the_data_is_wrong_the_benchmark_is_not_doubted(
     assert said(declared, predictions_of(root, declared), data_of(root, data)) == f"wrong\n{hint}"
 
 
+def test_where_only_the_benchmark_of_the_predictions_differs_they_name_it(root: Path, tmp_path: Path) -> None:
+    predictions = tmp_path / "p.json"
+    predictions.write_text('[{"qid": "Mbpp/2", "predictions": ["x"]}, {"qid": "Mbpp/3", "predictions": ["x"]}]')
+    text = said("humaneval", predictions, data_of(root, "humaneval"))
+    assert text == "wrong\nThe predictions look like those of mbpp-plus: did you mean -b mbpp-plus?"
+
+
 def test_a_benchmark_of_ones_own_is_not_doubted_because_of_its_ids(root: Path, tmp_path: Path) -> None:
     declaration = (root / "benchmarks" / "vstar" / "benchmark.toml").read_text()
     lines = [line for line in declaration.splitlines() if not line.startswith("id_pattern")]

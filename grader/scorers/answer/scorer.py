@@ -260,7 +260,9 @@ def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
 
 def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> str:
     """Return the gold letter: that of the column for it, else the answer, a letter or the first option's text."""
-    column = declared.columns.letter or declared.columns.answer
+    letter, column = declared.columns.letter, declared.columns.answer
+    if letter is not None and cell(row.get(letter)) is not None:
+        column = letter
     answer = (cell(row.get(column)) or "").strip()
     named = [answer] if answer in options else [k for k, text in options.items() if text.strip() == answer]
     if not named:
