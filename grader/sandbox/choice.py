@@ -35,7 +35,7 @@ def choose(asked: str) -> BackendName:
         return "docker"
     if bubblewrap.executable() is None:
         if asked == "auto":
-            raise InfrastructureError(FORBIDDEN.format(denied) if (denied := engines.forbidden()) else NEITHER)
+            raise InfrastructureError(FORBIDDEN.format(denied) if (denied := engines.access_problem()) else NEITHER)
         raise InfrastructureError(f"bubblewrap is not installed. {NEITHER}")
     return "bubblewrap"
 
@@ -118,8 +118,8 @@ def _open(name: str) -> Backend:
 def _docker_line() -> str:
     place = engines.find()
     if place is None:
-        none = f"no engine answers{engines.asked()} (start it: `systemctl start docker`, or `dockerd`)"
-        return f"docker   {engines.forbidden() or none}"
+        none = f"no engine answers{engines.docker_host_words()} (start it: `systemctl start docker`, or `dockerd`)"
+        return f"docker   {engines.access_problem() or none}"
     try:
         client = docker.connect()
         version = client.version()

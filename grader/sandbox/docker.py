@@ -41,7 +41,7 @@ def connect() -> Any:
     import docker
 
     place = engines.find()
-    if place is None and (denied := engines.forbidden()):
+    if place is None and (denied := engines.access_problem()):
         raise InfrastructureError(denied)
     given_host = {} if place is None else {"DOCKER_HOST": place.address}
     try:
@@ -49,12 +49,12 @@ def connect() -> Any:
         version = client.version()
     except (docker.errors.DockerException, OSError) as error:
         raise InfrastructureError(
-            f"No Docker engine answers{engines.asked()} ({_cause(error)}). Start it (`systemctl start docker`, or "
-            "`dockerd`), or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
+            f"No Docker engine answers{engines.docker_host_words()} ({_cause(error)}). Start it (`systemctl start "
+            "docker`, or `dockerd`), or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
         ) from error
     if engines.is_podman(version):
         client.close()
-        raise InfrastructureError(f"{engines.named(place)} is Podman {version.get('Version', '')}. {NOT_PODMAN}")
+        raise InfrastructureError(f"{engines.name_of(place)} is Podman {version.get('Version', '')}. {NOT_PODMAN}")
     return client
 
 

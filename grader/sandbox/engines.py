@@ -94,7 +94,7 @@ def ask(place: Place, path: str) -> dict[str, Any] | None:
     return said if response.status == http.HTTPStatus.OK and isinstance(said, dict) else None
 
 
-def forbidden() -> str | None:
+def access_problem() -> str | None:
     """Return why no engine can be used, if the user may not connect to the socket of one; else None."""
     for place in places():
         scheme, _, path = place.address.partition("://")
@@ -106,7 +106,7 @@ def forbidden() -> str | None:
     return None
 
 
-def asked() -> str:
+def docker_host_words() -> str:
     """Return where DOCKER_HOST says that the engine is, for messages; empty if it is not set."""
     given = os.environ.get("DOCKER_HOST")
     return f" at {given}, which DOCKER_HOST names" if given else ""
@@ -129,7 +129,7 @@ def is_podman(version: dict[str, Any]) -> bool:
     return any("podman" in str(part.get("Name", "")).lower() for part in version.get("Components") or [])
 
 
-def named(place: Place | None) -> str:
+def name_of(place: Place | None) -> str:
     """Return the name of a socket's engine for messages."""
     if place is None:
         return "The engine"

@@ -74,7 +74,7 @@ def test_what_docker_host_names_is_looked_at_alone(runtime: Path, monkeypatch: p
 def test_docker_is_preferred_to_podman(runtime: Path) -> None:
     with listen(runtime / "run/podman/podman.sock"), listen(runtime / "run/docker.sock"):
         found = engines.find()
-        assert engines.forbidden() is None
+        assert engines.access_problem() is None
     assert found.name == "rootless Docker"
 
 

@@ -99,18 +99,22 @@ def careful_reading(
     programs = [verdict for verdict in (verdicts.whole, own) if verdict is not None]
     right = next(filter(_is_confirmed, programs), None)
     if right is not None:
-        return _credited(official, attempt.program.difference if right is verdicts.whole else "")
+        return _reading_of_pass(official, attempt.program.difference if right is verdicts.whole else "")
     if official is not None and not passes:
         return official
     judgement = programs[0].judgement
-    return _confirmed(programs[0]) if passes or judgement is None else _unconfirmed(judgement, protocol)
+    return (
+        _reading_of_official_pass(programs[0])
+        if passes or judgement is None
+        else _reading_of_failure(judgement, protocol)
+    )
 
 
 def _is_confirmed(verdict: Verdict) -> bool:
     return verdict.judgement is not None and verdict.judgement.confirmed
 
 
-def _credited(official: Reading | None, difference: str) -> Reading:
+def _reading_of_pass(official: Reading | None, difference: str) -> Reading:
     """Return the reading of a program whose answers are believed. `difference`: what careful does otherwise."""
     passed = Reading(outcome=Outcome.PASSED, credit=1, rule="split")
     if official is None or official.outcome is Outcome.PASSED:
@@ -134,10 +138,10 @@ def not_judged(why: str) -> Reading:
 NO_PROGRAM = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="the reply has no program", rule="no_program")
 
 
-def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
+def _reading_of_failure(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
     if judgement.kind == "unlike":
-        return _unlike(judgement)
+        return _reading_of_unlike(judgement)
     outcome, why = Outcome.SUSPECT, f"it cannot be judged apart from its tests: {judgement.reason}"
     if judgement.evidence.stopped is not None or judgement.evidence.oom:
         outcome, why = failure(judgement.evidence, None, judgement.kind, protocol)
@@ -148,22 +152,22 @@ def _unconfirmed(judgement: Judgement, protocol: ExecutionProtocol) -> Reading:
     return _reading(outcome, why, "split")
 
 
-def _confirmed(confirmed: Verdict) -> Reading:
+def _reading_of_official_pass(confirmed: Verdict) -> Reading:
     judgement = confirmed.judgement
     if judgement is None:
         return unscored(confirmed.lost or "there is no separate run that could confirm it")
     if judgement.confirmed:
         return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
     if judgement.kind == "unlike":
-        return _unlike(judgement)
-    reason = judgement.reason or f"that run did not finish ({_unfinished(judgement.evidence)})"
+        return _reading_of_unlike(judgement)
+    reason = judgement.reason or f"that run did not finish ({_stop_words(judgement.evidence)})"
     reason = f"the tests end with {reason}" if judgement.kind == "error" else reason
     return _reading(
         Outcome.SUSPECT, f"passes officially, but not when the tests get only its answers: {reason}", "split"
     )
 
 
-def _unlike(judgement: Judgement) -> Reading:
+def _reading_of_unlike(judgement: Judgement) -> Reading:
     """Return the reading of a program that passes with answers that are not believed."""
     calls = None if judgement.likeness is None else judgement.likeness.calls
     first = None if calls is None else calls.first
@@ -173,7 +177,7 @@ def _unlike(judgement: Judgement) -> Reading:
     return _reading(Outcome.SUSPECT, f"passes, but {said} ({judgement.reason})"[: 2 * MAX_LINE], "likeness")
 
 
-def _unfinished(evidence: ProcessEvidence) -> str:
+def _stop_words(evidence: ProcessEvidence) -> str:
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return "out of memory"
     return _time_words(evidence) if evidence.stopped in {"cpu", "blocked", "wall"} else _end_words(evidence.status)

@@ -53,16 +53,16 @@ class TestedTasks:
         `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
         """
         every = list(qids)
-        found = self._recorded(every, alone=False)
+        found = self._record(every, alone=False)
         beside = {qid: state for qid, state in found.items() if isinstance(state, Judged) and not state.is_weak}
-        found |= self._answered(beside)
+        found |= self._answer_references(beside)
         failed = {qid: state.why for qid, state in found.items() if isinstance(state, _Failed)}
-        found |= self._failed(failed)
+        found |= self._settle_failed(failed)
         self._states.update({qid: state for qid, state in found.items() if not isinstance(state, _Failed)})
         if refuse_all:
             self._check_references(every)
 
-    def _recorded(self, qids: Iterable[str], *, alone: bool) -> dict[str, State | _Failed]:
+    def _record(self, qids: Iterable[str], *, alone: bool) -> dict[str, State | _Failed]:
         """Record the calls of tasks; `alone`: without their reference solutions."""
         made = {qid: jobs.record_job(self._tasks[qid], self._limits, alone=alone) for qid in qids}
         found: dict[str, State | _Failed] = {}
@@ -71,7 +71,7 @@ class TestedTasks:
                 found[qid] = Lost(result if isinstance(result, str) else "it was not recorded")
             elif result.record.recorded is None:
                 is_beside = self._tasks[qid].reference is not None and not alone
-                found[qid] = _Failed(_stopped(result.record.evidence)) if is_beside else NotJudged(UNFINISHED)
+                found[qid] = _Failed(_stop_words(result.record.evidence)) if is_beside else NotJudged(UNFINISHED)
             else:
                 found[qid] = self._state(qid, result.record.recorded)
         return found
@@ -94,7 +94,7 @@ class TestedTasks:
         found = dict(self._settler.settle(phase, [(keys[qid], job) for qid, job in made.items()]))
         return {qid: found.get(key, "it was not run") for qid, key in keys.items()}
 
-    def _answered(self, states: Mapping[str, Judged]) -> dict[str, State | _Failed]:
+    def _answer_references(self, states: Mapping[str, Judged]) -> dict[str, State | _Failed]:
         """Let reference solutions answer apart from their tests, and let these judge the answers."""
         runs = {qid: self._references(qid, state) for qid, state in states.items()}
         asked = [self._request(run, states[run.qid]) for each in runs.values() for run in each]
@@ -120,7 +120,7 @@ class TestedTasks:
         seeds = HASH_SEEDS if can_vary(f"{task.signature.source}\n{source}", state.calls) else HASH_SEEDS[:1]
         return [Candidate(qid=qid, source=source, role="reference", hash_seed=seed) for seed in seeds]
 
-    def _failed(self, failed: Mapping[str, str]) -> dict[str, State | _Failed]:
+    def _settle_failed(self, failed: Mapping[str, str]) -> dict[str, State | _Failed]:
         """Settle tasks whose reference solution fails: if it passes officially, careful cannot judge such tests.
 
         If it does not, it is wrong, and the task is judged as one without.
@@ -133,7 +133,7 @@ class TestedTasks:
             elif result.is_success:
                 found[qid] = NotJudged(f"{NOT_APART}: {failed[qid]}")
         wrong = [qid for qid in failed if qid not in found]
-        for qid, state in self._recorded(wrong, alone=True).items():
+        for qid, state in self._record(wrong, alone=True).items():
             found[qid] = state
             if isinstance(state, (Judged, NotJudged)):
                 found[qid] = state._replace(broken=failed[qid])
@@ -258,10 +258,10 @@ def _why(verdict: Verdict) -> str:
     judgement = verdict.judgement
     if judgement is None:
         return verdict.lost
-    return MEMORY if "MemoryError" in judgement.reason else judgement.reason or _stopped(judgement.evidence)
+    return MEMORY if "MemoryError" in judgement.reason else judgement.reason or _stop_words(judgement.evidence)
 
 
-def _stopped(evidence: ProcessEvidence) -> str:
+def _stop_words(evidence: ProcessEvidence) -> str:
     """Return what stopped a reference solution."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return MEMORY

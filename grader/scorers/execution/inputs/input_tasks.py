@@ -202,9 +202,9 @@ class InputTasks:
 
     def answer(self, candidates: Iterable[Candidate]) -> None:
         """Let candidates answer the calls of their tasks."""
-        self._answering.run("answering", [request for c in candidates for request in self._asked(c)], self._wrong)
+        self._answering.run("answering", [request for c in candidates for request in self._requests(c)], self._wrong)
 
-    def _asked(self, candidate: Candidate) -> Iterator[AnswerRequest]:
+    def _requests(self, candidate: Candidate) -> Iterator[AnswerRequest]:
         """Yield what a candidate is asked, also in the form in which a published harness runs it."""
         if self._states.judged(candidate.qid) is not None:
             expected = self._expected(candidate.qid).answers if self._cases(candidate.qid).function else ()

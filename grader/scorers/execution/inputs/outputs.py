@@ -50,20 +50,20 @@ def _message(text: str, kind: type[_Kind]) -> _Kind:
 
 def outputs_of(parts: Sequence[Answers], cases: Cases, seconds: float, protocol: ExecutionProtocol) -> list[Output]:
     """Return what a program gave for each input; `parts`: its answers, job by job."""
-    found = _unloaded(parts, protocol, cases.function)
+    found = _load_failure(parts, protocol, cases.function)
     for answers in parts if not found else ():
         if cases.function:
             found += map(Output, answers.replies)
         else:
-            found += [_printed(reply, answers.evidence, seconds, protocol) for reply in answers.replies]
-    return _filled(found, parts, len(cases.inputs), seconds, protocol)
+            found += [_run_output(reply, answers.evidence, seconds, protocol) for reply in answers.replies]
+    return _fill(found, parts, len(cases.inputs), seconds, protocol)
 
 
-def _printed(reply: str, evidence: ProcessEvidence, seconds: float, protocol: ExecutionProtocol) -> Output:
+def _run_output(reply: str, evidence: ProcessEvidence, seconds: float, protocol: ExecutionProtocol) -> Output:
     try:
         run = _message(reply, _Run)
     except ValueError:
-        return _malformed(evidence, protocol)
+        return _malformed_output(evidence, protocol)
     if run.cpu > seconds:
         return Output(run.printed, Outcome.TIMEOUT, f"used {run.cpu:.1f} s of CPU time")
     if run.cut:
@@ -77,14 +77,14 @@ def _printed(reply: str, evidence: ProcessEvidence, seconds: float, protocol: Ex
     return Output(run.printed)
 
 
-def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> list[Output]:
+def _load_failure(parts: Sequence[Answers], protocol: ExecutionProtocol, function: str) -> list[Output]:
     """Return one answer if the program does not load, or has no such function, else none."""
     if not parts or not parts[0].said:
         return []
     try:
         hello = _message(parts[0].messages[0], _Hello)
     except ValueError:
-        return [_malformed(parts[0].evidence, protocol)]
+        return [_malformed_output(parts[0].evidence, protocol)]
     if hello.failed:
         return [Output("", Outcome.ERROR, hello.failed.encode(errors="backslashreplace").decode())]
     if function and function not in hello.functions:
@@ -92,12 +92,12 @@ def _unloaded(parts: Sequence[Answers], protocol: ExecutionProtocol, function: s
     return []
 
 
-def _malformed(evidence: ProcessEvidence, protocol: ExecutionProtocol) -> Output:
+def _malformed_output(evidence: ProcessEvidence, protocol: ExecutionProtocol) -> Output:
     """Return what stands for a message that no process of grade writes."""
     return Output("", *failure(msgspec.structs.replace(evidence, stopped="garbage"), None, "", protocol))
 
 
-def _filled(
+def _fill(
     outputs: list[Output], parts: Sequence[Answers], count: int, seconds: float, protocol: ExecutionProtocol
 ) -> list[Output]:
     """Return the answers, with reasons for those that are missing at the end."""
