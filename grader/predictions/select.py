@@ -150,7 +150,7 @@ _SUGGESTIONS = 5
 _CANDIDATES = 2000
 
 _ROWS = (
-    "If the ids of the data are row numbers, and the records in this order, number them, too: --fields id=#,reply=FIELD"
+    "The ids of the data are row numbers; if the records are in this order, number them, too: --fields id=#,reply=FIELD"
 )
 _RIGHT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
 
@@ -183,8 +183,7 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
     number, most = len(check.unknown), 2 * len(check.unknown) > len(file.records)
     if check.unknown and number == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
-        has_numbers = all(map(str.isdecimal, known)) and not any(map(str.isdecimal, check.unknown))
-        hint = f" {_ROWS}" if has_numbers else ""
+        hint = f" {_ROWS}" if number == len(known) and set(known) == set(map(str, range(number))) else ""
         return [f"{where[check.unknown[0]]}: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}{hint}"]
     if number > _SUGGESTIONS:
         said = f"{number:,} of {len(file.records):,} qids are no {unit} of the benchmark: {names(check.unknown)}"

@@ -51,14 +51,15 @@ def _hint(
     data: Path | None,
 ) -> str:
     """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
+    known = [one for one in declarations.bundled() if one.id != declared.id]
     # Data cannot look more like a benchmark that has no column of its own.
-    others = [one for one in declarations.bundled() if one.id != declared.id and not _named(one) <= _named(declared)]
+    others = [one for one in known if not _named(one) <= _named(declared)]
     columns = _columns(data, [declared, *others])
     ids = [record.qid for record in file.records[:_MOST_IDS]]
     alike = [one for one in others if _has_columns(one, columns)]
     # The one that explains more of the columns is the likelier one.
     by_data = [one.id for one in alike if not any(_named(one) & columns < _named(other) & columns for other in alike)]
-    by_ids = [one.id for one in others if _fits(one, ids)]
+    by_ids = [one.id for one in known if _fits(one, ids)]
     # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.
     could_be = not declared.id_pattern or _fits(declared, ids)
     is_right_data = bool(columns) and _has_columns(declared, columns)

@@ -343,7 +343,7 @@ def test_ids_where_the_data_has_row_numbers_get_the_line_that_numbers_the_record
     file = read(json.dumps([{"qid": f"gsm8k-test-#{n}", "predictions": ["A"]} for n in range(3)]).encode())
     known = ["0", "1", "2"]
     (problem,) = unknown_problems(file, check_against(file, known), known)
-    assert problem.endswith("and the records in this order, number them, too: --fields id=#,reply=FIELD")
+    assert problem.endswith("if the records are in this order, number them, too: --fields id=#,reply=FIELD")
 
 
 def test_a_file_for_another_benchmark_gets_one_line() -> None:

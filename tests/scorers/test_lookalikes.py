@@ -88,6 +88,6 @@ def test_a_benchmark_of_ones_own_is_not_doubted_because_of_its_ids(root: Path, t
 
 def test_predictions_alone_name_every_benchmark_whose_ids_they_could_have(root: Path) -> None:
     text = said("humaneval-v", predictions_of(root, "vstar"), None)
-    look = "gsm8k, mmbench, mmlu-pro, mmmu, mmstar, pope or vstar"
+    look = "gsm8k, mbpp, mmbench, mmlu-pro, mmmu, mmstar, pope or vstar"
     assert text == f"wrong\nThe predictions look like those of {look}: did you mean one of these (-b NAME)?"
     assert said("humaneval-v", predictions_of(root, "humaneval-v"), None) == "wrong"
