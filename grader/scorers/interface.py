@@ -40,7 +40,7 @@ from grader.results import (
 )
 from grader.scorers import aggregates
 from grader.scorers.means import Observe, SampleValue, credit, each_task, mean_credit, metric_rows
-from grader.scorers.oddities import CAUSES, marked
+from grader.scorers.oddities import CAUSES, marked, with_families, with_groups
 from grader.scorers.pairing import Compared, Side, paired
 from grader.scorers.prompting import check_question, from_template, prompt_values
 from grader.task import Block, Task
@@ -90,7 +90,6 @@ __all__ = [
     "facts_as",
     "from_template",
     "in_group",
-    "marked",
     "mean_credit",
     "metric_rows",
     "missing_reading",
@@ -115,7 +114,7 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     options: Options
     observer: Observer
     oddities: Oddities = Oddities()
-    """Server failures and truncated answers among the predictions; see `grader.scorers.oddities.marked`."""
+    """Server failures and truncated answers among the predictions."""
 
     def replies(self) -> Iterator[tuple[T, int, str | None]]:
         """Yield (task, number of the sample, prediction).
@@ -126,6 +125,15 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
         for qid, texts in self.predictions.items():
             for number, text in enumerate(texts or [None] * rounds):
                 yield self.tasks[qid], number, text
+
+    def marked(self, samples: Iterable[SampleResult]) -> list[SampleResult]:
+        """Return samples with the groups and the family of their task, and with the oddities of their predictions.
+
+        In the careful reading, the error message of a server is unscored; see `grader.scorers.oddities.marked`.
+        """
+        return with_families(
+            marked(with_groups(samples, self.tasks), self.oddities), self.tasks, self.benchmark.columns
+        )
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What every scorer adds to its samples: server failures, truncation, and the family of a task."""
+"""What every scorer adds to its samples: server failures, truncation, and the groups and the family of a task."""
 
 from __future__ import annotations
 
@@ -89,6 +89,17 @@ def _of_broken_row(sample: SampleResult, broken: BrokenRow) -> SampleResult:
     if not broken.has_gold:
         official = msgspec.structs.replace(careful, outcome=Outcome.WRONG, credit=0, answer=official.answer)
     return msgspec.structs.replace(sample, careful=careful, official=official)
+
+
+def with_groups(samples: Iterable[SampleResult], tasks: Mapping[str, Task]) -> list[SampleResult]:
+    """Return the samples, those without groups with the groups of their task."""
+    groups = {qid: task.groups for qid, task in tasks.items() if task.groups}
+    return [
+        msgspec.structs.replace(sample, groups=groups[sample.qid])
+        if sample.groups is msgspec.UNSET and sample.qid in groups
+        else sample
+        for sample in samples
+    ]
 
 
 def with_families(samples: Iterable[SampleResult], tasks: Mapping[str, Task], columns: Columns) -> list[SampleResult]:

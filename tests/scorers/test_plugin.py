@@ -173,6 +173,17 @@ def test_data_that_its_scorer_refuses_is_an_error_with_its_place(grade, tmp_path
     assert f'questions.csv:2: no column "answer"; the columns are {columns} (also at' in missing.stderr
 
 
+def test_its_samples_have_the_groups_and_the_families_of_their_tasks(grade, tmp_path):
+    declaration = tmp_path / "sums" / "benchmark.toml"
+    declaration.write_text(DECLARATION.replace('groups = ["kind"]', 'groups = ["kind"]\ncluster = "kind"'))
+    grade("after.json", "-b", "sums")
+    samples = json.loads((tmp_path / "after_results.json").read_text())["samples"]
+    assert [(one["groups"], one["family"]) for one in samples[1:]] == [
+        ({"kind": "easy"}, "easy"),
+        ({"kind": "hard"}, "hard"),
+    ]
+
+
 def test_an_error_in_its_code_is_not_one_of_grade(grade, site, tmp_path, monkeypatch):
     broken = tmp_path / "broken"
     shutil.copytree(PACKAGE / "grade_numeric", broken / "grade_numeric")

@@ -47,7 +47,6 @@ from grader.scorers.interface import (
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
 from grader.scorers.numbers import number
-from grader.scorers.oddities import marked, with_families
 from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
                 samples, said = with_judge(samples, run, session)
             judge = session.provenance
             notes += [*said, *map(Note, session.notes)]
-        samples = with_families(marked(samples, run.oddities), run.tasks, declared.columns)
+        samples = run.marked(samples)
         return Scored(
             samples=samples,
             notes=notes,
@@ -335,7 +334,6 @@ def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) ->
         sample=number,
         official=official,
         careful=careful,
-        groups=task.groups or msgspec.UNSET,
         facts=facts,
     )
 

@@ -28,7 +28,6 @@ from grader.scorers.choice.readers import official_reader, official_readers
 from grader.scorers.choice.tables import write_submission
 from grader.scorers.interface import Marks, Scored, Scorer, Summary, TableBlock, Words
 from grader.scorers.means import each_task, metric_rows
-from grader.scorers.oddities import marked, with_families
 from grader.scorers.prompting import from_template, prompt_values
 from grader.scorers.unread import unread_note
 from grader.statistics import corrections
@@ -154,9 +153,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
         if session.judge is None:
             notes += without_judge(replies, version)
-        samples = self._with_outcomes_of_groups(
-            with_families(marked(_samples(replies, absent, run.predictions), run.oddities), run.tasks, declared.columns)
-        )
+        samples = self._with_outcomes_of_groups(run.marked(_samples(replies, absent, run.predictions)))
         notes += judged_note(samples) if session.judge is not None else []
         notes += guess_note(samples, {item.id: item.options for item in items}, version)
         chance = choice_metrics.baselines(items) if declared.baselines else {}

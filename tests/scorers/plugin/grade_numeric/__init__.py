@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-import msgspec
-
 from grader.scorers.interface import (
     Benchmark,
     Block,
@@ -30,7 +28,6 @@ from grader.scorers.interface import (
     Words,
     credit,
     facts_as,
-    marked,
     missing_reading,
 )
 
@@ -100,7 +97,7 @@ class Numeric(Scorer[NumericBenchmark, NumericTask]):
         """Read a number from every reply, both ways."""
         tolerance = run.benchmark.settings.tolerance
         samples = [_sample(*reply, tolerance) for reply in run.replies()]
-        return Scored(samples=marked(samples, run.oddities))
+        return Scored(samples=run.marked(samples))
 
     def summary(self, report: Report) -> Summary:
         """Show how far off the wrong answers are."""
@@ -142,7 +139,6 @@ def _sample(task: NumericTask, number: int, text: str | None, tolerance: float) 
         sample=number,
         official=first,
         careful=last,
-        groups=task.groups or msgspec.UNSET,
         facts=NumericFacts(target=task.target, off=off),
     )
 
