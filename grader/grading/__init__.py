@@ -70,4 +70,4 @@ def check(source: Source, options: Options, observer: Observer | None = None) ->
     units = counted(len(predictions), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
     outside = inputs.setup.scorer.outside_careful(inputs.run)
-    return [summary, *file.warnings, *inputs.notes, *outside]
+    return [summary, *file.warnings, *inputs.notes, *inputs.run.oddities.notes(), *outside]

@@ -182,8 +182,11 @@ def rows_for(file: PredictionFile, setup: Setup, *, every_column: bool = False) 
         raise InputError([f"{options.data}: {_NOT_OWN}"])
     try:
         return setup.rows(ALL if every_column else None)
-    except DataUnavailableError:
+    except DataUnavailableError as error:
         carried = None if options.data is not None else scorer.own_rows(declared, setup.split, file)
+        if carried is None and options.data is None and file.named is not None and file.path is not None:
+            own = f"If {file.name} has the questions and gold answers, it can be its own data: --data {file.path}"
+            raise DataUnavailableError(f"{error} {own}") from None
         if carried is None:
             raise
         return carried

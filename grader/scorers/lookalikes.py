@@ -55,7 +55,7 @@ def _hint(
     # Data cannot look more like a benchmark that has no column of its own.
     others = [one for one in known if not _named(one) <= _named(declared)]
     columns = _columns(data, [declared, *others])
-    ids = [record.qid for record in file.records[:_MOST_IDS]]
+    ids = [] if file.is_positional else [record.qid for record in file.records[:_MOST_IDS]]
     alike = [one for one in others if _has_columns(one, columns)]
     # The one that explains more of the columns is the likelier one.
     by_data = [one.id for one in alike if not any(_named(one) & columns < _named(other) & columns for other in alike)]

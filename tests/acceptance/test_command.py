@@ -98,6 +98,7 @@ def test_check_tells_what_a_file_holds_and_grades_nothing(sample):
     said = grade("check", path, "-b", "vstar", "--data", folder / "questions.jsonl")
     assert said.returncode == 0, said.stderr
     assert "questions of vstar" in said.stdout
+    assert "1 answer was cut off before the end" in said.stdout
     assert sorted(p.name for p in path.parent.iterdir()) == ["predictions.json"]
 
 

@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 import grader
-from grader.errors import InputError, UsageError
+from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.predictions.fields import parse_fields
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
@@ -149,3 +149,13 @@ def test_a_benchmark_declares_the_fields_of_its_files_and_a_run_names_others(tmp
     assert declared.provenance.fields == {"id": "n", "reply": "said"}
     again = grader.grade(file, benchmark=tmp_path, score_only=True)
     assert again.metric("accuracy", "official").value == 100  # type: ignore[union-attr]
+
+
+def test_without_data_a_file_with_named_fields_is_offered_as_its_own(tmp_path: Path) -> None:
+    place = 'splits.t = { url = "https://nowhere.invalid/q.tsv", md5 = "00000000000000000000000000000000" }'
+    (tmp_path / "benchmark.toml").write_text(DECLARATION.replace('splits.t.data = "q.jsonl"', place))
+    file, fields = tmp_path / "p.jsonl", {"id": "id", "reply": "said"}
+    file.write_text(lines({"id": "1", "said": "yes", "question": "?", "answer": "yes"}))
+    with pytest.raises(DataUnavailableError, match=f"can be its own data: --data {file}"):
+        grader.grade(file, benchmark=tmp_path, fields=fields)
+    assert grader.grade(file, benchmark=tmp_path, fields=fields, data=file).metric("accuracy").value == 100  # type: ignore[union-attr]
