@@ -290,7 +290,7 @@ def _load_from_hub(place: Split, split: str, revision: str) -> datasets.Dataset:
                 place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
             )
     except Exception as error:
-        silent = f"the hub ({endpoint()}) did not answer in {SECONDS:.0f} s, and its cache does not have them"
+        silent = f"the hub ({endpoint()}) did not answer within {SECONDS:.0f} s, and its cache does not have them"
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if answered else silent
         mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
         raise DataUnavailableError(

@@ -45,7 +45,7 @@ def test_without_an_answer_nothing_is_asked_of_the_hub_and_the_error_says_what_t
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     assert str(caught.value) == (
         "The data of HumanEval-V/HumanEval-V-Benchmark could not be loaded: "
-        f"the hub ({deaf}) did not answer in 0 s, and its cache does not have them.\n"
+        f"the hub ({deaf}) did not answer within 0 s, and its cache does not have them.\n"
         "Without a network, give a local copy with --data FILE: .jsonl, .parquet, or a folder written by `datasets`. "
         "HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
     )
