@@ -93,7 +93,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     def tasks_and_problems(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
         """Return the tasks that `make` returns, by id, and the problems of rows whose `make` raises ValueError.
 
-        `row[name]` of a column that is missing is such a problem, too.
+        `row[name]` of a column that is missing is such a problem, too. Each task gets its row, if it has none.
         A row that is broken stops only itself: `make` returns a task that says why (`Task.broken`). Of several rows
         with one id, nobody knows which a reply answers. Many broken rows are problems: the data is not what it seems.
         """
@@ -115,6 +115,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
                 missing = f"no column {quoted(name)}; the columns are {column_list(list(row))}"
                 found.append((f"{self.where(number)}: {missing}", False))
                 continue
+            if not task.row:
+                task = msgspec.structs.replace(task, row=row)
             if task.id in tasks:
                 task = msgspec.structs.replace(tasks[task.id], broken=_DUPLICATE, gold=None)
                 found.append((f"{self.where(number)}: {quoted(task.id)} is a duplicate: an earlier row has it", True))

@@ -13,7 +13,7 @@ from grader.errors import InputError
 from grader.files.json_text import quoted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from grader.benchmark import Benchmark, Derived, Together
@@ -44,8 +44,13 @@ def rows_of(
 
 
 def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> dict[str, Any]:
-    """Turn rows into tasks, with derived groups and sets; raises InputError that names every invalid row."""
+    """Turn rows into tasks, with all groups and sets; raises InputError that names every invalid row."""
     tasks: dict[str, Task] = scorer.tasks(declared, split, rows)
+    if names := declared.columns.groups:
+        tasks = {
+            qid: task if task.groups else msgspec.structs.replace(task, groups=groups_of(task.row, names))
+            for qid, task in tasks.items()
+        }
     if declared.derived:
         _check_sources(declared, tasks, rows)
         tasks = {qid: _with_derived(task, declared.derived) for qid, task in tasks.items()}
@@ -62,6 +67,21 @@ def tasks_of(scorer: AnyScorer, declared: Benchmark, split: str, rows: Rows) -> 
     if problems:
         raise InputError(shown(problems))
     return found
+
+
+def groups_of(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str | list[str]]:
+    """Return column -> label, or labels if a row has a list of them; of an object, the keys with a true value."""
+    groups: dict[str, str | list[str]] = {}
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, dict):
+            value = [key for key, is_one in value.items() if is_one]
+        if isinstance(value, list):
+            if labels := list(dict.fromkeys(label for each in value if (label := cell(each)) is not None)):
+                groups[name] = labels
+        elif (label := cell(value)) is not None:
+            groups[name] = label
+    return groups
 
 
 def _check_sources(declared: Benchmark, tasks: Mapping[str, Task], rows: Rows) -> None:

@@ -27,7 +27,6 @@ from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.carried import carried_rows
 from grader.scorers.choice.items import (
     gold_problem,
-    groups_of,
     lettered,
     read_choice_between,
     verdict,
@@ -47,6 +46,7 @@ from grader.scorers.interface import (
 from grader.scorers.marks import answer_between
 from grader.scorers.means import each_task
 from grader.scorers.numbers import number
+from grader.scorers.rows import groups_of
 from grader.scorers.unread import unread_note
 
 if TYPE_CHECKING:

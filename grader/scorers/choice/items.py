@@ -20,6 +20,7 @@ from grader.scorers.choice.readers import official_reader
 from grader.scorers.choice.reading import ChoiceReading, no_answer
 from grader.scorers.interface import missing_reading
 from grader.scorers.marks import answer_between
+from grader.scorers.rows import groups_of
 from grader.task import Block, Task
 from grader.wording import counted
 
@@ -328,18 +329,6 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
                 ends = [mark.start() for mark in run[1:]] + [len(text)]
                 return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(run, ends, strict=True)}
     return {}
-
-
-def groups_of(row: Row, names: Iterable[str]) -> dict[str, str | list[str]]:
-    """Return column -> label, or labels if a row has a list of them."""
-    groups: dict[str, str | list[str]] = {}
-    for name in names:
-        value = row.get(name)
-        if isinstance(value, list):
-            groups[name] = list(dict.fromkeys(label for each in value if (label := cell(each)) is not None))
-        elif (label := cell(value)) is not None:
-            groups[name] = label
-    return groups
 
 
 class ChoiceReply(msgspec.Struct, kw_only=True):

@@ -21,6 +21,7 @@ from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of, value_at
 from grader.scorers.execution.runnable import runnable
 from grader.scorers.execution.undeclared import completed, open_names
+from grader.scorers.rows import groups_of
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
     return CodeTask(
         id=row[columns.id],
         text=str(row.get(columns.question or "") or ""),
-        groups={name: labels for name in columns.groups if (labels := _labels(row.get(name)))},
+        groups=groups_of(row, columns.groups),
         blocks=tuple(_blocks(row, columns)),
         row=row,
         signature_text=signature,
@@ -261,15 +262,6 @@ def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
     for title, content in named:
         if isinstance(content, str) and content:
             yield Block(kind="code", title=title, content=content, is_open=title == "Signature")
-
-
-def _labels(value: object) -> str | list[str] | None:
-    """Return a column's label or labels; of a mapping, the keys with a true value."""
-    if isinstance(value, dict):
-        return [str(key) for key, item in value.items() if item] or None
-    if isinstance(value, list):
-        return [str(item) for item in value] or None
-    return str(value) if value not in (None, "") else None
 
 
 def _fault(source: str) -> str:

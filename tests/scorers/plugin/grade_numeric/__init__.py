@@ -121,9 +121,7 @@ def _task(row: Mapping[str, object], columns: NumericColumns) -> NumericTask:
         id=str(row[columns.id]),
         text=str(row.get(columns.question or "", "")),
         gold=answer,
-        groups={name: str(row[name]) for name in columns.groups if row.get(name)},
         blocks=(Block(kind="text", title="Working", content=str(working)),) if working else (),
-        row=row,
         target=float(answer),
     )
 
