@@ -337,7 +337,7 @@ def test_a_text_that_says_that_it_has_no_answer_is_none(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"answer_type": "colour"}, 'q.tsv:2: n: the kind "colour" in column answer_type is not one of number, exp'),
-        ({"choices": "['a', 'b']"}, 'q.tsv:2: n: the answer "" in column answer_option is not one of A, B'),
+        ({"choices": "['a', 'b']"}, 'q.tsv:2: n: the answer "3" in column answer is not one of A, B or a text'),
         ({"answer": ""}, "q.tsv:2: n: no answer in column answer"),
         ({"id": ""}, "q.tsv:2: no id in column id"),
     ],
