@@ -124,9 +124,12 @@ def outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def parse(source: str) -> ast.Module | None:
-    """Parse hostile source code; None if it is invalid, in whatever way it breaks the parser."""
-    if len(source) > MAX_SOURCE:
-        return None
+    """Parse hostile source code; None if it is long or invalid, in whatever way it breaks the parser."""
+    return None if len(source) > MAX_SOURCE else parse_data(source)
+
+
+def parse_data(source: str) -> ast.Module | None:
+    """Parse source code of the data, of any length; None if it is invalid."""
     try:
         return tree_from(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):

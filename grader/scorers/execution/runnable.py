@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from grader.files.python_source import tree_from
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import parse_data
 from grader.scorers.execution.inputs.cases import BadRowError
 
 _DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -30,7 +30,7 @@ def runnable(tests: str, entry_point: str, program: str) -> str:
 
 
 def _runnable(tests: str, entry_point: str, program: str) -> str:
-    tree = parse(tests)
+    tree = parse_data(tests)
     if tree is not None and any(map(_imports_program, ast.walk(tree))):
         _WithoutImports().visit(tree)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Pass)]
@@ -75,7 +75,7 @@ def _script(body: list[ast.stmt]) -> str:
 
 
 def _only_function(program: str) -> str:
-    tree = parse(program) or parse(f"{program}\n    pass\n")
+    tree = parse_data(program) or parse_data(f"{program}\n    pass\n")
     names = [node.name for node in tree.body if isinstance(node, _FUNCTIONS)] if tree else []
     if len(names) != 1:
         raise BadRowError("its tests define check(candidate): a column `entry_point` must name the function to check")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.scorers.execution.assembly import Signature, read_signature
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import parse_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _tested_names(tests: str, signature: str) -> tuple[str, ...]:
     """Return the names that tests use, and neither they nor the signature define. They include built-in names."""
-    tree = parse(f"{signature}\n{tests}")
+    tree = parse_data(f"{signature}\n{tests}")
     nodes = [] if tree is None else list(ast.walk(tree))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     known = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
@@ -41,7 +41,7 @@ def completed(declared: Signature, tests: str, signature: str, solution: str | N
     if declared.required:
         return _with_called(declared, tests, solution)
     used, open_ = _tested_names(tests, signature), open_names(tests, signature)
-    tree = parse(solution or "") or ast.Module(body=[], type_ignores=[])
+    tree = parse_data(solution or "") or ast.Module(body=[], type_ignores=[])
     stubs = [_stub(node) for node in tree.body if getattr(node, "name", None) in used]
     if not any(stubs):
         classes = _constructed(tests, open_)
@@ -54,10 +54,10 @@ def _with_called(declared: Signature, tests: str, solution: str | None) -> Signa
 
     A reference solution has to define them: what it imports is the library's, not the program's.
     """
-    nodes = ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[]))
+    nodes = ast.walk(parse_data(tests) or ast.Module(body=[], type_ignores=[]))
     called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     called -= {*declared.required, *dir(builtins)}
-    if (tree := parse(solution or "")) is not None and solution:
+    if (tree := parse_data(solution or "")) is not None and solution:
         called &= {getattr(node, "name", "") for node in tree.body}
     more = [name for name in _tested_names(tests, declared.source) if name in called]
     if not more:
@@ -78,7 +78,7 @@ def _constructed(tests: str, names: Sequence[str]) -> dict[str, str]:
 
     A name whose calls are only compared is a function: in MBPP, 25 functions have a capital letter.
     """
-    nodes = list(ast.walk(parse(tests) or ast.Module(body=[], type_ignores=[])))
+    nodes = list(ast.walk(parse_data(tests) or ast.Module(body=[], type_ignores=[])))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     compared = {id(part) for node in nodes if isinstance(node, ast.Compare) for part in (node.left, *node.comparators)}
     compared |= {id(node.test) for node in nodes if isinstance(node, ast.Assert)}

@@ -80,6 +80,12 @@ def test_check_is_called_with_the_entry_point_as_humaneval_does_it() -> None:
     assert runnable("assert twice(2) == 4\n", "twice", "") == "assert twice(2) == 4\n"
 
 
+def test_long_tests_are_called_too() -> None:
+    """EvalPlus' data has tests of 500,000 characters: without the call, every program passes them."""
+    tests = f"def check(candidate):\n    inputs = {[0] * 200_000}\n    assert candidate(2) == 4"
+    assert runnable(tests, "twice", "").endswith("check(twice)\n")
+
+
 @each(
     ("tests", "why"),
     [
