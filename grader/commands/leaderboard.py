@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 @options.reading_option
 @options.output("Also write the leaderboard", without=".xml")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
-@click.pass_context
 def leaderboard_command(
-    context: click.Context,
-    /,
     runs: tuple[NamedFile, ...],
     *,
     published: bool,
@@ -42,7 +39,8 @@ def leaderboard_command(
     from grader.reports.views import leaderboard as view
 
     if published:
-        if reading != "official" and context.get_parameter_source("reading") is not ParameterSource.DEFAULT:
+        source = click.get_current_context().get_parameter_source("reading")
+        if reading != "official" and source is not ParameterSource.DEFAULT:
             raise UsageError("--published needs --reading official: published values are of the official reading.")
         reading = "official"
     files = output_files.check_outputs(outputs, [run.path for run in runs])
