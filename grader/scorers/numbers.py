@@ -309,7 +309,6 @@ _PART_AFTER = Pattern(
     rf"decimals?|significant|digits?|x ?\d|below zero)\b|[ \t]+(?:an?[ \t]+)?(?:{_SCALE}|(?:{_MONTH})\b)|分之",
     2,
 )
-_AMOUNT_AFTER = Pattern(r"[ \t]?[A-Za-z]{1,8}\.?[ \t]+(?:and[ \t]+)?\d[\d.]*[ \t]?[A-Za-z]")
 _AMOUNT = Pattern(r"\d ?([A-Za-z]+)\.? (?:and )?$")
 """The first part of an amount with two units, "2 h 30 min"."""
 _EUROS = Pattern(r"\d{1,3}\.\d{3}(?= ?(?:€|euros?\b|eur\b))|(?<=€)\d{1,3}\.000(?![\d,]| ?[bkm])", 2)
@@ -338,7 +337,7 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     is_measure = _measure(said) is not None
     if found["signs"] is None and after[:1].isascii() and after[:1].isalpha() and not is_measure:
         return None
-    if _PART_AFTER.match(after[unit.end() :] if unit and is_measure else after) or _AMOUNT_AFTER.match(after):
+    if _PART_AFTER.match(after[unit.end() :] if unit and is_measure else after):
         return None
     first = _AMOUNT.search(left)
     is_pair = "," in (found["digits"] or "") and before[-1:] in ("(", "[") and after[:1] in (")", "]")
@@ -348,7 +347,7 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     if signed["money"] and said in _SIGNS_OF_SCALE:
         value, said = value * _SIGNS_OF_SCALE[said], ""
     if signed["money"] and not is_measure:
-        said = said if said in ("M", "B") else _unit_name(signed["money"].strip())
+        said = _unit_name(signed["money"].strip())
     negative = (signed["sign"] == "-") ^ bool(signed["word"]) ^ (signed["inner"] == "-")
     start = found.start() - len(before) + signed.start()
     return (
@@ -366,14 +365,13 @@ def _unit_name(unit: str) -> str:
 _LONGEST = 160
 _LEAD = Pattern(r"(?:about |approximately |around |roughly |exactly |only |just |≈ ?|[=:] ?|[(\[{] ?)?", 2)
 _TAIL = Pattern(r"[ -]?[%°€£¥¢$]?(?:[^\W\d]+(?:[\^/·²³{}'-]?\w+[}]?)*)?(?: [^\W\d]+){0,3}[\s.)\]}]*")
-_PAIR = Pattern(r"[(\[]\s*-?\d+,\s?-?\d")
 
 
 @lru_cache(4096)
 def number(text: str) -> Number | None:
     """Return the number that a text consists of, perhaps with a unit of a few words; None if it says more."""
     body = simplified(text).strip(" \t\n\"',:*_")
-    if not body or len(body) > _LONGEST or _PAIR.match(body):
+    if not body or len(body) > _LONGEST:
         return None
     found = next(numbers_in(body), None)
     lead = _LEAD.match(body)

@@ -77,6 +77,7 @@ def is_same(answer: str, gold: str) -> bool:
 
 
 def _normalized(text: str) -> str:
+    """Return a text without what makes no difference between two answers: case, blanks, quotes, brackets, article."""
     body = " ".join(folded(text).replace("'", '"').split()).strip(" .")
     quoted = _QUOTED.fullmatch(body)
     body = _LOOSE.sub(r"\1", quoted[quoted.lastindex or 0] if quoted else body).strip(" .")

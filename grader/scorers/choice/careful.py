@@ -37,7 +37,7 @@ _LETTERS = Pattern(r"[A-Z](?:(?:[\s,/&+;\"']|and|or)*[A-Z])+")
 _NOTHING = "no declared answer, no box or tag, no line and no closing sentence with an option"
 
 
-class Named(NamedTuple):
+class NamedOptions(NamedTuple):
     """The options that a claim names; none: it says that there is no answer."""
 
     letters: frozenset[str]
@@ -54,7 +54,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "", *, se
     `options` maps letters to their texts ("" if a text is not known). `several`: "A and C" is one answer, "AC".
     """
     known = ChoiceOptions(options, question, several=several)
-    whole = _whole(plain(text), 0, known)
+    whole = _only_options(plain(text), 0, known)
     if whole is not None:
         return _reading(whole, known)
     reply = own_words(text, question)
@@ -82,7 +82,7 @@ def _read(reply: OwnWords, known: ChoiceOptions, *, is_content: bool = False) ->
     return _reading(choice.without_problem(found.value), known)
 
 
-def _reading(named: Named, options: ChoiceOptions) -> ChoiceReading:
+def _reading(named: NamedOptions, options: ChoiceOptions) -> ChoiceReading:
     span = (named.start, named.end)
     letters = options.combined(named.letters)
     if named.problem is not None and letters == named.letters:
@@ -109,28 +109,28 @@ class Choice:
         self.options = options
         self.shown, self.low = reply.shown, reply.shown_low
 
-    def same(self, one: Named, other: Named) -> bool:
+    def same(self, one: NamedOptions, other: NamedOptions) -> bool:
         """Whether two claims name the same options; a letter can be the text of another option."""
         texts = {self.options.texts.get(letter, "").strip("()[]. ").upper() for letter in other.letters}
         same = self.options.combined(one.letters) == self.options.combined(other.letters)
         return same or one.letters == texts or bool(other.letters and other.letters < one.letters)
 
-    def without_problem(self, named: Named) -> Named:
+    def without_problem(self, named: NamedOptions) -> NamedOptions:
         """Return the same options as another claim names them, without a problem, if there is one."""
         if named.problem is None:
             return named
         others = (self.value(claim) for claim in claims(self.reply))
         return next((one for one in others if one and one.letters == named.letters and not one.problem), named)
 
-    def value(self, claim: Claim) -> Named | None:
+    def value(self, claim: Claim) -> NamedOptions | None:
         """Return the options that a claim names; None if it names none."""
         if claim.is_cut:
             return None
         match claim.form:
             case "container" | "mark":
-                return self._contained(claim)
+                return self._in_container(claim)
             case "declaration" | "choice" | "conclusion":
-                found = self._before(claim) if claim.is_before else self._behind(claim)
+                found = self._before_form(claim) if claim.is_before else self._behind_form(claim)
                 return found if claim.form == "declaration" else self._no_echo(found)
             case "line":
                 return self._no_echo(self._line(claim))
@@ -139,7 +139,7 @@ class Choice:
             case _:
                 return self._sentence(claim)
 
-    def _no_echo(self, named: Named | None) -> Named | None:
+    def _no_echo(self, named: NamedOptions | None) -> NamedOptions | None:
         """Return what is named, unless it is all options: then the question is repeated."""
         is_echo = named is not None and len(named.letters) > 1 and named.letters == set(self.options.letters)
         is_echo = is_echo and not self.options.several
@@ -147,7 +147,7 @@ class Choice:
 
     # --- forms ---
 
-    def _contained(self, claim: Claim) -> Named | None:
+    def _in_container(self, claim: Claim) -> NamedOptions | None:
         parts = claim.parts or ((claim.start, claim.end),)
         found = [self._content(slice(*part), claim.rule) for part in parts]
         if None in found or not found:
@@ -155,10 +155,10 @@ class Choice:
         letters = frozenset[str]().union(*(one.letters for one in found if one))
         return found[-1] and found[-1]._replace(letters=letters)
 
-    def _content(self, span: slice, rule: str) -> Named | None:
+    def _content(self, span: slice, rule: str) -> NamedOptions | None:
         """Return the options of a container's content, which is read as a small reply of its own."""
         content = self.reply.text[span]
-        whole = _whole(without_markup(content), span.start, self.options)
+        whole = _only_options(without_markup(content), span.start, self.options)
         if whole is None and content.strip() and not self.is_content:
             words = OwnWords(content, "", self.reply.question, self.reply.options)
             inner = _read(words, self.options, is_content=True)
@@ -166,16 +166,16 @@ class Choice:
             problem = (inner.rule, inner.detail) if inner.outcome == "ambiguous" else None
             if inner.letter is None and problem is None:
                 return None
-            whole = Named(frozenset(inner.letter or ()), span.start + start, span.start + end, inner.rule, problem)
+            whole = NamedOptions(
+                frozenset(inner.letter or ()), span.start + start, span.start + end, inner.rule, problem
+            )
         return whole and whole._replace(rule=rule if len(whole.letters) == 1 and not whole.problem else whole.rule)
 
-    def _behind(self, claim: Claim) -> Named | None:  # noqa: PLR0911 - one return a way to name an option
+    def _behind_form(self, claim: Claim) -> NamedOptions | None:  # noqa: PLR0911 - one return a way to name an option
         """Return the options with which a form's content begins, or, behind a declaration, the only ones it names."""
         start, end = claim.start, claim.end
-        bare = _whole(self.shown[start:end], start, self.options)
-        if bare is not None and len(bare.letters) > 1:
-            return bare
-        if bare is not None and bare.rule == "ordinal" and claim.form == "declaration":
+        bare = _only_options(self.shown[start:end], start, self.options)
+        if bare is not None and (len(bare.letters) > 1 or bare.rule == "ordinal"):
             return bare
         labels = self._labels(start, max(end, self._line_end(start)))
         fill = say.FILL_START.match(self.low, start)
@@ -185,54 +185,48 @@ class Choice:
         rule = "declaration" if claim.form == "declaration" else "conclusion"
         if lead is not None:
             goes_on = claim.form == "conclusion" and not say.CLAUSE_END.match(self.low, lead.stop)
-            return None if goes_on or self._is_denied(lead) else self._named(lead, rule)
+            return None if goes_on or self._is_denied(lead) else self._from_label(lead, rule)
         text = self.options.at(self.low, at)
         text = text if text and say.CLAUSE_END.match(self.low, text[1]) else None
         if claim.form != "declaration":
             is_chosen = text is not None and claim.form == "choice"
-            return Named(frozenset(text[0]), at, text[1], "option_text") if text and is_chosen else None
-        said = self.shown[start:end]
-        whole = self.options.same(said) or self.options.same(self.shown[start : self._line_end(start)])
+            return NamedOptions(frozenset(text[0]), at, text[1], "option_text") if text and is_chosen else None
+        whole = self.options.same(self.shown[start:end])
         if len(whole) == 1:
-            return Named(frozenset(whole), start, max(end, start + 1), "option_text")
+            return NamedOptions(frozenset(whole), start, max(end, start + 1), "option_text")
         if text:
-            return Named(frozenset(text[0]), start, max(text[1], start + 1), "option_text")
+            return NamedOptions(frozenset(text[0]), start, max(text[1], start + 1), "option_text")
         named = [label for label in labels if start <= label.start < end]
         if len(named) == 1 and named[0].certain and self._role(named[0].start, named[0].stop) == "named":
-            return self._named(named[0], "declaration")
-        statement = self.options.of_statements(self.low[start:end])
-        if statement:
-            return Named(frozenset(statement), start, end, "option_text")
+            return self._from_label(named[0], "declaration")
         if say.REFUSES.search(self.low, start, end) and self.reply.heeds_refusals:
-            return Named(frozenset(), *claim.whole, "refusal")
+            return NamedOptions(frozenset(), *claim.whole, "refusal")
         return None
 
-    def _before(self, claim: Claim) -> Named | None:
+    def _before_form(self, claim: Claim) -> NamedOptions | None:
         """Return the options with which the content before a form ends: "(B) is the answer"."""
         end = len(self.low[: claim.end].rstrip(" \t\"'*)]}:,.-("))
         labels = self._labels(claim.start, claim.end)
         if labels and labels[-1].stop >= end and self._role(labels[-1].start, labels[-1].start) == "named":
-            return self._named(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
+            return self._from_label(labels[-1], "conclusion" if claim.form == "choice" else "declaration")
         return None
 
-    def _named(self, label: Label, rule: str) -> Named:
+    def _from_label(self, label: Label, rule: str) -> NamedOptions:
         problem = None
         if label.conflict - label.letters and not self.is_negated:
             named, other = " and ".join(sorted(label.letters)), " and ".join(sorted(label.conflict))
             problem = ("letter_and_text_disagree", f"names {named} with the text of {other}")
-        return Named(label.letters, label.start, max(label.stop, label.start + 1), rule, problem)
+        return NamedOptions(label.letters, label.start, max(label.stop, label.start + 1), rule, problem)
 
     # --- lines ---
 
-    def _line(self, claim: Claim) -> Named | None:  # noqa: PLR0911 - one return a kind of line
+    def _line(self, claim: Claim) -> NamedOptions | None:
         """Return the options of a line that has only a label or a text; of the first, those with which it begins."""
         mark = _BULLET.match(self.shown, claim.start, claim.end)
         start = mark.end() if mark else claim.start
         end = len(self.shown[: claim.end].rstrip(_MARKS))
-        if start >= end:
-            return None
         if self.options.several:
-            whole = _whole(self.shown[start:end], start, self.options)
+            whole = _only_options(self.shown[start:end], start, self.options)
             if whole or len(self._labels(0, len(self.low))) > 1:
                 return whole
         word = _OPTION.match(self.low, start)
@@ -243,7 +237,7 @@ class Choice:
             same = self.options.same(self.shown[start:end])
             apart = not self.low[: claim.start].rstrip(" \t")[:-1].rpartition("\n")[2].strip()
             if len(same) == 1 and (first or (apart and not self.low[claim.end :].strip())):
-                return Named(frozenset(same), start, end, "option_text")
+                return NamedOptions(frozenset(same), start, end, "option_text")
             return None
         rest = self.shown[min(label.stop, end) : end].strip(" \t.,:;!)]*\"'-")
         is_text = rest and self.options.is_text_of(min(label.letters), self.shown[label.end : end])
@@ -258,11 +252,11 @@ class Choice:
         ):
             return None
         if not rest or is_text:
-            return self._named(label, "own_line")
-        return self._opening(label, end) if first else None
+            return self._from_label(label, "own_line")
+        return self._leading_label(label, end) if first else None
 
     @rule(26)
-    def _opening(self, label: Label, end: int) -> Named | None:
+    def _leading_label(self, label: Label, end: int) -> NamedOptions | None:
         """Return the label with which a reply begins, if a mark follows."""
         bracket = self.shown[label.start] in "(["
         behind = self.shown[label.end : label.end + 3].lstrip(" ")[:1]
@@ -272,7 +266,7 @@ class Choice:
         listed = is_echo or (others - label.letters and self.shown[label.end : label.end + 1] == ":")
         marked = behind in tuple(".,:;)-(\n") or bracket or label.stop >= end or label.has_text
         return (
-            self._named(label, "leading")
+            self._from_label(label, "leading")
             if marked and not listed and self._role(label.start, label.stop) != "denied"
             else None
         )
@@ -297,24 +291,24 @@ class Choice:
 
     # --- sentences ---
 
-    def _body(self, claim: Claim) -> Named | None:
+    def _body(self, claim: Claim) -> NamedOptions | None:
         """Return the only option that a short reply names, or asserts with its text."""
         if len(self.low.strip()) > _SHORT or self.reply.is_cut:
             return None
         if found := self._none_fits(claim) or self._by_verdicts():
             return found
         spans = [(max(start, claim.start), end) for start, end in self.reply.sentences if end > claim.start]
-        labels = [label for start, end in spans for label in self._asserted(start, end)]
+        labels = [label for start, end in spans for label in self._asserted_labels(start, end)]
         if labels:
             letters = self.options.combined(frozenset[str]().union(*(label.letters for label in labels)))
-            named = self._named(labels[-1], "conclusion")._replace(letters=letters)
+            named = self._from_label(labels[-1], "conclusion")._replace(letters=letters)
             return self._no_echo(named) if len(letters) == 1 or len(labels) == 1 or self.options.several else None
         statement = self.options.of_statements(self.low[claim.start : claim.end])
         if statement:
-            return Named(frozenset(statement), claim.start, claim.end, "option_text")
+            return NamedOptions(frozenset(statement), claim.start, claim.end, "option_text")
         return self._by_text([(claim.start, claim.end)]) or self._by_yes_or_no(claim)
 
-    def _sentence(self, claim: Claim) -> Named | None:
+    def _sentence(self, claim: Claim) -> NamedOptions | None:
         """Return the only option that a sentence names; of a long reply, only one of its last sentences."""
         if claim.rule == "conclusion":
             return None
@@ -333,14 +327,14 @@ class Choice:
         """Return how many words of the question a sentence has."""
         return len(self.reply.asked & content_words(self.reply.text[start:end]))
 
-    def _of_sentence(self, claim: Claim) -> Named | None:
-        labels = self._asserted(claim.start, claim.end)
+    def _of_sentence(self, claim: Claim) -> NamedOptions | None:
+        labels = self._asserted_labels(claim.start, claim.end)
         letters = frozenset[str]().union(*(label.letters for label in labels))
         if labels:
-            return self._named(labels[-1], "conclusion") if len(letters) == 1 else None
+            return self._from_label(labels[-1], "conclusion") if len(letters) == 1 else None
         return self._by_text([(claim.start, claim.end)])
 
-    def _asserted(self, start: int, end: int) -> list[Label]:
+    def _asserted_labels(self, start: int, end: int) -> list[Label]:
         """Return the labels in a span that are named, and not denied, considered or compared."""
         return [
             label
@@ -361,7 +355,7 @@ class Choice:
             2
         ].strip(" ,*(\"'").endswith(tuple("abcdefghijklmnopqrstuvwxyz"))
 
-    def _by_text(self, spans: list[tuple[int, int]]) -> Named | None:
+    def _by_text(self, spans: list[tuple[int, int]]) -> NamedOptions | None:
         """Return the only option whose text the sentences assert."""
         asserted: list[tuple[int, int, frozenset[str]]] = []
         denied: list[tuple[int, int, frozenset[str]]] = []
@@ -371,7 +365,11 @@ class Choice:
             places = [place for place in places if any(map(str.isalpha, self.low[slice(*place[:2])]))]
         if not places and len(self.low.strip()) <= _SHORTEST:
             of_numbers = self.options.of_numbers(self.reply.text) if "\\" not in self.reply.text else set[str]()
-            return Named(frozenset(of_numbers), *spans[0], "option_text") if len(of_numbers) == 1 and spans else None
+            return (
+                NamedOptions(frozenset(of_numbers), *spans[0], "option_text")
+                if len(of_numbers) == 1 and spans
+                else None
+            )
         for start, end, letters in places:
             role = "denied" if say.DENIED_LATER.match(self.low, end) else self._role(start, end)
             if self._is_item(start):
@@ -391,17 +389,17 @@ class Choice:
             return None
         if not self.is_negated and any(self._role(one.start, one.stop) == "denied" for one in out):
             return None
-        return Named(letters, counted[-1][0], counted[-1][1], "option_text")
+        return NamedOptions(letters, counted[-1][0], counted[-1][1], "option_text")
 
     @rule("g5-mc-verdict-for-each-option")
-    def _by_verdicts(self) -> Named | None:
+    def _by_verdicts(self) -> NamedOptions | None:
         """Return the only option that a list of the options calls right."""
         lines = [*say.VERDICTS.finditer(self.low)]
         right = [m for m in lines if (say.RIGHT.search(m[0]) and not say.WRONG.search(m[0]))]
         letters = {m["letter"].upper() for m in right}
         if len(lines) < 2 or len(letters) != 1 or not letters <= set(self.options.letters):
             return None
-        return Named(frozenset(letters), *right[0].span("letter"), "conclusion")
+        return NamedOptions(frozenset(letters), *right[0].span("letter"), "conclusion")
 
     def _letters_as_texts(self, span: tuple[int, int]) -> list[tuple[int, int, frozenset[str]]]:
         """Return where a capital is an option's whole text, and no label ("the formula C")."""
@@ -410,23 +408,23 @@ class Choice:
         return [(*m.span(), frozenset(texts[m[0]])) for m in capitals if m[0] in texts]
 
     @rule(67)
-    def _by_yes_or_no(self, claim: Claim) -> Named | None:
+    def _by_yes_or_no(self, claim: Claim) -> NamedOptions | None:
         """Return yes or no, or true or false, if these are the options and the reply as a whole says so."""
         sides = {text: letter for letter, text in self.options.low.items()}
         pair = next((pair for pair in (("yes", "no"), ("true", "false")) if sides.keys() == set(pair)), None)
         agrees = polarity(self.low.strip(), self.options.question) if pair else None
         if pair is None or agrees is None:
             return None
-        return Named(frozenset(sides[pair[not agrees]]), claim.start, claim.end, "yes_or_no")
+        return NamedOptions(frozenset(sides[pair[not agrees]]), claim.start, claim.end, "yes_or_no")
 
     @rule("none-of-the-options")
-    def _none_fits(self, claim: Claim) -> Named | None:
+    def _none_fits(self, claim: Claim) -> NamedOptions | None:
         """Return the option "none of the above" of a reply that says that no option fits."""
         none = [k for k, text in self.options.low.items() if say.NONE_OPTION.search(text)]
         at = say.NONE_FITS.search(self.low, claim.start, claim.end) if len(none) == 1 else None
         if at is None or self.options.at(self.low, at.start()) is not None:
             return None
-        return Named(frozenset(none), *at.span(), "option_text")
+        return NamedOptions(frozenset(none), *at.span(), "option_text")
 
     # --- what is said about an option ---
 
@@ -441,8 +439,11 @@ class Choice:
         return bool(say.NEGATED_QUESTION.search(self.options.question))
 
     def _role(self, start: int, stop: int, label: Label | None = None) -> Standing:
-        """Return what the words around an option's words say about it: its letter's own text and noun belong to it."""
-        left = self.low[self._from(start) : start]
+        """Return what the words around an option say about it: "not B", "B is wrong", "if B".
+
+        Before a label, its own noun and text are left out: "option red (B)".
+        """
+        left = self.low[self._clause_start(start) : start]
         line = left.rpartition("\n")[2]
         if label is not None:
             bare = line.rstrip(" (\"'*")
@@ -451,15 +452,14 @@ class Choice:
             line = say.NOUN_BEFORE.sub("", line)
         if say.DENIED_BEFORE.search(line) or say.DENIED_AFTER.match(self.low, stop):
             return "denied"
-        unreal = self.low.startswith(" would", stop) and say.UNREAL_BEFORE.search(line)
-        if unreal or say.DOUBTED_BEFORE.search(say.BUT.split(line)[-1]) or say.DOUBTED_AFTER.match(self.low, stop):
+        if say.DOUBTED_BEFORE.search(say.BUT.split(line)[-1]) or say.DOUBTED_AFTER.match(self.low, stop):
             return "doubted"
         return "named"
 
     def _is_denied(self, label: Label) -> bool:
         return bool(say.DENIED_AFTER.match(self.low, label.stop) or say.DOUBTED_AFTER.match(self.low, label.stop))
 
-    def _from(self, start: int) -> int:
+    def _clause_start(self, start: int) -> int:
         """Return where the words before an option begin that are about it: its sentence, or the line before."""
         first = max(0, start - 110)
         cut = max(self.low.rfind(mark, first, start) for mark in (". ", "! ", "? ", ".\n", ";", "\u3002"))
@@ -486,7 +486,7 @@ _BULLET = Pattern(r"[\s*+>#(\[\"']*(?:-+[ \t]+)?[\s*+>#(\[\"']*")
 _ITEM = Pattern(r"^[ \t*+>#(\[\"'-]{0,12}(?:option )?([a-z])[).:\]]", 8)
 
 
-def _whole(text: str, at: int, options: ChoiceOptions) -> Named | None:
+def _only_options(text: str, at: int, options: ChoiceOptions) -> NamedOptions | None:
     """Return the options of a text that is one letter, one option's text or number, or both; None if it is more."""
     if len(text) > 2 * options.longest + 60 and len(text.strip()) > 2 * options.longest + 60:
         return None
@@ -497,15 +497,15 @@ def _whole(text: str, at: int, options: ChoiceOptions) -> Named | None:
     said, span = text[start:end], (at + start, at + end)
     is_letter = len(said) == 1 and said.isascii() and said.isalpha()
     if is_letter and said.upper() in options:
-        return Named(frozenset(said.upper()), *span, "bare_letter")
+        return NamedOptions(frozenset(said.upper()), *span, "bare_letter")
     same, letters = options.same(text), _letters_of(said, options)
     is_letter = is_letter and not same
     if is_letter or (len(letters) == 1 and not said.isdecimal()):
-        return Named(letters or frozenset(said.upper()), *span, "bare_letter")
+        return NamedOptions(letters or frozenset(said.upper()), *span, "bare_letter")
     if same:
         of = f"the text of {' and '.join(same)}"
-        return Named(frozenset(same), *span, "option_text", ("option_text", of) if same[1:] else None)
-    return Named(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
+        return NamedOptions(frozenset(same), *span, "option_text", ("option_text", of) if same[1:] else None)
+    return NamedOptions(letters, *span, "ordinal" if said.isdecimal() else "several_letters") if letters else None
 
 
 def _letters_of(said: str, options: ChoiceOptions) -> frozenset[str]:

@@ -46,7 +46,6 @@ _FORMULA = Pattern(r"(\$\$?)(?=\S)[^$\n]{1,400}(?<!\s)\1(?!\d)|\\\([^\n]{2,400}?
 _ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
 _WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{")
 _WORD_END = Pattern(rf"[{_W}](?=[(\[{{<])")
-_RANGE = Pattern(r"[A-Z] ?- ?$")
 _LONGEST_NOUN = 12
 _MOST = 1000
 
@@ -82,11 +81,11 @@ def find_labels(
     matches = _LABEL.finditer(shown, *span)
     places = [*islice(matches, 100), *deque(matches, _MOST)]
     found = [label for m in places if (label := finder.label(m)) is not None]
-    found += _numbered(low, options, span)
-    return list(_lists(_apart(sorted(found, key=lambda label: (label.start, -label.stop))), low))
+    found += _labels_by_number(low, options, span)
+    return list(_with_lists_joined(_without_inner(sorted(found, key=lambda label: (label.start, -label.stop))), low))
 
 
-def _apart(labels: list[Label]) -> list[Label]:
+def _without_inner(labels: list[Label]) -> list[Label]:
     """Leave out letters inside another label's text."""
     kept: list[Label] = []
     for label in labels:
@@ -129,7 +128,7 @@ class _Finder:
         if text is not None:
             own = text[0] == place.letter and not place.bracket
             return Label(frozenset(text[0]), start, end, text[1], certain=True) if own else None
-        if _RANGE.search(self.shown, max(0, start - 3), start) or (place.letter == "I" and self.options.has_statements):
+        if place.letter == "I" and self.options.has_statements:
             return None
         label = _with_text(place, self.low, self.options)
         is_article = self.shown[start:end] == "A" and self.low[end : end + 1] == " "  # "A dog"
@@ -246,7 +245,7 @@ def _with_text(place: _Place, low: str, options: ChoiceOptions) -> Label:
 
 
 @rule("g5-mc-option-named-by-its-number", ())
-def _numbered(low: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
+def _labels_by_number(low: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterator[Label]:
     """Yield "Option 2" and "the second option", where no option has a number of its own."""
     if options.have_numbers:
         return
@@ -257,7 +256,7 @@ def _numbered(low: str, options: ChoiceOptions, span: tuple[int, int]) -> Iterat
             yield Label(frozenset(options.letters[rank - 1]), m.start(), m.end(), m.end(), certain=True)
 
 
-def _lists(labels: list[Label], low: str) -> Iterator[Label]:
+def _with_lists_joined(labels: list[Label], low: str) -> Iterator[Label]:
     """Join the labels of a list ("A and B") into one; a ranking ("A > C") names all of them, too."""
     joined: Label | None = None
     for label in labels:

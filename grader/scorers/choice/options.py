@@ -34,7 +34,6 @@ _DIGIT = Pattern(r"\d")
 _TERM_BEFORE = Pattern(
     r"(?:\d[.,]|[-+*/^×<>{]\s?|\b(?:minus|negative|options?|choice|figure|fig\.|step|image|part|item|no\.)\s)$"
 )
-_ITEM_AFTER = Pattern(r"[.):][ \t]+\S")
 _TERM_AFTER = Pattern(r"\s?(?:[+*/^×=<>]|-\s?\d)|[.,:/]\d|\s?%")
 _RANKS = {word: str(rank) for rank, word in enumerate("first second third fourth fifth sixth".split(), 1)}
 _RANKED = Pattern(rf"(?:the )?({'|'.join(_RANKS)}) (\w+)")
@@ -144,7 +143,7 @@ class ChoiceOptions:
             if letters:
                 return letters
         stated = number(said) if _DIGIT.search(said) or "π" in said or "\\" in said else None
-        return [] if stated is None else self._equal(stated)
+        return [] if stated is None else self._letter_with_number(stated)
 
     @cached_property
     def _numbers(self) -> dict[str, Number]:
@@ -152,7 +151,7 @@ class ChoiceOptions:
         return {k: found for k, t in self.texts.items() if (found := number(t)) is not None}
 
     @rule("g5-mc-tiny-values", [])
-    def _equal(self, stated: Number) -> list[str]:
+    def _letter_with_number(self, stated: Number) -> list[str]:
         """Return the only letter whose number, with its unit, is the stated one, in a list."""
         if stated.unit and not stated.is_measure and any(own.is_measure for own in self._numbers.values()):
             return []
@@ -165,7 +164,7 @@ class ChoiceOptions:
         if not self._numbers:
             return set()
         stated = (one for one in numbers_in(simplified(text)) if one.text.lower() != "one")
-        return {letter for one in stated for letter in self._equal(one)}
+        return {letter for one in stated for letter in self._letter_with_number(one)}
 
     @rule("C11-latex-declaration", False)
     def is_text_of(self, letter: str, said: str) -> bool:
@@ -185,14 +184,16 @@ class ChoiceOptions:
     def places(self, low: str, first: int, last: int) -> list[tuple[int, int, frozenset[str]]]:
         """Return every (start, end, letters) of an option text in a span; longer ones hide shorter ones."""
         found = sorted(
-            ((at, at + len(text), letter) for letter, text in self._findable for at in _places(low, text, first, last)),
+            (
+                (at, at + len(text), letter)
+                for letter, text in self._findable
+                for at in _positions(low, text, first, last)
+            ),
             key=lambda place: (place[0], -place[1]),
         )
         outer: list[tuple[int, int, frozenset[str]]] = []
         for start, end, letter in found:
-            if outer and (start, end) == outer[-1][:2]:
-                outer[-1] = (start, end, outer[-1][2] | {letter})
-            elif not outer or end > outer[-1][1]:
+            if not outer or end > outer[-1][1]:
                 outer.append((start, end, frozenset(letter)))
         return outer
 
@@ -240,33 +241,31 @@ def _formula(text: str) -> str:
     return text if any(map(str.isalnum, text)) else ""
 
 
-def _places(low: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
+def _positions(low: str, text: str, first: int, last: int, most: int = 100) -> Iterator[int]:
     """Yield the first positions of `text` in a span as whole words, whole numbers, and no term of an expression."""
     at = low.find(text, first, last)
     while at >= 0 and most:
         end = at + len(text)
-        inside = (at and _joined(low[at - 1], text[0])) or _goes_on(low, end, text)
-        if not inside and not (text[0].isdigit() and _is_term(low, at, end)):
+        inside = (at and _is_one_word(low[at - 1], text[0])) or _goes_on(low, end, text)
+        if not inside and not (text[0].isdigit() and _is_term(low, at)):
             yield at
             most -= 1
         at = low.find(text, at + 1, last)
 
 
 @rule(9, False)
-def _is_term(low: str, start: int, end: int) -> bool:
-    """Whether a number is a term of an expression, the number of a thing ("figure 3"), or of a list's item."""
-    if _TERM_BEFORE.search(low, max(0, start - 10), start):
-        return True
-    return bool(_ITEM_AFTER.match(low, end)) and not low[:start].rpartition("\n")[2].strip(" -*")
+def _is_term(low: str, start: int) -> bool:
+    """Whether a number is a term of an expression, or the number of a thing ("figure 3")."""
+    return _TERM_BEFORE.search(low, max(0, start - 10), start) is not None
 
 
 def _goes_on(low: str, end: int, text: str) -> bool:
     """Whether a word or a number goes on behind an option's text."""
     if end >= len(low):
         return False
-    return _joined(text[-1], low[end]) or bool(text[-1].isdigit() and _TERM_AFTER.match(low, end))
+    return _is_one_word(text[-1], low[end]) or bool(text[-1].isdigit() and _TERM_AFTER.match(low, end))
 
 
-def _joined(left: str, right: str) -> bool:
+def _is_one_word(left: str, right: str) -> bool:
     """Whether two neighbouring characters belong to one word (CJK is written without blanks)."""
     return left.isalnum() and right.isalnum() and left < "\u3040" and right < "\u3040"

@@ -319,10 +319,11 @@ def _unread_note(replies: list[choice_items.ChoiceReply], version: str) -> list[
     """Return a note if the official reader reads a letter in next to no reply."""
     replies = [reply for reply in replies if reply.text.strip()]
     read = sum(reply.official.letter is not None for reply in replies)
-    return unread_note(version, replies, read, {name: partial(_verdict, name) for name in official_readers()})
+    return unread_note(version, replies, read, {name: partial(_reads_gold, name) for name in official_readers()})
 
 
-def _verdict(version: str, reply: choice_items.ChoiceReply) -> bool | None:
+def _reads_gold(version: str, reply: choice_items.ChoiceReply) -> bool | None:
+    """Whether an official reader reads the gold letter; None if it reads no letter."""
     letter = official_reader(version)(reply.text, reply.item.options).letter
     return None if letter is None else letter == reply.item.gold
 

@@ -101,6 +101,7 @@ def facts_of_both(before: Side, after: Side) -> tuple[FactsBySubject, FactsBySub
 
 
 def _facts_beside(one: Side, other: Side) -> FactsBySubject:
+    """Return the facts of one side; rows that are unscored on the other side are unscored here, too."""
     return facts_by_subject(one.report.samples, one.reading, other.report.samples, other.reading)
 
 

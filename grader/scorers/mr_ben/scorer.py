@@ -159,11 +159,13 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             raise UsageError("These runs cannot be compared: they have different subjects.")
         subject = None if group is None else group.partition("=")[2]
         try:
-            was, now = levels(first, second, name, weights, subject)
-            moved = difference(first, second, name, weights, subject)
+            value_before, value_after = levels(first, second, name, weights, subject)
+            change = difference(first, second, name, weights, subject)
         except ValueError:
             raise NothingPairedError from None
-        return Compared(name=name, reading=after.reading, group=group, before=was, after=now, difference=moved)
+        return Compared(
+            name=name, reading=after.reading, group=group, before=value_before, after=value_after, difference=change
+        )
 
     # --- reports --------------------------------------------------------------------------------------------------
 
@@ -201,7 +203,7 @@ def _weights_of(report: Report) -> Weights:
 
 
 def _fields_of(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
-    """Return the result of a reading; step and reason do not apply to a correct solution."""
+    """Return what a reading found, by field; step and reason do not apply to a correct solution."""
     applies = gold != "correct"
     step, reason = (facts.step, facts.reason) if applies else ("n/a", "n/a")
     return [("answer", facts.correctness), ("step", step), ("reason", reason)]
