@@ -59,19 +59,11 @@ _REPLIES = (
     "response", "responses", "reply", "output", "outputs", "generation", "generations", "generated_text", "prediction",
     "predictions", "model_output", "model_response", "completion", "completions", "messages", "text", "answer",
 )  # fmt: skip
+_WHOLE = {"full", "raw", "origin", "original"}
+"""First words in the names of a reply as the model wrote it."""
 _OF_THE_TASK = {
-    "question",
-    "input",
-    "prompt",
-    "gold",
-    "target",
-    "ref",
-    "reference",
-    "expected",
-    "correct",
-    "right",
-    "true",
-}
+    "question", "input", "prompt", "gold", "target", "ref", "reference", "expected", "correct", "right", "true",
+}  # fmt: skip
 """Words in the names of what a model was given or should have answered."""
 _CODE = ("solution", "solutions", "program", "programs", "code", "generated_code")
 """Names that files give to these fields, the clearest first."""
@@ -99,10 +91,11 @@ def _reply_of(lowered: Mapping[str, str]) -> str:
     A field `answer` is the gold answer wherever another field can be the reply.
     """
     known = next((name for name in _REPLIES if name in lowered and name != "answer"), "")
+    words = {name: name.split("_") for name in lowered if name != "answer"}
     if known:
         # Where a tool also has what it made of a reply, the reply has a longer name.
-        return next((lowered[name] for name in (f"full_{known}", f"raw_{known}") if name in lowered), lowered[known])
-    words = {name: name.split("_") for name in lowered if name != "answer"}
+        whole = (n for n, parts in words.items() if parts[0] in _WHOLE and parts[-1].rstrip("s") == known.rstrip("s"))
+        return lowered[next(whole, known)]
     ends = (name for name, parts in words.items() if parts[-1] in _REPLIES and _OF_THE_TASK.isdisjoint(parts))
     return lowered.get(next(ends, "answer"), "")
 

@@ -303,6 +303,10 @@ class _Reading:
     def _object_problem(self, value: Row) -> str:
         if {"schema", "metrics", "samples"} <= value.keys():
             return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
+        if {"results", "configs"} <= value.keys():
+            return (
+                "these are scores of lm-evaluation-harness, without replies; grade the samples_*.jsonl of --log_samples"
+            )
         keys = f" with the keys {names(value)}" if value else ""
         if self._fields is not None:
             return f"no list or object of records at {quoted(self._fields.at)} in the object{keys}"
