@@ -212,7 +212,10 @@ def _version_hint(unknown: Collection[str], versions: Mapping[str, Collection[st
 def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
     """Return the line that says which tasks have no prediction and what can be done."""
     some = f"{len(check.missing):,} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
-    return f"{file.path or file.name}: $: {some}; --missing wrong counts them as wrong, --missing skip leaves them out"
+    advice = (
+        "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
+    )
+    return f"{file.path or file.name}: $: {some}; {advice}"
 
 
 def _nearest(qid: str, known: Collection[str]) -> str | None:

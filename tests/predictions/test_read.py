@@ -335,7 +335,7 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     ]
     assert missing_problem(file, check, known) == (
         'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
-        "--missing wrong counts them as wrong, --missing skip leaves them out"
+        "--missing wrong counts them as wrong, --missing skip leaves them out, --join reads several files as one run"
     )
 
 
