@@ -1,6 +1,5 @@
 """Where an answer stands in a reply, whatever kind it is of."""
 
-from grader.predictions.reasoning import hide_reasoning
 from grader.scorers.own_words import own_words
 from grader.scorers.places import Claim, settle
 from tests.tables import each
@@ -59,18 +58,6 @@ def test_a_reply_that_ends_in_a_loop_settles_nothing_but_what_it_declares(form: 
 
 def test_claims_of_equal_standing_are_several() -> None:
     assert settled("The answer is 41. The answer is 42.") == "several"
-
-
-@each(
-    "text",
-    [
-        *("<|channel>thought\nThe answer is A.<channel|>C", "<unused94>thought\nIt seems A.<unused95>C"),
-        *("<longcat_think>A</longcat_think>C", "&lt;think&gt;A&lt;/think&gt;C", "<|START_THINKING|>A<|END_THINKING|>C"),
-        *("analysisOption A is red.assistantfinalC", "<|channel|>commentary<|message|>A<|channel|>final<|message|>C"),
-    ],
-)
-def test_reasoning_is_hidden_whatever_marks_it(text: str) -> None:
-    assert (hide_reasoning(text)[0].strip(), hide_reasoning(text)[1]) == ("C", False)
 
 
 def test_sentences_are_without_courtesies_questions_lists_and_refusals() -> None:

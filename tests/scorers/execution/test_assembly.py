@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from grader.scorers.execution.assembly import Signature, assemble, head, official_completion, read_signature
-from grader.scorers.execution.extraction import Rules, parse
+from grader.scorers.execution.extraction import parse
 from tests.tables import each
 
 SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
@@ -55,25 +55,6 @@ def test_a_body_alone_gets_the_signature(block: str) -> None:
     made = assemble(f"```{block}```", SIGNATURE, "humaneval-v-v1")
     assert made.completion == 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    return sum(a)'
     assert ast.parse(head(SIGNATURE, made.completion))
-
-
-@each(
-    "body",
-    {
-        "a blank in the first line": " \n    return sum(a)\n",
-        "indented by one blank": " return sum(a)",
-        "not indented": "return sum(a)",
-        "only the first line not indented": "x = a\n    return sum(x)",
-        "empty lines": "\n\n    return sum(a)\n",
-        "a tab": "\treturn sum(a)\n",
-    },
-)
-@each("rules", ["plain", "humaneval-v-v1"])
-def test_a_body_has_the_signature_before_it_for_a_careful_reader(body: str, rules: Rules) -> None:
-    made = assemble(body, SIGNATURE, rules)
-    namespace: dict[str, Any] = {}
-    exec(made.completion if made.recovered is None else made.recovered, namespace)
-    assert namespace["solution"]([1, 2]) == 3
 
 
 @each("text", ["Sure", "x = 3", "solution = 3", "def other(a):\n    return a", "pass", "I cannot."])
@@ -193,26 +174,6 @@ def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
 def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
     made = assemble(prediction, SIGNATURE, rules)  # type: ignore[arg-type]
     assert head(SIGNATURE, made.completion).startswith(STUB)
-
-
-SCRIPT = "print(int(input()) + 1)"
-
-
-@each("rules", ["plain", "livecodebench"])
-@each(
-    "prediction",
-    [
-        f"```python\n{SCRIPT}\n```",
-        f"Answer: ```python\n{SCRIPT}\n``` It adds 1.",
-        f"First ```python\nx = 1\n``` and then ```python\n{SCRIPT}\n```",
-        f"1. Read and add:\n   ```python\n   {SCRIPT}\n   ```\n",
-        f"<think>so ```python\nx\n```?</think>\n```python\n{SCRIPT}",
-        SCRIPT,
-    ],
-)
-def test_a_script_is_found_wherever_a_reader_finds_it(prediction: str, rules: str) -> None:
-    made = assemble(prediction, "", rules)  # type: ignore[arg-type]
-    assert (made.recovered or made.completion).strip() == SCRIPT
 
 
 def test_a_reply_has_the_typing_names_that_starter_code_uses_without_an_import() -> None:

@@ -37,6 +37,7 @@ def marked(code: str, mark: str) -> str:
     return "".join(f"{mark}{line}\n" for line in code.splitlines())
 
 
+ODD = "import math\n\nN = 1\n\ndef total(xs):\n    y = [\n1,\n2]\n    return math.fsum(xs) * N\n"
 COMPARES = "def total(xs):\n    return sum(x for x in xs if x < 9 and x > 0)\n"
 CALL = json.dumps({"name": "python", "arguments": {"code": WHOLE}})
 
@@ -138,11 +139,24 @@ REPLIES = {
     "a box around a fence": f"\\boxed{{\n{block(WHOLE)}}}",
     "a list that indents a fence": f"1. Add:\n\n{textwrap.indent(block(WHOLE), '   ')}",
     "a block of another language's name": block(WHOLE, "json"),
+    "a body with a blank in its first line": " \n    return sum(xs)\n",
+    "a body indented by one blank": " return sum(xs)",
+    "a body without indentation": "return sum(xs)",
+    "a body without its first indentation": "x = xs\n    return sum(x)",
+    "a body after empty lines": "\n\n    return sum(xs)\n",
+    "a body after a tab": "\treturn sum(xs)\n",
+    "thoughts before a program without a fence": f"<think>\nIt's the sum: x = 3\n</think>\n\n{ODD}\n",
+    "a block that ends with a tag": f"<think>hm\n```python\n{ODD}```</think>\n",
+    "a draft in the thoughts": f"<think>```python\n{STUB}```\nno</think>\n{ODD}",
+    "after a word": f"Sure!\n{ODD}\n",
+    "between sentences": f"Here's the code:\n\n{ODD}\nIt's O(n).\n",
+    "a quotation": marked(ODD, "> "),
+    "line ends of Windows": f"Sure!\n{ODD}\n".replace("\n", "\r\n"),
 }  # fmt: skip
 
 
 @each("reply", REPLIES)
-@each("rules", ["plain", "humaneval-v-v2"])
+@each("rules", ["plain", "humaneval-v-v1", "humaneval-v-v2"])
 def test_the_function_is_found(reply: str, rules: str) -> None:
     made = assemble(reply, SIGNATURE, rules)  # type: ignore[arg-type]
     namespace: dict[str, Any] = {}
@@ -185,6 +199,11 @@ SCRIPTS = {
     "another question": f"{block(LINES)}\n### Question:\nThe same number?\n\n{block('print(input())' + chr(10))}",
     "words that happen to be Python": f"{LINES}\nComplexity: O(n)\nOutput: 10\n",
     "a typed constant": block(f"STEP: int = 1\n{LINES}"),
+    "a block inside a line": f"Answer: ```python\n{LINES}``` It adds.",
+    "the second block inside a line": f"First ```python\nx = 1\n``` and then ```python\n{LINES}```",
+    "a block in a list": f"1. Read and add:\n   ```python\n{marked(LINES, '   ')}   ```\n",
+    "a block that is never closed behind thoughts with one": f"<think>so ```python\nx\n```?</think>\n```python\n{LINES}",
+    "bare": LINES,
     "a usage example without a fence": f"{block(LINES)}For example, 4 gives\nprint(10)\n",
 }
 
@@ -280,6 +299,20 @@ def test_what_the_model_was_given_is_part_of_a_program_that_runs_without_the_sig
     namespace: dict[str, Any] = {}
     exec(f"from math import *\n{made.recovered or made.completion}", namespace)
     assert namespace["total"]([1, 2, 3]) == 6
+
+
+@each(
+    "text",
+    {
+        "a method": "class Solution:\n    def total(self, xs):\n        return 1\n",
+        "an inner function": "def main():\n    def total(xs):\n        return 1\n",
+        "half a function": "def total(xs):\n    x = 1\n    return x +* 2\n",
+        "half a function with a comment": "def total(xs):\n    x = 1\n# here\n    return x +* 2\n",
+        "half a condition": "def total(xs):\n    if xs:\n        return 1\nelse 2\n",
+    },
+)
+def test_a_part_of_a_program_is_no_program(text: str) -> None:
+    assert find(text, WantedProgram(("total",), SIGNATURE, frozenset())) is None
 
 
 def test_names_that_the_signature_gives_are_not_taken_from_drafts() -> None:
