@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from grader.sandbox.answer import understand
+from tests.tables import each
 
 
-@pytest.mark.parametrize("answer", [{}, {"lint": None}, {"greeting": True}, {"lint": {"messages": "no"}}])
+@each("answer", [{}, {"lint": None}, {"greeting": True}, {"lint": {"messages": "no"}}])
 def test_an_answer_without_an_observation_is_invalid(answer: dict[str, object]) -> None:
     with pytest.raises(msgspec.ValidationError):
         understand(answer)

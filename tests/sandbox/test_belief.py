@@ -13,6 +13,7 @@ import pytest
 from phases import SIGNATURE
 
 from grader.scorers.execution.states import Judged, NotJudged
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
@@ -115,7 +116,7 @@ SAYS_NOTHING: dict[str, tuple[Task, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SAYS_NOTHING)
+@each("name", list(SAYS_NOTHING))
 def test_an_answer_that_says_nothing_earns_nothing_beside_a_reference(name: str) -> None:
     task, source = SAYS_NOTHING[name]
     assert passes_in_one_process(source, task)
@@ -216,7 +217,7 @@ OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OTHER_ANSWERS)
+@each("name", list(OTHER_ANSWERS))
 def test_another_right_answer_is_believed(name: str) -> None:
     task, source = OTHER_ANSWERS[name]
     assert passes_in_one_process(source, task)
@@ -288,7 +289,7 @@ WEAK: dict[str, tuple[str, str, bool]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WEAK)
+@each("name", list(WEAK))
 def test_without_a_reference_what_an_answer_is_compared_with_is_expected(name: str) -> None:
     source, tests, is_judged = WEAK[name]
     state = phases.state_of(tests)
@@ -298,7 +299,7 @@ def test_without_a_reference_what_an_answer_is_compared_with_is_expected(name: s
         assert found.confirmed, found
 
 
-@pytest.mark.parametrize(
+@each(
     "test",
     [
         "R = solution(2)\nassert R[0] == 2 and R[1] == 3", "for x in solution(2):\n    assert x in (2, 3)",
@@ -337,7 +338,7 @@ COMPARING = {
 }
 
 
-@pytest.mark.parametrize("name", COMPARING)
+@each("name", list(COMPARING))
 def test_a_class_that_equals_everything_is_found_and_an_honest_one_keeps_its_credit(name: str) -> None:
     own = HONEST.replace("self.items == other.items", "list(self.items) == list(other.items)")
     assert phases.beside(own, COMPARING[name], BOX, HONEST) == phases.CONFIRMED

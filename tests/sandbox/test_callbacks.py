@@ -1,7 +1,8 @@
 """Functions that tests pass: those of libraries reach the program, by name; no others do."""
 
 import phases
-import pytest
+
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
@@ -10,7 +11,7 @@ SIGNATURE = f"{HELPERS}def solution(f, xs):\n    '''Apply.'''\n"
 HONEST = "def solution(f, xs):\n    return [f(x) for x in xs]"
 
 
-@pytest.mark.parametrize(
+@each(
     "test",
     [
         "assert solution(abs, [-1, 2]) == [1, 2]",
@@ -21,7 +22,7 @@ def test_a_function_of_a_library_can_be_called_by_the_program(test: str) -> None
     assert phases.beside(HONEST, test, SIGNATURE, HONEST) == phases.CONFIRMED
 
 
-@pytest.mark.parametrize(
+@each(
     "test",
     [
         "solution(lambda x: x + 1, [1, 2])",

@@ -9,9 +9,9 @@ from typing import Any
 import inside
 import numpy
 import phases
-import pytest
 
 from grader.scorers.execution.comparison_names import PLAIN, TOLERANT, VALUES
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
@@ -36,7 +36,7 @@ def forged(*nodes: Any) -> str:
 # --- rules --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected", "printed", "is_right"),
     [
         ("lines", "1 2\n3\n", " 1.0 2 \n3\n\n", True),
@@ -68,7 +68,7 @@ def test_a_comparison(name: str, expected: str, printed: str, is_right: bool) ->
     assert comparisons.rule(name)(expected, printed) is is_right
 
 
-@pytest.mark.parametrize("name", [*PLAIN, *VALUES, *(f"{kind}:1e-6" for kind in TOLERANT)])
+@each("name", [*PLAIN, *VALUES, *(f"{kind}:1e-6" for kind in TOLERANT)])
 def test_every_comparison_that_a_protocol_may_name_exists(name: str) -> None:
     assert comparisons.rule(name)("1", "1")
 
@@ -79,38 +79,36 @@ def both(expected: Any, given: Any, *, function: str = "f", is_mbpp: bool = Fals
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "given"),
-    [
-        pytest.param([1.0, 1.0], [[1, 1], [1, 1]], id="rows for numbers"),
-        pytest.param([2.0, 2.0], [[2, 2], [2.0000001, 2]], id="rows that are near"),
-        pytest.param([1.0], ARRAY([[1.0]]), id="an array of another shape"),
-        pytest.param(1.0, ARRAY([1.0]), id="an array for a number"),
-        pytest.param(ARRAY([1.0]), ARRAY([[1.0]]), id="arrays"),
-    ],
+    {
+        "rows for numbers": ([1.0, 1.0], [[1, 1], [1, 1]]),
+        "rows that are near": ([2.0, 2.0], [[2, 2], [2.0000001, 2]]),
+        "an array of another shape": ([1.0], ARRAY([[1.0]])),
+        "an array for a number": (1.0, ARRAY([1.0])),
+        "arrays": (ARRAY([1.0]), ARRAY([[1.0]])),
+    },
 )
 def test_what_only_broadcasting_makes_equal_is_right_officially_and_wrong_carefully(expected: Any, given: Any) -> None:
     assert both(expected, given) == (True, False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "given", "right"),
-    [
-        pytest.param([1.0, 1.0], [1.0000001, 1], (True, True), id="near"),
-        pytest.param([[1.0, 2.0]], [[1.0, 2.0000001]], (False, True), id="near, deeper"),
-        pytest.param(ARRAY([[1.0], [2.0]]), ARRAY([[1.0000001], [2.0]]), (False, True), id="arrays of equal shape"),
-        pytest.param([1.0, 2.0], ARRAY([1.0, 2.0]), (False, True), id="an array with the items of a list"),
-        pytest.param(ARRAY([1.0, 1.0]), ARRAY([[1.0, 1.0]] * 3), (False, False), id="arrays of other shapes"),
-        pytest.param([1.0, 2.0], [1.0, 3.0], (False, False), id="another number"),
-    ],
+    {
+        "near": ([1.0, 1.0], [1.0000001, 1], (True, True)),
+        "near, deeper": ([[1.0, 2.0]], [[1.0, 2.0000001]], (False, True)),
+        "arrays of equal shape": (ARRAY([[1.0], [2.0]]), ARRAY([[1.0000001], [2.0]]), (False, True)),
+        "an array with the items of a list": ([1.0, 2.0], ARRAY([1.0, 2.0]), (False, True)),
+        "arrays of other shapes": (ARRAY([1.0, 1.0]), ARRAY([[1.0, 1.0]] * 3), (False, False)),
+        "another number": ([1.0, 2.0], [1.0, 3.0], (False, False)),
+    },
 )
 def test_what_is_near_is_right(expected: Any, given: Any, right: tuple[bool, bool]) -> None:
     assert both(expected, given) == right
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "right"), [(2e-9, 0.0, False), (2e-9, 2.000001e-9, True), (0.0, 2e-9, True)]
-)
+@each(("expected", "given", "right"), [(2e-9, 0.0, False), (2e-9, 2.000001e-9, True), (0.0, 2e-9, True)])
 def test_a_small_number_is_near_those_of_its_size(expected: float, given: float, right: bool) -> None:
     assert comparisons.near_values(expected, given) is right
 
@@ -125,7 +123,7 @@ def test_a_scalar_of_numpy_is_compared_as_a_number_in_evalplus_special_cases() -
     assert json.dumps(found) == "[true, true]"
 
 
-@pytest.mark.parametrize("function", ["sum_div", "are_equivalent"])
+@each("function", ["sum_div", "are_equivalent"])
 def test_a_constant_that_evalplus_accepts_everywhere_is_right_only_officially(function: str) -> None:
     compared = evalplus.EvalPlus(function, 0.0, is_mbpp=True)
     assert compared.rights([1, 1], 7, 0) == (True, False)
@@ -144,7 +142,7 @@ def test_one_is_true_as_in_python() -> None:
     assert not comparisons.near_values(True, 2)
 
 
-@pytest.mark.parametrize(("expected", "given"), [(("a", "b"), ["a", "b"]), ([("a",)], [["a"]])])
+@each(("expected", "given"), [(("a", "b"), ["a", "b"]), ([("a",)], [["a"]])])
 def test_a_list_is_no_tuple_where_tests_compare_with_one(expected: Any, given: Any) -> None:
     """As in the tests of HumanEval/148."""
     assert both(expected, given) == (False, False)
@@ -180,16 +178,16 @@ def test_plain_answers_are_read() -> None:
     assert comparing.value_of(reply(math.nan)) != comparing.value_of(reply(math.nan))
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
-    [
-        pytest.param(forged(["scalar", ["i8,O", "AAAA"]]), id="objects in bytes"),
-        pytest.param(forged(["tree", ["P", [], [], None]]), id="an object"),
-        pytest.param(forged(["list", [3]], ["function", 0]), id="no data"),
-        pytest.param(forged(["fraction", [1, 0]]), id="a fraction by zero"),
-        pytest.param(forged(7), id="no node"),
-        pytest.param(reply(iter([1])), id="an iterator"),
-    ],
+    {
+        "objects in bytes": forged(["scalar", ["i8,O", "AAAA"]]),
+        "an object": forged(["tree", ["P", [], [], None]]),
+        "no data": forged(["list", [3]], ["function", 0]),
+        "a fraction by zero": forged(["fraction", [1, 0]]),
+        "no node": forged(7),
+        "an iterator": reply(iter([1])),
+    },
 )
 def test_what_is_no_plain_data_equals_nothing(given: str) -> None:
     assert isinstance(comparing.value_of(given), comparing.Opaque)
@@ -230,14 +228,14 @@ _AGAIN = [["list", [number + 3] * 2] for number in range(60)] + [["list", []]]
 _EQUAL_HASHES = [["int", hex(((1 << 61) - 1) * number)] for number in range(1, 40000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "bomb",
-    [
-        pytest.param(forged(*_AGAIN), id="lists that share their items"),
-        pytest.param(forged(["set", [*range(3, 40002)]], *_EQUAL_HASHES), id="a set of equal hashes"),
-        pytest.param(forged(["list", [2]]), id="a list in itself"),
-        pytest.param(reply(range(1 << 62)), id="a long range"),
-    ],
+    {
+        "lists that share their items": forged(*_AGAIN),
+        "a set of equal hashes": forged(["set", [*range(3, 40002)]], *_EQUAL_HASHES),
+        "a list in itself": forged(["list", [2]]),
+        "a long range": reply(range(1 << 62)),
+    },
 )
 def test_a_bomb_is_never_right_and_ends_no_more_than_its_comparison(bomb: str) -> None:
     made = compare({"expected": bomb, "given": bomb.replace(" ", "")}, {"expected": reply([]), "given": bomb})
@@ -262,9 +260,7 @@ def test_where_a_function_returns_nothing_its_changed_arguments_and_what_it_prin
     assert [tuple(one[:2]) for one in found] == [(True, True), (True, False), (True, False), (False, True)]
 
 
-@pytest.mark.parametrize(
-    ("after", "printed", "is_silent"), [([2, 1], "", True), ([1, 2], "", False), ([2, 1], "x", False)]
-)
+@each(("after", "printed", "is_silent"), [([2, 1], "", True), ([1, 2], "", False), ([2, 1], "x", False)])
 def test_a_reference_that_changes_and_prints_nothing_is_silent(after: list[int], printed: str, is_silent: bool) -> None:
     call, expected = left([2, 1], after, printed)
     pair = {"expected": expected, "given": expected, "input": call}
@@ -297,7 +293,7 @@ def test_a_checker_accepts_other_right_outputs_and_one_that_raises_has_found_a_w
     assert checked("1", checker="import none\ndef check(*given): return True")["failed"][0] == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("judgement", "right", "weak"),
     [
         ("not abs(float(output) - float(expected)) > 1e-6", "0.2500001", "nan"),

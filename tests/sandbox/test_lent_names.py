@@ -1,12 +1,13 @@
 """Names that tests take from a program: those of libraries are lent, and what the program defines is its own."""
 
 import phases
-import pytest
+
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "test"),
     [
         ("from math import isclose", "assert isclose(solution(1), 1)"),
@@ -23,7 +24,7 @@ def test_a_library_name_that_the_candidate_has_imported_is_lent(source: str, tes
     assert phases.beside(source, test, reference=source) == phases.CONFIRMED
 
 
-@pytest.mark.parametrize(
+@each(
     ("own", "reference", "test"),
     [
         ("def isclose(a, b):\n    return True", "from math import isclose", "assert isclose(solution(1), 7392)"),

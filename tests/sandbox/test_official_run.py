@@ -5,7 +5,8 @@
 from typing import Any
 
 import phases
-import pytest
+
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
@@ -16,7 +17,7 @@ def official(program: str) -> dict[str, Any]:
     return {name: said[name] for name in ("result", "kind", "lines") if name in said}
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "text"),
     [
         ("'x' * 30_000", "x" * 20_000 + "... [10000 more characters]"),
@@ -29,7 +30,7 @@ def test_a_message_is_cut_and_half_of_a_character_is_replaced(message: str, text
     assert (result["result"], result["kind"]) == (text, "ValueError")
 
 
-@pytest.mark.parametrize(("file", "result"), [(True, "passed"), (False, "name '__file__' is not defined")])
+@each(("file", "result"), [(True, "passed"), (False, "name '__file__' is not defined")])
 def test_a_program_is_a_file_unless_the_published_evaluator_runs_a_text(file: bool, result: str) -> None:
     said = phases.do("run", head="__file__", test="", failed_prefix="", timed_out="timed out", file=file)
     assert said["result"] == result

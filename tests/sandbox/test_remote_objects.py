@@ -3,7 +3,8 @@
 from typing import Any
 
 import phases
-import pytest
+
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
@@ -96,7 +97,7 @@ def confirmed(found: dict[str, Any]) -> bool:
     return bool(found["confirmed"])
 
 
-@pytest.mark.parametrize("tests", HONEST.values(), ids=HONEST)
+@each("tests", HONEST)
 def test_a_class_with_every_operation_is_confirmed_and_one_without_is_not(tests: str) -> None:
     exec(f"{SOLUTION}\n{tests}", {})
     assert phases.replayed(SOLUTION, tests, STACK) == phases.CONFIRMED
@@ -124,7 +125,7 @@ class Stack:
 """
 
 
-@pytest.mark.parametrize(
+@each(
     "tests",
     [
         "assert not Stack([1]) != [1]", "assert Stack([1]) <= [1] and Stack([1]) >= [1]",
@@ -141,7 +142,7 @@ def test_tests_that_let_an_object_decide_what_it_is_equal_to_are_not_judged(test
 HEAP = "class Heap({}):\n    def size(self):\n        return len(self.items)\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "other"),
     [
         ("isinstance(Heap(), Stack)", f"class Heap:\n    pass\n{SOLUTION}"),

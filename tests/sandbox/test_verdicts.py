@@ -3,10 +3,10 @@
 # ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
 
 import phases
-import pytest
 from phases import CONFIRMED
 
 from grader.scorers.execution.states import Judged, NotJudged
+from tests.tables import each
 
 pytestmark = phases.MARKS
 
@@ -49,7 +49,7 @@ HONEST = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "test"), HONEST)
+@each(("source", "test"), HONEST)
 def test_an_honest_solution_is_confirmed(source: str, test: str) -> None:
     assert phases.replayed(source, test) == CONFIRMED
 
@@ -94,7 +94,7 @@ OF_CLASSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "test"), OF_CLASSES)
+@each(("source", "test"), OF_CLASSES)
 def test_a_solution_with_the_signatures_classes_is_confirmed(source: str, test: str) -> None:
     assert phases.replayed(source, test, CLASSES) == CONFIRMED
 
@@ -109,7 +109,7 @@ def test_annotations_are_evaluated_as_in_any_program() -> None:
 TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a: Node):\n    pass\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "def solution(a):\n    return Node(a.v, *a.c[::-1])",
@@ -130,7 +130,7 @@ def test_a_changed_instance_is_changed_in_place() -> None:
 LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "expected"),
     [
         ("def solution(a):\n    return 4", "a test fails: assert solution(2) == 3"),
@@ -180,7 +180,7 @@ FAILING = {
 SQUARE = "def solution(a):\n    return a * a"
 
 
-@pytest.mark.parametrize("failing", FAILING)
+@each("failing", list(FAILING))
 def test_tests_that_end_at_a_wrong_answer_are_recorded_to_their_end(failing: str) -> None:
     """Else the next call would tell that the last answer was right."""
     test = f"CASES = [(1, 1), (2, 4), (3, 9)]\n{FAILING[failing]}"
@@ -205,7 +205,7 @@ NOT_JUDGED = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_JUDGED)
+@each("name", list(NOT_JUDGED))
 def test_a_task_that_cannot_be_judged_from_answers_is_named_with_the_reason(name: str) -> None:
     test, why = NOT_JUDGED[name]
     source = "def solution(a):\n    return a * a if isinstance(a, int) else a"
@@ -238,8 +238,8 @@ def test_the_tests_have_names_of_their_own() -> None:
     assert phases.replayed(source, test, reference="def solution(a):\n    return a + 1") == CONFIRMED
 
 
-@pytest.mark.parametrize("handler", ["except:", "except Exception:"])
-@pytest.mark.parametrize("end", ["return os", "raise StopIteration", "os._exit(0)"])
+@each("handler", ["except:", "except Exception:"])
+@each("end", ["return os", "raise StopIteration", "os._exit(0)"])
 def test_no_handler_of_the_tests_swallows_that_a_program_cannot_be_confirmed(end: str, handler: str) -> None:
     test = f"try:\n    solution(1)\n{handler}\n    pass"
     said = reason(f"import os\ndef solution(a):\n    {end}", test, reference="def solution(a):\n    return 1")
@@ -252,7 +252,7 @@ def test_the_first_failure_ends_the_judgement_and_its_message_calls_nothing() ->
     assert found["reason"] == "a test fails: assert solution(1) == 2, solution(7)"
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "not json", "[" * 50_000, '[["tuple",[1]],["str","returned"]]'])
+@each("text", ["{}", "[]", "not json", "[" * 50_000, '[["tuple",[1]],["str","returned"]]'])
 def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     recording = phases.calls_of(spec, "def solution(a):\n    return 3")
@@ -327,13 +327,12 @@ def solution(a):
 SECRET = "assert solution(str(hash(str(secret)))) == secret"
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "test"),
     [
         (BACK, f"import random\nrandom.seed(2024)\nsecret = random.randint(0, 1 << 29)\n{SECRET}"),
         (NUMPY_BACK, f"import numpy as np\nnp.random.seed(2024)\nsecret = int(np.random.randint(0, 1 << 29))\n{SECRET}"),
     ],
-    ids=["random", "numpy"],
 )  # fmt: skip
 def test_what_the_tests_have_drawn_cannot_be_drawn_again(source: str, test: str) -> None:
     """Officially it can. A program gets the seed, but not what was drawn; with the seed alone, see the threat model."""

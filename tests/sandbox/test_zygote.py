@@ -9,6 +9,8 @@ import inside
 import phases
 import pytest
 
+from tests.tables import each
+
 zygote = inside.load("supervise.zygote")
 
 FORKING = """
@@ -39,7 +41,7 @@ WANTED = {
 }
 
 
-@pytest.mark.parametrize("case", WANTED)
+@each("case", list(WANTED))
 def test_numpy_is_loaded_where_a_text_or_data_needs_it(case: str) -> None:
     code, message, wanted = WANTED[case]
     assert zygote.needs_numpy(["x = 1", code], ["", message]) is wanted
