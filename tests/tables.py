@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import pytest
+
 Test = Callable[..., None]
 
 
@@ -16,6 +18,7 @@ def each(names: str | Sequence[str], rows: Iterable[Any] | Mapping[str, Any]) ->
     wanted = (names,) if isinstance(names, str) else tuple(names)
     listed = list(rows.items()) if isinstance(rows, Mapping) else [(repr(row)[:200], row) for row in rows]
     assert listed, "a table without rows holds nothing"
+    assert not any(isinstance(row, type(pytest.param())) for _, row in listed), "a row with a name is one of a mapping"
 
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
